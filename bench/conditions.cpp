@@ -21,7 +21,7 @@ std::string text(const char* format, T... what) {
     return out;
 }
 
-/// What the kernel calls it; some machines give it no name.
+/// Returns the kernel's name for the processor. Some machines have no name for it.
 std::string processor() {
     std::ifstream about{"/proc/cpuinfo"};
     for (std::string line; std::getline(about, line);)

@@ -8,7 +8,7 @@
 
 namespace holdfast::bench {
 
-/// On what, and how, is measured.
+/// Returns the conditions of the run: the machine, the versions and the settings.
 std::map<std::string, std::string> conditions(const accounts&, const wishes&);
 
 } // namespace holdfast::bench

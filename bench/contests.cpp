@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every contest and every goal on one server or on servers that know nothing of each other, a line
-// each.
+// All contests and goals on one server, or on servers that are independent of each other, one per
+// line.
 #include "bench/contests.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace holdfast::bench {
 namespace {
 
-/// Redisson, as other libraries, speaks TCP, so there both sides do.
+/// Makes both sides use TCP. Redisson, like other libraries, uses only TCP.
 contest with_redisson(contest other) {
     other.way = transport::tcp_loopback;
     return other;
@@ -20,7 +20,7 @@ contest on_demand(contest other) {
     return other;
 }
 
-/// The unlucky of 64 threads wait longer than a usual turn lasts.
+/// Makes long turns, because some of 64 threads wait longer than a usual turn lasts.
 contest crowd(std::string name, int threads, goals wanted = {}) {
     return with_redisson({.name = std::move(name),
                           .at_once = threads,
@@ -31,7 +31,7 @@ contest crowd(std::string name, int threads, goals wanted = {}) {
                           .slowness = 5});
 }
 
-/// What the tokens cost.
+/// Measures the cost of the tokens.
 contest fenced_crowd() {
     return {.name = "fenced.gate.64",
             .at_once = 64,
@@ -41,7 +41,7 @@ contest fenced_crowd() {
             .what = &hand_offs_alone};
 }
 
-/// Everybody waits for everybody, and the more they are the longer.
+/// Each process waits for all others, so the wait grows with their number.
 contest in_queue(std::string name, int processes) {
     return with_redisson({.name = std::move(name),
                           .at_once = processes,
@@ -52,7 +52,7 @@ contest in_queue(std::string name, int processes) {
                           .slowness = 5});
 }
 
-/// Beside how a mutex wakes who waits for it.
+/// Compares with the wake-up of a waiter for a mutex.
 contest waking(std::string name, made (*ours)(const arena&)) {
     return {.name = std::move(name),
             .at_once = 2,
@@ -183,7 +183,8 @@ goals p50_at_most(double ratio) {
     return {{".p50", {.ratio = ratio}}};
 }
 
-/// In round trips: of the server, or of the slowest node that is needed.
+/// Measures calls in multiples of a round trip to the server, or to the slowest node that is
+/// needed.
 contest in_round_trips(std::string name, made (*ours)(const arena&),
                        made (*yardstick)(const arena&), goals wanted = {}) {
     return {.name = std::move(name),
@@ -194,7 +195,7 @@ contest in_round_trips(std::string name, made (*ours)(const arena&),
             .what = &calls};
 }
 
-/// Over five servers, a pair for each caller, beside another program's lock of the same.
+/// Pairs on five servers, compared with another program's quorum lock.
 contest of_majorities(std::string name, made (*ours)(const arena&),
                       made (*yardstick)(const arena&)) {
     return with_redisson({std::move(name), 64, ours, yardstick, {{"", {.ratio = 4}}}});

@@ -12,27 +12,27 @@
 
 namespace holdfast::bench {
 
-/// Ours against a yardstick, in one thing.
+/// Comparison of our side with a yardstick, in one operation.
 struct contest {
     std::string name;
     int at_once;
     made (*ours)(const arena&);
     made (*yardstick)(const arena&);
     goals wanted{};
-    std::string query{}; ///< settings of our client, as its URL says them: "?poll_bound=1s"
+    std::string query{}; ///< settings in the URL of our client: "?poll_bound=1s"
     const discipline* what = &pairs;
-    std::optional<transport> way{}; ///< given: this one, whatever the run uses otherwise
-    int slowness = 1;             ///< turns that many times longer, and as many times fewer of them
-    bool only_when_named = false; ///< a point between two others of a curve: for --all
-    site (*group)(server_groups&) = nullptr; ///< given: it is held there
+    std::optional<transport> way{}; ///< if set, used instead of the transport of the run
+    int slowness = 1;               ///< factor by which turns are longer and rounds fewer
+    bool only_when_named = false;   ///< an intermediate point of a curve, only run with --all
+    site (*group)(server_groups&) = nullptr; ///< if set, the servers where the contest is held
 };
 
 std::vector<contest> contests();         ///< all of them
-std::vector<contest> about_topologies(); ///< those with a `group`
-std::vector<contest> about_keepers();    ///< at ZooKeeper
-std::vector<contest> about_databases();  ///< at MariaDB; none without libmariadb
+std::vector<contest> about_topologies(); ///< contests with a `group`
+std::vector<contest> about_keepers();    ///< on ZooKeeper
+std::vector<contest> about_databases();  ///< on MariaDB; empty without libmariadb
 
-/// Many leases of one client, renewed for as long as renewal takes to come round.
+/// Many leases of one client, kept until each has been renewed.
 struct vigil {
     std::string name;
     int leases;
@@ -41,7 +41,7 @@ struct vigil {
 
 std::vector<vigil> vigils();
 
-/// As many by one client over several servers, beside another's at one.
+/// Many leases of one client over several servers, compared with another client on one server.
 struct shared_vigil {
     std::string name;
     int leases;
@@ -59,23 +59,23 @@ struct failover {
     goals wanted;
 };
 
-std::vector<failover> failovers(); ///< for --all: beside Redisson each takes some minutes
+std::vector<failover> failovers(); ///< only with --all: with Redisson, each takes some minutes
 
-/// For how long a user's executor stands still because of a client whose connections fail.
+/// How long a user's executor is blocked by a client whose connections fail.
 struct standstill {
     std::string name;
     std::unique_ptr<troubled_server> (*where)();
     goals wanted;
 
-    /// The goals of one that stands still for so many milliseconds at most, whatever happens.
+    /// Returns the goals for an executor that is blocked for at most this time in every case.
     static goals within(double milliseconds);
 };
 
 std::vector<standstill> standstills();              ///< all of them
-std::vector<standstill> standstills_at_keepers();   ///< at ZooKeeper
-std::vector<standstill> standstills_at_databases(); ///< at MariaDB; none without libmariadb
+std::vector<standstill> standstills_at_keepers();   ///< on ZooKeeper
+std::vector<standstill> standstills_at_databases(); ///< on MariaDB; empty without libmariadb
 
-/// Many threads of one client hand a lock around, which another process wants too.
+/// Many threads of one client pass a lock on to each other, and another process wants it too.
 enum class rival { holdfast, redisson };
 struct rivalry {
     std::string name;
@@ -83,6 +83,6 @@ struct rivalry {
     rival other;
 };
 
-std::vector<rivalry> rivalries(); ///< for --all, as it takes some minutes to hold them
+std::vector<rivalry> rivalries(); ///< only with --all, because they take some minutes
 
 } // namespace holdfast::bench

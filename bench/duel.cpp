@@ -8,7 +8,7 @@
 namespace holdfast::bench {
 namespace {
 
-/// One side of the contest, and all its samples so far.
+/// One side of the contest, with all its samples so far.
 struct side {
     const char* name;
     contender& who;
@@ -39,7 +39,8 @@ outcome duel(contender& we, contender& they, ledger& books, const course& how) {
             rounds.push_back(now);
             continue;
         }
-        ours.samples.clear(); // the warm-up: connecting, loading scripts, filling caches
+        // removes the warm-up, in which connections are made, scripts loaded and caches filled
+        ours.samples.clear();
         yardstick.samples.clear();
     }
     return {.rounds = std::move(rounds),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two contenders by turns on one server: ours, yardstick; yardstick, ours; and so on. A noisy
-// machine disturbs neighbours in time alike, so the median of many short rounds' ratios can be
-// believed, where two figures taken minutes apart cannot.
+// Runs two contenders in turn on one server. The side that goes first changes with each round. A
+// noisy machine disturbs neighbouring turns alike. So the median of the ratios of many short rounds
+// is reliable, while two figures that are measured minutes apart are not.
 #pragma once
 
 #include "bench/contenders/contender.hpp"
@@ -15,10 +15,11 @@ namespace holdfast::bench {
 struct course {
     nanoseconds turn_length;
     int rounds;
-    std::function<void(int round)> progress; ///< called before each round, 0 for the warm-up
+    std::function<void(int round)> progress; ///< called before each round; 0 is the warm-up
 };
 
-/// Throws if a contender fails, or if the server's books do not show what it claims to have done.
+/// Holds the contest. Throws if a contender fails, or if the server's statistics do not confirm a
+/// contender's counts.
 outcome duel(contender& ours, contender& yardstick, ledger&, const course&);
 
 } // namespace holdfast::bench

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every contest and every goal at ZooKeeper, a line each.
+// All contests and goals on ZooKeeper, one per line.
 #include "bench/contests.hpp"
 
 namespace holdfast::bench {
 namespace {
 
-/// A write of ZooKeeper's takes long, and so does whoever is the last of 64.
+/// Makes long turns, because a write of ZooKeeper takes long, and the last of 64 waiters waits
+/// long.
 contest at_keeper(std::string name, int at_once, goals wanted) {
     return {.name = std::move(name),
             .at_once = at_once,

@@ -16,7 +16,7 @@
 namespace holdfast::bench {
 namespace {
 
-/// Each takes half a minute, as long as Redisson's waiters wait.
+/// Each round takes half a minute, because Redisson's waiters wait so long.
 constexpr int rounds_for_a_failover = 13;
 
 std::string counted(const char* what, int which, int of) {
@@ -138,7 +138,8 @@ arena meeting::arena_for(std::optional<transport> way, const std::string& query,
             .more = more_};
 }
 
-/// Turns that many times longer, and as many times fewer of them, but for some.
+/// Makes turns longer by the factor `slowness`, and reduces the number of rounds by it, but not
+/// below four.
 course meeting::course_of(const std::string& name, int slowness) const {
     const double seconds = how_.seconds * slowness;
     const int rounds = std::max(how_.rounds / slowness, std::min(how_.rounds, 4));

@@ -14,15 +14,16 @@
 
 namespace holdfast::bench {
 
-/// What all contests of a run share, and how each is held. Its figures go to the record; one that
-/// needs what is not on this machine is skipped there. Throws what any of them fails with.
+/// Common state of all contests of a run, and the functions that hold them. The figures go to the
+/// record. A contest is skipped, and recorded as such, if the machine lacks something that it
+/// needs. Throws the errors of the contests.
 class meeting {
 public:
     meeting(const wishes&, const server& home);
 
     void hold(const contest&);
     void hold(const rivalry&);
-    void hold(const failover&); ///< beside Redisson, where it is there
+    void hold(const failover&); ///< compared with Redisson, if that is installed
     void hold(const vigil&);
     void hold(const shared_vigil&);
     void hold(const standstill&);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run does now, for people, on a line of standard error that is overwritten.
+// Shows the progress of a run on one line of standard error, which is overwritten.
 #pragma once
 
 #include <string>
 
 namespace holdfast::bench {
 
-/// The first Ctrl-C ends the run between two turns, so that the server's folder is removed; the
-/// second ends it at once.
+/// Handles Ctrl-C. The first Ctrl-C ends the run between two turns, so that the server's folder is
+/// removed. The second ends it at once.
 void listen_to_signals();
 bool is_interrupted();
 

@@ -8,14 +8,15 @@
 
 namespace holdfast::bench {
 
-/// Where figures go: to standard output as they come, and to a file if one is wanted.
+/// Writes figures to standard output at once, and to a file if one was asked for.
 class record {
 public:
-    /// Throws if there can be no such file.
+    /// Throws if the file cannot be created.
     explicit record(const wishes&);
 
     void begin(const std::map<std::string, std::string>& conditions);
-    void end(const std::map<std::string, std::string>& what_else_is_known); ///< for the file alone
+    /// only written to the file
+    void end(const std::map<std::string, std::string>& what_else_is_known);
     void figures_of(const std::vector<figure>&);
     void distribution_of(const std::string& contest, const outcome&);
     void skipped(const std::string& contest, const std::string& reason);

@@ -10,8 +10,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A last message that nobody waited for may still be on its way: Redisson's clean-up after a
-/// release, a release of ours that is not waited for.
+/// Time until the statistics are final. A last message that the caller did not wait for may still
+/// be in flight: Redisson's cleanup after a release, or a deferred release of ours.
 constexpr auto books_close_within = 2s;
 
 void compare_with_books(const tally& all, const claim& scripts, const ledger& books) {

@@ -9,8 +9,8 @@
 
 namespace holdfast::bench {
 
-/// Adds its samples to `samples`. Throws if the contender fails, or if the server's books do not
-/// show what it claims to have done.
+/// Runs one turn and adds its samples to `samples`. Throws if the contender fails, or if the
+/// server's statistics do not confirm its counts.
 turn take_turn(contender&, ledger&, nanoseconds length, std::vector<nanoseconds>& samples);
 
 } // namespace holdfast::bench

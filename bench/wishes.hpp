@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the command line asks for.
+// Options of the command line.
 #pragma once
 
 #include "bench/server/server.hpp"
@@ -11,15 +11,16 @@ namespace holdfast::bench {
 
 struct wishes {
     bool json = false;
-    bool all = false;     ///< the contests too that otherwise must be named
-    std::string only;     ///< empty: no more than that
-    bool apart = false;   ///< the server has a core that nobody else uses
-    std::string record;   ///< a file for all that was seen; empty: none
-    double seconds = 0.1; ///< of one turn of one side
-    int rounds = 40;      ///< even, so that each side goes first as often as the other
+    bool all = false;     ///< also run the contests that otherwise must be named
+    std::string only;     ///< if not empty, run only this
+    bool apart = false;   ///< the server gets a core of its own
+    std::string record;   ///< file for all results; empty for none
+    double seconds = 0.1; ///< length of one turn of one side
+    int rounds = 40;      ///< even, so that each side goes first equally often
     transport way = transport::unix_socket;
 
-    /// `blocking` names all of `blocking.1`, `blocking.8` and so on.
+    /// Returns whether to run this contest. `blocking` selects `blocking.1`, `blocking.8` and so
+    /// on.
     bool wants(std::string_view name, bool only_when_named = false) const {
         if (only.empty() || name.starts_with(only + "."))
             return all || !only_when_named;
@@ -27,8 +28,8 @@ struct wishes {
     }
 };
 
-/// Prints its help, and ends the program, where that is asked for; throws what it does not
-/// understand.
+/// Parses the command line. Prints the help and ends the program if asked to. Throws if an argument
+/// is wrong.
 wishes read_wishes(int argc, char** argv);
 
 } // namespace holdfast::bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// In place of databases.cpp and database/ where there is no libmariadb.
+// Replaces databases.cpp and database/ if libmariadb is not installed.
 #include "bench/contests.hpp"
 
 namespace holdfast::bench {

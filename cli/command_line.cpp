@@ -18,7 +18,7 @@ namespace cli {
 
 namespace {
 
-/// An option as it was given, without its value, which may be a password.
+/// Returns the name of an option without its value, because the value may be a password.
 std::string name_of(const std::string& option) {
     return option.substr(0, option.find('='));
 }
@@ -31,7 +31,8 @@ std::vector<std::string> options_of(const CLI::App& verb) {
     return names;
 }
 
-/// CLI11 gives the `--` back that ends the options.
+/// Returns the words that CLI11 did not recognize, without the `--` that ends the options. CLI11
+/// returns that `--` too.
 arguments surplus_of(const CLI::App& verb) {
     arguments words = verb.remaining();
     if (const auto dashes = std::ranges::find(words, "--"); dashes != words.end())
@@ -39,8 +40,8 @@ arguments surplus_of(const CLI::App& verb) {
     return words;
 }
 
-/// The first surplus word, if it is an option. One behind another word may be a command's, which
-/// the verb knows better.
+/// Throws `usage_error` if the first unrecognized word is an option. An option after another such
+/// word may belong to a command, so the verb itself checks the rest.
 void reject_unknown_option(const CLI::App& verb) {
     const arguments surplus = surplus_of(verb);
     if (surplus.empty() || !surplus.front().starts_with('-'))
@@ -50,8 +51,9 @@ void reject_unknown_option(const CLI::App& verb) {
                       advice_on(name, options_of(verb), verb.get_name())};
 }
 
-/// CLI11 itself finds three mistakes: an option without its value or with two, and a flag that has
-/// one. `expect_time` and `expect_number` find those in a value.
+/// Returns a message for a mistake that CLI11 itself finds: an option without its value, an option
+/// with two values, or a flag with a value. `expect_time` and `expect_number` find mistakes in a
+/// value.
 std::string mistake_in_words(const CLI::ParseError& wrong, const CLI::App& verb) {
     std::string all = wrong.what();
     const std::size_t dash = std::min(all.find('-'), all.size());
@@ -69,7 +71,7 @@ std::string mistake_in_words(const CLI::ParseError& wrong, const CLI::App& verb)
 bool parse(CLI::App& expected, arguments given, std::string_view help) {
     expected.set_help_flag("-h,--help");
     expected.allow_extras();
-    std::ranges::reverse(given); // CLI11 takes them from the back
+    std::ranges::reverse(given); // CLI11 reads the arguments from the back
     try {
         expected.parse(std::move(given));
         reject_unknown_option(expected);

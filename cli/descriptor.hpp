@@ -10,10 +10,11 @@
 
 namespace cli {
 
-/// Owns a file descriptor.
+/// File descriptor with an owner: the destructor closes it.
 class descriptor {
 public:
-    /// What open() and its like returned; throws what errno says if that is an error.
+    /// Takes the result of open() or a similar call. Throws the error of `errno` if the result is
+    /// negative.
     explicit descriptor(int fd)
         : fd_{fd} {
         if (fd < 0)

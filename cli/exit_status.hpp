@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the program ends with, where it is not the command's own status. The numbers are those of
-// flock(1), of the shells, and of sysexits.h.
+// Exit statuses of the program, apart from the status of a command that it ran. The numbers follow
+// flock(1), the shells, and sysexits.h.
 #pragma once
 
 namespace cli {
 
 enum exit_status : int {
     success = 0,
-    busy = 1,            ///< unless -E says otherwise
-    is_free = 1,         ///< of inspect and unlock: nobody holds it
-    left_alone = 1,      ///< of unlock: the answer was no
-    found_trouble = 1,   ///< of the doctor: something is to be done
-    not_running = 1,     ///< of the private server
-    in_use = 1,          ///< of the private server, which is not stopped then
-    wrong_result = 1,    ///< of the demo: the count is wrong
+    busy = 1,            ///< the lock is not free; -E changes this number
+    is_free = 1,         ///< inspect, unlock: the lock is free
+    left_alone = 1,      ///< unlock: the answer was no
+    found_trouble = 1,   ///< doctor: something should be done
+    not_running = 1,     ///< the private server does not run
+    in_use = 1,          ///< the private server is in use, so it is not stopped
+    wrong_result = 1,    ///< demo: the count is wrong
     usage = 64,          ///< EX_USAGE
-    no_lock = 65,        ///< EX_DATAERR: what has that name is no lock
-    unavailable = 69,    ///< EX_UNAVAILABLE: the server cannot be asked, or will not do it
+    no_lock = 65,        ///< EX_DATAERR: the name belongs to something that is not a lock
+    unavailable = 69,    ///< EX_UNAVAILABLE: the server cannot be reached, or refuses
     internal_error = 70, ///< EX_SOFTWARE
-    system_error = 71,   ///< EX_OSERR: the machine would not give us a process, say
-    unwritten = 74,      ///< EX_IOERR: stdout takes no more
+    system_error = 71,   ///< EX_OSERR: the system refused a call, for example fork()
+    unwritten = 74,      ///< EX_IOERR: stdout could not be written
     lock_lost = 75,      ///< EX_TEMPFAIL
     cannot_execute = 126,
     not_found = 127,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The holdfast program: which verb was meant, and what a mistake ends with. A verb is a file.
+// The holdfast program: finds the verb, runs it, and turns exceptions into exit statuses. Each verb
+// has its own file.
 #include "cli/exit_status.hpp"
 #include "cli/run/inheritance.hpp"
 #include "cli/schemes.hpp"
@@ -20,7 +21,7 @@ namespace {
 
 struct verb {
     std::string_view name;
-    std::string_view summary; ///< empty: for the program's own use
+    std::string_view summary; ///< empty for a verb that only the program itself uses
     int (*run)(const cli::inheritance&, cli::arguments);
 };
 
@@ -29,7 +30,7 @@ constexpr std::array verbs{
     verb{"ls", "list the locks that are held, and by whom", cli::ls},
     verb{"inspect", "print all that is known of one lock", cli::inspect},
     verb{"wait", "wait until a lock is free, without taking it", cli::wait},
-    verb{"latch", "wait until other processes have come so far", cli::latch},
+    verb{"latch", "wait until other processes have reached a point", cli::latch},
     verb{"unlock", "take a lock away from its holder", cli::unlock},
     verb{"bench", "measure locks on your own server", cli::bench},
     verb{"demo", "see what a lock prevents, and what happens if its holder is killed", cli::demo},
@@ -71,7 +72,8 @@ void print_help(std::ostream& out) {
            "valkey-server keeps them. HOLDFAST_REQUIRE_SERVER=1 forbids that.\n";
 }
 
-/// What others call it: without these, `lock` would be nearest to the verb that does its opposite.
+/// Returns our verb for a word of other programs. Without this table, the nearest suggestion for
+/// `lock` would be `unlock`.
 std::string in_our_words(const std::string& word) {
     constexpr std::array<std::pair<std::string_view, std::string_view>, 6> names{{
         {"lock", "run"},
@@ -133,7 +135,8 @@ int main(int count, char** values) {
     } catch (const cli::no_server& reason) {
         cli::say(reason.what());
         return cli::unavailable;
-    } catch (const std::system_error& refused) { // the machine's; a store's are boost::system's
+        // an error of the operating system; a store throws boost::system::system_error
+    } catch (const std::system_error& refused) {
         cli::say(refused.what());
         return cli::system_error;
     } catch (const std::exception& bug) {

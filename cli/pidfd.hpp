@@ -7,9 +7,9 @@
 
 namespace cli {
 
-/// Returns a descriptor, with close-on-exec, that becomes readable when the process has exited. Is
-/// negative where the kernel, or a container's seccomp profile, does not have the call: then ask
-/// waitid() again and again.
+/// Returns a descriptor, with close-on-exec, that becomes readable when the process has exited.
+/// Returns a negative number if the kernel, or the seccomp profile of a container, does not have
+/// the call. Then poll with waitid() instead.
 inline int open_pidfd(pid_t id) noexcept {
     return static_cast<int>(::syscall(SYS_pidfd_open, id, 0U));
 }

@@ -3,7 +3,7 @@
 
 namespace cli {
 
-/// From now on `--url` may name each kind of store that this program was built with.
+/// Enables URLs for each kind of store that this program was built with.
 void add_schemes();
 
 } // namespace cli

@@ -7,7 +7,7 @@ namespace cli {
 
 class inheritance;
 
-// Each takes what comes after its name on the command line, and answers the exit status.
+// The verbs of the program. Each takes the arguments after its name and returns the exit status.
 int run(const inheritance&, arguments);
 int demo(const inheritance&, arguments);
 int doctor(const inheritance&, arguments);
@@ -23,7 +23,7 @@ int server(const inheritance&, arguments);
 int demo_worker(const inheritance&, arguments);
 int demo_holder(const inheritance&, arguments);
 
-// Started by whoever needs a private server and finds none.
+// Started by a process that needs a private server and finds none.
 int private_server(const inheritance&, arguments);
 
 } // namespace cli

@@ -1,9 +1,9 @@
 # embed_lua(<output> <file.lua>...): writes one `script` constant per file, with its SHA1, so that
-# EVALSHA needs no hashing at run time. The text must reach the server byte for byte, so it is not
-# passed through configure_file(), which would eat `@…@` in a script and change its digest.
+# EVALSHA needs no hashing at run time. The text must reach the server byte for byte. So it is not
+# passed through configure_file(), which would replace `@…@` in a script and change its digest.
 #
-# What several scripts do is a part of them: a script with the line `-- uses: one other` in its head
-# has parts/one.lua and parts/other.lua in front of it, and the digest is of the whole.
+# Code that several scripts share is a part: a script with the line `-- uses: one other` in its head
+# gets parts/one.lua and parts/other.lua in front of it. The digest is that of the whole text.
 function(embed_lua output)
   set(constants "")
   foreach(path IN LISTS ARGN)

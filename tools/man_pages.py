@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the manual pages: man_pages.py <holdfast> <holdfast.1> <folder>.
 
-A verb's page is what its --help says, in mdoc(7), so the two cannot differ. The form of a help:
+The page of a verb is its --help in mdoc(7), so the two cannot differ. A help text has this form:
 paragraphs, `Usage:`, options, paragraphs, `Environment of ...:`, `Exit status:`, `Example:` or
 `Examples:`.
 """
@@ -24,13 +24,13 @@ def said_by(program: str, *arguments: str) -> list[str]:
 
 
 def plain(line: str) -> str:
-    """Nothing in it is a request."""
+    """Escapes a line, so that no part of it is a request of mdoc."""
     line = line.replace("\\", "\\e")
     return "\\&" + line if line.startswith((".", "'")) else line
 
 
 def text(*lines: str) -> list[str]:
-    """A paragraph, with a line for each sentence: that is how the space behind it is known."""
+    """Formats a paragraph, one line per sentence, so that mdoc knows where sentences end."""
     words = " ".join(line.strip() for line in lines)
     return [plain(sentence) for sentence in re.split(r"(?<=[.!?]) +(?=[A-Z])", words)]
 
@@ -40,7 +40,7 @@ def literal(line: str) -> str:
 
 
 def name_of(item: str) -> str:
-    """`-w, --wait SECONDS`, as the arguments of .It."""
+    """Formats an option such as `-w, --wait SECONDS` as the arguments of .It."""
     words = []
     for word in item.split():
         bare = word.rstrip(",")
@@ -55,12 +55,12 @@ def name_of(item: str) -> str:
 
 
 def variable(item: str) -> str:
-    """`ONE, OTHER`, as the arguments of .It."""
+    """Formats variables such as `ONE, OTHER` as the arguments of .It."""
     return "Ev " + item.replace(", ", " , Ev ")
 
 
 def items(lines: list[str], title) -> list[str]:
-    """A list; what is indented further belongs to the item before."""
+    """Formats a list. A line with more indentation belongs to the item before it."""
     found: list[tuple[str, list[str]]] = []
     for line in lines:
         if found and FOLLOWS.match(line):
@@ -85,7 +85,7 @@ def blocks(lines: list[str]) -> list[list[str]]:
 
 
 def status(lines: list[str]) -> list[str]:
-    """Numbers are items; what is said before them is a paragraph."""
+    """Formats exit statuses: numbers are items, and the text before them is a paragraph."""
     first = next(i for i, line in enumerate(lines) if re.match(r"^ +\d+ ", line))
     return (text(*lines[:first]) if first else []) + items(lines[first:], str)
 
@@ -107,7 +107,7 @@ def block_as_mdoc(block: list[str]) -> list[str]:
 
 
 def synopsis(usage: list[str], verb: str) -> list[str]:
-    """A form a line."""
+    """Formats the synopsis, one form per line."""
     return [line for form in usage for line in form_as_mdoc(form, verb)]
 
 

@@ -1,14 +1,14 @@
-# The component holdfast::mysql: a library beside the core, so that only who uses it links
-# libmariadb. It uses the core's inside, and both come from one build.
+# The component holdfast::mysql: a separate library, so that only programs that use it link
+# libmariadb. It uses internals of the core; both come from one build.
 #
-# holdfast_add_mysql(): makes the targets holdfast_mysql, which users get, and
-# holdfast_mysql_internals, which tests and the program get, where libmariadb is found;
-# HOLDFAST_MYSQL=ON insists on it.
+# holdfast_add_mysql(): if libmariadb is found, makes the targets holdfast_mysql, for users, and
+# holdfast_mysql_internals, for the tests and the program. HOLDFAST_MYSQL=ON makes libmariadb
+# mandatory.
 set_property(CACHE HOLDFAST_MYSQL PROPERTY STRINGS AUTO ON OFF)
 
-# Where a shared core hides its inside, a shared component has what it needs of that once more.
-# These have no state that both would have to share, and define nothing that the core exports: that
-# comes from the core alone. tests/package/symbols.sh looks.
+# A shared core hides its internals. So a shared component compiles the files that it needs once
+# more. These files have no state that would have to be shared, and define nothing that the core
+# exports. tests/package/symbols.sh checks this.
 set(holdfast_inside_of_mysql
   src/net/address.cpp src/net/credentials.cpp src/net/lookout.cpp src/net/option_checks.cpp
   src/net/presence.cpp src/net/time_limit.cpp src/net/tls_context.cpp
@@ -21,7 +21,8 @@ list(FILTER mysql_sources EXCLUDE REGEX "/src/mysql/(on_demand/|linked\\.cpp$)")
 function(holdfast_mysql_library target)
   add_library(${target} ${ARGN})
   holdfast_add_sources(${target} ${mysql_sources})
-  # By itself: a program that loads libmariadb has another one in its place.
+  # In a separate target, because a program that loads libmariadb at run time uses another file
+  # instead.
   target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src/mysql/linked.cpp")
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src")
   target_link_libraries(${target} PRIVATE PkgConfig::LIBMARIADB OpenSSL::Crypto)
@@ -49,7 +50,7 @@ function(holdfast_add_mysql)
   add_library(holdfast::mysql ALIAS holdfast_mysql)
   if(BUILD_SHARED_LIBS)
     target_sources(holdfast_mysql PRIVATE ${holdfast_inside_of_mysql})
-    holdfast_load_tls_on_demand(holdfast_mysql) # to look at the files that a URL names
+    holdfast_load_tls_on_demand(holdfast_mysql) # to check the certificate files of a URL
     holdfast_mysql_library(holdfast_mysql_internals STATIC EXCLUDE_FROM_ALL)
     target_link_libraries(holdfast_mysql_internals PUBLIC holdfast_internals)
   else()
@@ -57,8 +58,9 @@ function(holdfast_add_mysql)
   endif()
 endfunction()
 
-# holdfast_load_mysql_on_demand(<program>): it has the component, and loads libmariadb when the
-# first URL wants it. Linked, that and OpenSSL, which comes with it, double the time of each start.
+# holdfast_load_mysql_on_demand(<program>): adds the component to the program, which loads
+# libmariadb when the first URL needs it. If libmariadb and its OpenSSL were linked, each start
+# would take twice as long.
 function(holdfast_load_mysql_on_demand target)
   set(source "${PROJECT_SOURCE_DIR}/src/mysql/on_demand/loaded.cpp")
   target_sources(${target} PRIVATE "${source}")
@@ -66,6 +68,6 @@ function(holdfast_load_mysql_on_demand target)
   set_source_files_properties("${source}" TARGET_DIRECTORY ${target} PROPERTIES
     INCLUDE_DIRECTORIES "${PROJECT_SOURCE_DIR}/src;${headers}")
   target_link_libraries(${target} PRIVATE holdfast_mysql_internals ${CMAKE_DL_LIBS})
-  target_link_options(${target} PRIVATE LINKER:--as-needed) # libmariadb is linked, if it is used
+  target_link_options(${target} PRIVATE LINKER:--as-needed) # links libmariadb only if it is used
   target_compile_definitions(${target} PRIVATE HOLDFAST_WITH_MYSQL)
 endfunction()

@@ -1,11 +1,11 @@
-# The component holdfast::testing: a lock server inside the process, for the tests of programs that
-# use holdfast. Only those tests link it.
+# The component holdfast::testing: a lock server inside the process, for tests of programs that use
+# holdfast. Only those tests link it.
 #
-# holdfast_add_testing(): makes the targets holdfast_testing, which users get, and
-# holdfast_testing_internals, which our own tests get.
+# holdfast_add_testing(): makes the targets holdfast_testing, for users, and
+# holdfast_testing_internals, for our own tests.
 
-# Where a shared core hides its inside, a shared component has what it needs of that once more, as
-# holdfast_inside_of_mysql says.
+# A shared core hides its internals, so a shared component compiles what it needs once more (see
+# holdfast_inside_of_mysql).
 set(holdfast_inside_of_testing src/store/remote/attempts.cpp)
 
 file(GLOB testing_sources CONFIGURE_DEPENDS src/store/memory/*.cpp)
@@ -13,9 +13,9 @@ function(holdfast_testing_library target)
   add_library(${target} ${ARGN})
   holdfast_add_sources(${target} ${testing_sources})
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src")
-  # A program that only uses URLs names nothing of the component. So the linker is told to want
-  # this symbol: its initialiser adds the scheme memory: (src/store/memory/scheme.cpp).
-  # Some compilers drop a shared library that no object names, whatever the linker is told to want.
+  # A program that only uses URLs refers to no symbol of the component. So the linker is told to
+  # require this symbol, whose initialiser adds the scheme memory: (src/store/memory/scheme.cpp).
+  # Some compilers still drop a shared library that no object refers to.
   get_target_property(kind ${target} TYPE)
   set(keep_it "")
   if(kind STREQUAL "SHARED_LIBRARY")

@@ -1,6 +1,7 @@
-# Where TLS comes from. A static library links OpenSSL, as its user then does. A shared library and
-# the program load it when the first server wants TLS, from a module that lies beside them: the
-# dynamic linker takes longer for OpenSSL than for all else that a start of the program needs.
+# Where TLS comes from. A static library links OpenSSL, and so does its user. A shared library and
+# the program load OpenSSL when the first server needs TLS, from a module in their own folder.
+# Otherwise the dynamic linker would spend more time on OpenSSL than on the rest of the program's
+# start.
 file(GLOB openssl_sources CONFIGURE_DEPENDS src/net/openssl/*.cpp)
 set(HOLDFAST_TLS_MODULE "holdfast-${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}/tls.so")
 
@@ -14,9 +15,9 @@ function(holdfast_add_tls target)
   endif()
 endfunction()
 
-# holdfast_load_tls_on_demand(<target> [<folder>...]): looks for the module there, relative to the
-# target's own folder, and beside it before that. In a program this replaces the definition that a
-# static library would bring along, which its linker then does not take.
+# holdfast_load_tls_on_demand(<target> [<folder>...]): makes the target look for the module in its
+# own folder, then in these folders, which are relative to its own. In a program this replaces the
+# definition in the static library, which the linker then does not use.
 function(holdfast_load_tls_on_demand target)
   set(folders "\".\"")
   foreach(folder IN LISTS ARGN)
@@ -29,11 +30,11 @@ function(holdfast_load_tls_on_demand target)
     COMPILE_DEFINITIONS
       "HOLDFAST_TLS_FOLDERS=${folders};HOLDFAST_TLS_MODULE=\"${HOLDFAST_TLS_MODULE}\"")
   target_link_libraries(${target} PRIVATE ${CMAKE_DL_LIBS})
-  target_link_options(${target} PRIVATE LINKER:--as-needed) # or OpenSSL is linked, used or not
+  target_link_options(${target} PRIVATE LINKER:--as-needed) # else OpenSSL is always linked
   add_dependencies(${target} holdfast_tls)
 endfunction()
 
-# holdfast_tls_module(<target>): the module, built beside that target.
+# holdfast_tls_module(<target>): builds the module in the folder of that target.
 function(holdfast_tls_module beside)
   set(source "${PROJECT_SOURCE_DIR}/src")
   add_library(holdfast_tls MODULE

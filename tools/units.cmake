@@ -1,15 +1,15 @@
-# Compiling many files as one. Asio's templates are parsed, instantiated and compiled anew for each
-# unit, which is most of the work: sixty files of the library together take a seventh of the time
-# that they take one by one, and 1.5 GB of memory. CMake's own unity builds
-# write absolute paths into the units, so that two checkouts could not share ccache's results; these
-# are written with relative ones.
+# Compiles many files as one. Asio's templates are parsed, instantiated and compiled again for each
+# unit, which is most of the work. Sixty files of the library together take a seventh of the time
+# that they take one by one, and 1.5 GB of memory. CMake's own unity builds write absolute paths
+# into the units, so two checkouts could not share ccache's results. These units have relative
+# paths.
 #
-# Names in the anonymous namespaces of one folder must therefore differ from file to file. That each
-# file compiles by itself is checked by ./dev lint (tools/dev/each_file.py) and by the dev preset.
+# Therefore names in the anonymous namespaces of one folder must differ from file to file. ./dev
+# lint (tools/dev/each_file.py) and the dev preset check that each file compiles alone.
 set(HOLDFAST_FILES_PER_UNIT 60 CACHE STRING "So many sources are compiled as one; 1: each alone")
 mark_as_advanced(HOLDFAST_FILES_PER_UNIT)
 
-# holdfast_add_sources(<target> <source>...): in units, where that is wanted.
+# holdfast_add_sources(<target> <source>...): adds the sources, as units if that is enabled.
 function(holdfast_add_sources target)
   if(HOLDFAST_FILES_PER_UNIT LESS 2)
     target_sources(${target} PRIVATE ${ARGN})
@@ -31,8 +31,8 @@ function(holdfast_add_sources target)
     math(EXPR number "${number} + 1")
   endwhile()
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
-  # A coroutine's frame has fields of unnamed types, and only the file that was named is known to be
-  # nobody else's header.
+  # The frame of a coroutine has fields of unnamed types. The compiler accepts them only in its main
+  # file, and may take any other file for a header.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
   endif()

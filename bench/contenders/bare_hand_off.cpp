@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The yardstick of local hand-off: a fair lock of this process and nothing else. Who waits sleeps,
-// who leaves wakes the one that has waited longest. What remains is the kernel's way from one
-// thread to another.
+// Yardstick of the local hand-over: a fair lock of this process without a server. A waiter sleeps,
+// and an unlock wakes the thread that has waited longest. The time that remains is the kernel's
+// time to switch threads.
 #include "bench/contenders/arena.hpp"
 #include "bench/contenders/one_lock.hpp"
 #include "runtime/semaphore.hpp"
@@ -13,7 +13,8 @@
 namespace holdfast::bench {
 namespace {
 
-/// No thread overtakes another, as at holdfast's gate; std::mutex lets whoever is awake go first.
+/// Fair lock: no thread overtakes another, as in holdfast's local queue. With std::mutex, a thread
+/// that is awake may overtake waiters.
 class fair_lock {
 public:
     void lock() {
@@ -35,7 +36,7 @@ public:
         }
         runtime::semaphore& next = *waiting_.front();
         waiting_.pop_front();
-        alone.unlock(); // else who is woken would only sleep again, here
+        alone.unlock(); // otherwise the woken thread would sleep again on this mutex
         next.post();
     }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The yardstick of blocking calls: each thread has a socket, writes a request and sleeps in read()
-// until its answer is there. No library can do less without being cleverer.
+// Yardstick of blocking calls: each thread has a socket, writes a request and sleeps in read()
+// until the reply arrives. A simple library cannot do less.
 #include "bench/contenders/arena.hpp"
 #include "bench/contenders/of_both.hpp"
 #include "bench/contenders/read_requests.hpp"
@@ -15,7 +15,7 @@ namespace {
 template <typename Requests>
 class caller {
 public:
-    /// `replicas`: so many have to confirm each grant.
+    /// `replicas` must confirm each grant.
     caller(const arena& where, int i, int replicas = 0)
         : connection_{where.connect()}
         , requests_{i, connection_}
@@ -68,10 +68,10 @@ public:
     }
 
 private:
-    std::deque<caller<Requests>> callers_; // they do not move
+    std::deque<caller<Requests>> callers_; // a deque does not move its elements
 };
 
-/// How much longer a grant takes that a replica confirms.
+/// Measures how much longer a grant takes if a replica confirms it.
 class confirmed_caller : public contender {
 public:
     explicit confirmed_caller(const arena& where)

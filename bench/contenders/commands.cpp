@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A command under a lock, from the shell: a process of `holdfast run`, or of flock(1), for each.
+// Commands under a lock, from the shell: each starts a process of `holdfast run`, or of flock(1).
 #include "bench/contenders/arena.hpp"
 #include "bench/contenders/redisson.hpp"
 #include "bench/contenders/threads.hpp"
@@ -19,7 +19,8 @@ namespace {
 
 using words = std::vector<std::string>;
 
-/// How it is started, as far as to the command that is to be run.
+/// Contender that runs commands. `begin` is the command line up to the command that runs under the
+/// lock.
 class locked_commands : public contender {
 public:
     locked_commands(words begin, long long scripts_each)
@@ -40,7 +41,8 @@ public:
     }
 
     claim scripts_for(const tally& all) const override {
-        const long long scripts = scripts_each_ * (all.done + 1); // one looked at the memory
+        // one more command has measured the memory
+        const long long scripts = scripts_each_ * (all.done + 1);
         return {scripts, scripts};
     }
 
@@ -63,11 +65,11 @@ private:
             throw std::runtime_error{all.front() + " did not run its command"};
     }
 
-    /// Of the process that holds the lock, asked by the command that it runs.
+    /// Returns the memory of the process that holds the lock. The command that it runs reads it.
     double look_at_memory() const {
         support::child_process holder{with({"sh", "-c", "exec grep VmRSS: /proc/$PPID/status"}),
                                       "/dev/null"};
-        const auto line = holder.next_line(); // "VmRSS:      1408 kB"
+        const auto line = holder.next_line(); // for example "VmRSS: 1408 kB"
         if (holder.wait() != 0 || !line || !line->starts_with("VmRSS:"))
             throw std::runtime_error{begin_.front() + ": nobody told what memory it uses"};
         return std::stod(line->substr(sizeof "VmRSS:" - 1));
@@ -78,7 +80,7 @@ private:
     double memory_kb_ = 0;
 };
 
-/// Built beside this program.
+/// Returns the path of the program `holdfast`, which is built beside this one.
 std::string holdfast_program() {
     const auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
     const auto there = here.parent_path() / "cli" / "holdfast";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is compared: somebody who does one thing with locks as fast as it can.
+// Contender of a contest: it repeats one operation on locks as fast as it can.
 #pragma once
 
 #include "bench/figures/tally.hpp"
@@ -16,16 +16,17 @@ class contender {
 public:
     virtual ~contender() = default;
 
-    /// Goes on until `length` is over, and finishes what it has begun. Throws if any of it fails.
+    /// Repeats the operation until `length` is over, and finishes the last one. Throws if an
+    /// operation fails.
     virtual tally run(nanoseconds length) = 0;
 
-    /// Two of them a pair, unless it says otherwise.
+    /// Returns how many scripts the server should have run: two for each pair by default.
     virtual claim scripts_for(const tally& all) const { return {2 * all.done, 2 * all.done}; }
 
-    /// Of the process that does the work.
+    /// Returns the CPU time of the process that does the work.
     virtual double cpu_seconds() const { return own_cpu_seconds(); }
 
-    /// Of one that starts processes: what such a process occupied while it held the lock.
+    /// For a contender that starts processes: the memory of such a process while it held the lock.
     virtual double memory_kb() const { return 0; }
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Curator in a JVM of its own: the peer of ./dev interop (tests/interop/others/curator), which
-// takes whole turns by itself.
+// Curator in its own JVM: the peer of ./dev interop (tests/interop/others/curator), which runs
+// whole turns itself.
 #include "bench/contenders/arena.hpp"
 #include "bench/contenders/neighbours_program.hpp"
 #include "bench/contenders/peer.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// As long as Redisson's; the server is a JVM too.
+/// Warm-up, as long as Redisson's. Here the server is a JVM too.
 constexpr auto warm_up_of_curator = 5s;
 
 class curators_turn final : public contender {

@@ -5,7 +5,7 @@
 
 namespace holdfast::bench {
 
-/// Releases, and throws if the lock was not there to be released.
+/// Releases the lock. Throws if the lock was not held any more.
 inline void expect_unlocked(basic_mutex& held) {
     error_code failure;
     held.unlock(failure);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes that want one fair lock, all the time. Each waits in the server's queue.
+// Processes that all want one fair lock all the time. Each waits in the server's queue.
 #include "bench/contenders/arena.hpp"
 #include "bench/contenders/peer.hpp"
 #include "bench/contenders/redisson.hpp"
@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 class queue : public contender {
 public:
-    /// That many of its threads. In a JVM each has a client of its own.
+    /// Adds a process with this number of waiting threads. In a JVM each thread has its own client.
     void join(peer& who, int waiters) { all_.push_back({who, waiters}); }
 
     tally run(nanoseconds length) final {
@@ -32,7 +32,7 @@ public:
         return together;
     }
 
-    /// Or more: whoever waits has asked in vain.
+    /// Returns no upper limit, because a waiter tries at least once without success.
     claim scripts_for(const tally& all) const final {
         return {2 * all.done, std::numeric_limits<long long>::max()};
     }
@@ -52,7 +52,7 @@ private:
     std::vector<member> all_;
 };
 
-/// A process each.
+/// Our side: one process for each waiter.
 class our_queue final : public queue {
 public:
     explicit our_queue(const arena& where) {
@@ -62,13 +62,14 @@ public:
     }
 
 private:
-    std::deque<peer> processes_; // they do not move
+    std::deque<peer> processes_; // a deque does not move its elements
 };
 
-/// More JVMs would be the slower on a few cores, as their JIT compilers are never done.
+/// On a machine with few cores, more JVMs would be slower, because their JIT compilers would never
+/// finish.
 constexpr int jvms_at_most = 2;
 
-/// Until the JIT compiler has done with what a turn calls. The more wait, the sooner it has.
+/// Runs until the JIT compiler has compiled what a turn calls. More waiters make this faster.
 void warm_up(peer& java) {
     java.begin("fair", 8, 5s);
     java.finish();

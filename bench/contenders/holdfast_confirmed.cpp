@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What it costs its caller that a replica has to confirm a grant.
+// Measures the cost for a caller if a replica must confirm a grant.
 #include "bench/contenders/arena.hpp"
 #include "bench/contenders/expect_unlocked.hpp"
 #include "bench/contenders/of_both.hpp"

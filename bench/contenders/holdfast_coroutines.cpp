@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // holdfast as a program with an event loop uses it: one client on the loop's executor, many
-// coroutines, one thread for all of it, as the yardstick has.
+// coroutines, and one thread for everything, like the yardstick.
 #include "bench/contenders/arena.hpp"
 
 #include <holdfast/client.hpp>
@@ -41,7 +41,7 @@ public:
 
     tally run(nanoseconds length) override {
         tally all;
-        all.samples.reserve(1 << 20); // no growth while it is measured
+        all.samples.reserve(1 << 20); // no reallocation while measuring
         std::exception_ptr failure;
         std::size_t left = locks_.size();
         const auto begin = stopwatch::now();
@@ -68,7 +68,7 @@ private:
 
     asio::io_context loop_{1};
     client client_;
-    std::deque<mutex> locks_; // they do not move
+    std::deque<mutex> locks_; // a deque does not move its elements
 };
 
 } // namespace

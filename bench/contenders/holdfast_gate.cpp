@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One lock that all threads of one process want, all the time.
+// One lock that all threads of one process want all the time.
 #include "bench/contenders/arena.hpp"
 #include "bench/contenders/expect_unlocked.hpp"
 #include "bench/contenders/one_lock.hpp"
@@ -24,7 +24,7 @@ public:
             threads_, length, [this] { lock_.lock(); }, [this] { expect_unlocked(lock_); });
     }
 
-    /// What is handed on within the process costs the server nothing. There is at least one grant.
+    /// A local hand-over needs no script on the server. At least one grant comes from the server.
     claim scripts_for(const tally& all) const override { return {2, 2 * all.done}; }
 
 private:
@@ -33,7 +33,8 @@ private:
     const int threads_;
 };
 
-/// The last token stays with the server for good, and no turn may leave a key.
+/// The server keeps the last token for ever. Each turn deletes it, because a turn must leave no
+/// key.
 class fenced_crowd final : public crowd<fenced_mutex> {
 public:
     explicit fenced_crowd(const arena& where)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several locks of one client that are taken as one, and what a round trip to its server takes.
+// Several locks of one client that are taken as one, and as a yardstick a round trip to the server.
 #include "bench/contenders/arena.hpp"
 #include "bench/contenders/expect_unlocked.hpp"
 #include "bench/contenders/requests.hpp"
@@ -41,7 +41,7 @@ private:
     multi_mutex all_{a_, b_, c_};
 };
 
-/// One script and its answer is one sample.
+/// Measures one script with its reply as one sample.
 class asker : public contender {
 public:
     explicit asker(const arena& where)

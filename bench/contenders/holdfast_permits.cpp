@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that draw leased permits from one semaphore, or from one rate limiter.
+// Threads that take leased permits from one semaphore, or permits from one rate limiter.
 #include "bench/contenders/arena.hpp"
 #include "bench/contenders/threads.hpp"
 
@@ -14,7 +14,8 @@
 namespace holdfast::bench {
 namespace {
 
-/// A sample is how long one waited to enter. Throws if more were inside than there are permits.
+/// Measures the time that a thread waits for a permit. Throws if more threads hold a permit than
+/// there are permits.
 class permits_crowd final : public contender {
 public:
     explicit permits_crowd(const arena& where)
@@ -29,7 +30,7 @@ public:
         return all;
     }
 
-    /// As of semaphores: there is at least one pair.
+    /// At least one pair uses the server, as with semaphores.
     claim scripts_for(const tally&) const override {
         return {2, std::numeric_limits<long long>::max()};
     }
@@ -53,7 +54,7 @@ private:
     std::atomic<int> inside_ = 0;
 };
 
-/// A sample is how long one waited for its draw.
+/// Measures the time that a thread waits for a permit of the rate limiter.
 class rate_crowd final : public contender {
 public:
     explicit rate_crowd(const arena& where)
@@ -69,7 +70,7 @@ public:
         return all;
     }
 
-    /// Who finds nothing left has asked in vain.
+    /// Returns no upper limit, because a thread that finds no permit has asked in vain.
     claim scripts_for(const tally& all) const override {
         return {all.done, std::numeric_limits<long long>::max()};
     }

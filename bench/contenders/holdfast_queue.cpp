@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One lock, which each of many threads wants through a client of its own, and so through a place of
-// its own in the server's queue.
+// One lock that many threads want. Each thread has its own client, and so its own place in the
+// server's queue.
 #include "bench/contenders/arena.hpp"
 #include "bench/contenders/expect_unlocked.hpp"
 #include "bench/contenders/threads.hpp"
@@ -21,7 +21,7 @@ public:
             members_.emplace_back(where.url());
     }
 
-    /// A sample is how long it took from one's release to the next one's entry.
+    /// Measures the time from the release by one thread until the next thread has the lock.
     tally run(nanoseconds length) override {
         return in_threads(static_cast<int>(members_.size()), length, [this](int i) {
             const auto asked = stopwatch::now();
@@ -42,13 +42,13 @@ private:
         mutex lock{home, name_of_lock(0)};
     };
 
-    /// From one to three milliseconds, as Curator's hold it.
+    /// Returns how long to hold the lock: one to three milliseconds, like Curator's side.
     std::chrono::milliseconds hold(int i) {
         return std::chrono::milliseconds{1 + (7 * i + turns_++) % 3};
     }
 
-    std::deque<member> members_;        // they do not move
-    stopwatch::time_point released_at_; // guarded by the lock and nothing else, as is the next one
+    std::deque<member> members_;        // a deque does not move its elements
+    stopwatch::time_point released_at_; // like `turns_`, guarded only by the lock that is measured
     int turns_ = 0;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lock on several servers, as a program with an event loop uses it: a client for each server, all
-// of them on the loop's executor, one thread for all of it.
+// A lock on several servers, as a program with an event loop uses it. Each server has a client, all
+// clients are on the loop's executor, and one thread runs everything.
 #include "bench/contenders/nodes.hpp"
 #include "bench/contenders/sampled.hpp"
 
@@ -18,7 +18,8 @@
 namespace holdfast::bench {
 namespace {
 
-/// An attempt that was not answered is released once more when it can no longer be carried out.
+/// Time until all cleanup is over. A request without a reply is released once more when the server
+/// can no longer carry it out.
 constexpr auto settles_within = std::chrono::seconds{5};
 
 asio::awaitable<void> majorities(quorum_mutex& lock, stopwatch::time_point end, sampled what,
@@ -43,7 +44,8 @@ public:
             add_client(dead);
         majority_ = static_cast<long long>(clients_.size()) / 2 + 1;
         const quorum_mutex::nodes all{clients_.begin(), clients_.end()};
-        // They were started a moment ago, and nobody had a lock of theirs before.
+        // `nodes_remember` is true here: the servers were just started, so no earlier lock of
+        // theirs can be lost.
         for (int i = 0; i < where.at_once; ++i)
             locks_.emplace_back(all, name_of_lock(i),
                                 quorum_options{.kind = kind, .nodes_remember = true});
@@ -62,7 +64,7 @@ public:
     tally run(nanoseconds length) override {
         books_.clear();
         tally all;
-        all.samples.reserve(1 << 20); // no growth while it is measured
+        all.samples.reserve(1 << 20); // no reallocation while measuring
         std::exception_ptr failure;
         std::size_t left = locks_.size();
         const auto begin = stopwatch::now();
@@ -84,9 +86,9 @@ public:
         return all;
     }
 
-    /// Of one node, any number: one that is still busy with a pair is not asked for the next, and
-    /// what was not waited for is released once more. The books of all nodes say whether it is
-    /// true.
+    /// A single node may run any number of scripts. A node that is still busy with a pair is not
+    /// asked for the next pair. A grant that was not waited for is released once more. The
+    /// statistics of all nodes together check the claim.
     claim scripts_for(const tally&) const override {
         return {0, std::numeric_limits<long long>::max()};
     }
@@ -101,7 +103,7 @@ private:
         loop_.run();
     }
 
-    /// What was granted behind the majority is still to be released.
+    /// Waits until the grants that came after the majority are released.
     void settle() {
         const auto limit = stopwatch::now() + settles_within;
         do {
@@ -114,7 +116,7 @@ private:
     books_of_nodes books_;
     const sampled what_;
     long long majority_ = 0;
-    std::deque<client> clients_; // they do not move
+    std::deque<client> clients_; // a deque does not move its elements
     std::deque<quorum_mutex> locks_;
 };
 

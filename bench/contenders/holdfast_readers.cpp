@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Readers of one process that share one lock: alone, and with one who writes.
+// Readers of one process that share one lock: alone, and together with a writer.
 #include "bench/contenders/arena.hpp"
 #include "bench/contenders/expect_unlocked.hpp"
 #include "bench/contenders/threads.hpp"
@@ -23,11 +23,12 @@ public:
         return in_threads(threads_, length, [this](int) { return time_of([this] { read(); }); });
     }
 
-    /// Those that come soon after each other have one hold. There is at least one.
+    /// Readers that come shortly after each other share one hold on the server. There is at least
+    /// one.
     claim scripts_for(const tally& all) const override { return {2, 2 * all.done}; }
 
 protected:
-    virtual void look() const {} // while it reads
+    virtual void look() const {} // reads the guarded data
 
     void read() {
         lock_.lock_shared();
@@ -40,7 +41,7 @@ protected:
     shared_mutex lock_;
 };
 
-/// The first thread writes. What is counted is all pairs; the samples are what the writer waited.
+/// The first thread writes. All pairs are counted; the samples are the writer's waits.
 class readers_and_writer final : public readers {
 public:
     using readers::readers;
@@ -70,7 +71,8 @@ private:
         expect_unlocked(lock_);
     }
 
-    volatile bool is_written_ = false; // so that it is written indeed; the lock guards it
+    // volatile, so that the compiler keeps the writes; the lock guards it
+    volatile bool is_written_ = false;
 };
 
 } // namespace

@@ -12,7 +12,8 @@
 namespace holdfast::bench {
 namespace {
 
-/// Reading the clock would take as long as what is measured, so a sample is a mean of so many.
+/// Number of re-entries in one sample, which is their mean. Reading the clock each time would take
+/// as long as a re-entry.
 constexpr int between_looks = 1000;
 
 class holder : public contender {
@@ -35,7 +36,7 @@ public:
         return all;
     }
 
-    /// For the outer lock.
+    /// Two scripts for the outer lock.
     claim scripts_for(const tally&) const override { return {2, 2}; }
 
 private:

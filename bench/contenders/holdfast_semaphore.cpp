@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that draw from one semaphore, and those who wait for a permit or for a latch.
+// Threads that use one semaphore, and threads that wait for a permit or a latch.
 #include "bench/contenders/arena.hpp"
 #include "bench/contenders/relay.hpp"
 #include "bench/contenders/threads.hpp"
@@ -15,7 +15,8 @@
 namespace holdfast::bench {
 namespace {
 
-/// A sample is how long one waited to enter. Throws if more were inside than there are permits.
+/// Measures the time that a thread waits for a permit. Throws if more threads hold a permit than
+/// there are permits.
 class semaphore_crowd final : public contender {
 public:
     semaphore_crowd(const arena& where, int permits)
@@ -31,8 +32,8 @@ public:
         return all;
     }
 
-    /// What is passed on within the process costs the server nothing, and who finds no permit has
-    /// asked in vain. There is at least one pair.
+    /// A permit that is passed on within the process needs no script. A thread that finds no permit
+    /// runs more scripts. At least one pair uses the server.
     claim scripts_for(const tally&) const override {
         return {2, std::numeric_limits<long long>::max()};
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// holdfast as a program with threads uses it: one client, and lock() and unlock().
+// holdfast as a program with threads uses it: one client, with lock() and unlock().
 #include "bench/contenders/arena.hpp"
 #include "bench/contenders/expect_unlocked.hpp"
 #include "bench/contenders/threads.hpp"
@@ -31,7 +31,7 @@ public:
 
 private:
     client client_;
-    std::deque<mutex> locks_; // they do not move
+    std::deque<mutex> locks_; // a deque does not move its elements
 };
 
 } // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who waits for a lock in one client, and is woken by a release in another.
+// A waiter in one client that is woken by a release in another client.
 #include "bench/contenders/arena.hpp"
 #include "bench/contenders/expect_unlocked.hpp"
 #include "bench/contenders/relay.hpp"
@@ -10,7 +10,7 @@
 namespace holdfast::bench {
 namespace {
 
-/// What one of them has, and what the other waits for.
+/// Returns the lock that one client holds, or the lock that the other client waits for.
 template <typename Lock>
 using side = basic_mutex& (*)(Lock&);
 

@@ -16,8 +16,8 @@
 namespace holdfast::bench {
 namespace {
 
-/// From one to ten milliseconds, so that it comes at any moment of the others' budget. Threads.java
-/// rests as long.
+/// Returns the pause before a turn: one to ten milliseconds, so that the request comes at any
+/// moment of the others' hand-over budget. Threads.java pauses as long.
 std::chrono::milliseconds rest(long long time) {
     return std::chrono::milliseconds{1 + 7 * time % 10};
 }

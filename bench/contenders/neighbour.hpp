@@ -3,9 +3,9 @@
 
 namespace holdfast::bench {
 
-/// Another process that wants the same lock, now and then or all the time, through a client of its
-/// own. Takes turns as standard input says, and answers in the words of bench/redisson's Driver:
-/// one line each, until its input ends. `url`: where the lock is.
+/// Acts as another process that wants the same lock, now and then or all the time, through its own
+/// client. Reads the turns from stdin and writes one line for each, in the format of
+/// bench/redisson's Driver, until stdin ends. `url` is the server of the lock.
 void be_a_neighbour(const char* url);
 
 } // namespace holdfast::bench

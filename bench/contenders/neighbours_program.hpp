@@ -5,8 +5,8 @@
 
 namespace holdfast::bench {
 
-/// What starts that peer of ./dev interop: HOLDFAST_NEIGHBOURS is `<name>=<program>;…`, as `./dev
-/// bench` sets it. Throws `not_here`.
+/// Returns the program that starts this peer of ./dev interop. HOLDFAST_NEIGHBOURS lists them as
+/// `<name>=<program>;…`, and `./dev bench` sets it. Throws `not_here`.
 std::string program_of_neighbour(const std::string& name);
 
 } // namespace holdfast::bench

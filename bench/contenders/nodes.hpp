@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The servers of a quorum: the one that all contests share, and others beside it.
+// Servers of a quorum: the server that all contests share, and more servers.
 #pragma once
 
 #include "bench/contenders/arena.hpp"
@@ -10,19 +10,21 @@
 
 namespace holdfast::bench {
 
-/// So many, all living.
+/// Returns `count` servers, all of them running.
 std::vector<const server*> nodes(const arena&, int count);
 
-/// The books of all of them. A majority is enough for a pair, so those of one say little.
+/// Statistics of all nodes of a quorum. A pair needs only a majority, so the statistics of one node
+/// say little.
 class books_of_nodes {
 public:
     explicit books_of_nodes(const std::vector<const server*>&);
 
     void clear();
 
-    std::vector<std::string> keys() const; ///< their names
+    std::vector<std::string> keys() const; ///< names of the keys
 
-    /// Throws if they did not carry out so many scripts together, or if a key is left on one.
+    /// Throws if the nodes together ran fewer or more scripts than this, or if a node still has a
+    /// key.
     void expect(long long scripts) const;
 
 private:

@@ -5,8 +5,9 @@
 
 namespace holdfast::bench {
 
-/// One thread takes a lock that nobody has to confirm, and one that a replica confirms, by turns. A
-/// sample is how much longer the second took: neighbours in time, as the sides of a contest are.
+/// Runs one thread that takes two locks in turn: one without confirmation and one that a replica
+/// confirms. A sample is how much longer the second lock took. The two measurements are close in
+/// time, so disturbances of the machine affect both.
 template <typename Lock, typename Unlock, typename ConfirmedLock, typename ConfirmedUnlock>
 tally of_both(nanoseconds length, Lock lock, Unlock unlock, ConfirmedLock confirmed_lock,
               ConfirmedUnlock confirmed_unlock) {

@@ -7,11 +7,11 @@
 
 namespace holdfast::bench {
 
-/// So many threads want one lock, all the time. A sample is how long one waited to enter. Throws if
-/// two were inside at the same time.
+/// Runs threads that all want one lock all the time. A sample is how long a thread waited for the
+/// lock. Throws if two threads held the lock at the same time.
 template <typename Enter, typename Leave>
 tally through_one_lock(int threads, nanoseconds length, Enter enter, Leave leave) {
-    long long entered = 0; // guarded by the lock and nothing else
+    long long entered = 0; // guarded only by the lock that is measured
     const tally all = in_threads(threads, length, [&](int) {
         const nanoseconds waited = time_of(enter);
         ++entered;

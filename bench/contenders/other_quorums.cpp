@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Redlock as others have it, redsync and node-redlock, in processes of their own: the peers of
-// ./dev interop (tests/interop/others), which take whole turns by themselves.
+// Redlock of other libraries (redsync and node-redlock), each in its own process. They are the
+// peers of ./dev interop (tests/interop/others), which run whole turns themselves.
 #include "bench/contenders/neighbours_program.hpp"
 #include "bench/contenders/nodes.hpp"
 #include "bench/contenders/peer.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// As long as Redisson's: for V8's compiler, and for Go's connections.
+/// Warm-up, as long as Redisson's. V8 needs it for its compiler, and Go for its connections.
 constexpr auto warm_up_of_others = 3s;
 
 std::vector<std::string> command_for(const std::string& name,
@@ -26,7 +26,7 @@ std::vector<std::string> command_for(const std::string& name,
 
 class other_quorum : public contender {
 public:
-    /// `scripts`: so many for a pair, of each node.
+    /// `scripts` is the number of scripts that a pair runs on each node.
     other_quorum(const arena& where, const std::string& name, int scripts)
         : nodes_{nodes(where, 5)}
         , books_{nodes_}
@@ -36,7 +36,7 @@ public:
         run(warm_up_of_others);
     }
 
-    /// Both wait for all nodes, so nothing is left when it is over.
+    /// Both libraries wait for all nodes, so no key is left when the turn is over.
     tally run(nanoseconds length) final {
         books_.clear();
         process_.begin("quorum", at_once_, length);
@@ -45,7 +45,7 @@ public:
         return all;
     }
 
-    /// Or more: an attempt that failed is released on all nodes, and made again.
+    /// Returns no upper limit, because a failed attempt is released on all nodes and repeated.
     claim scripts_for(const tally& all) const override {
         return {scripts_ * all.done, std::numeric_limits<long long>::max()};
     }
@@ -64,7 +64,7 @@ private:
 
 } // namespace
 
-/// It takes a lock with a plain SET.
+/// redsync takes a lock with a plain SET, so it runs only one script.
 made redsync_quorum(const arena& where) {
     return std::make_unique<other_quorum>(where, "redsync", 1);
 }

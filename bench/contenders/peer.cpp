@@ -14,7 +14,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Starting a JVM, or the end of a turn: far more than either takes on a busy machine.
+/// Timeout of the start of a JVM and of a turn's end. Both take far less time, even on a busy
+/// machine.
 constexpr auto answers_within = 60s;
 
 } // namespace

@@ -10,22 +10,23 @@
 
 namespace holdfast::bench {
 
-/// A contender in a process of its own, told line by line what to do: bench/redisson, or this
-/// program once more (neighbour.hpp). The process lives as long as this object.
+/// Contender in its own process, which is told line by line what to do: bench/redisson, or a second
+/// instance of this program (neighbour.hpp). The process lives as long as this object.
 class peer {
 public:
-    /// Throws if it does not answer, with what it wrote into `log` as errors.
+    /// Starts the process. Throws if it does not answer; the message then has the errors that it
+    /// wrote to `log`.
     peer(std::vector<std::string> command, std::filesystem::path log);
 
-    const std::string& version() const { return version_; } ///< its first words
+    const std::string& version() const { return version_; } ///< first line of its output
 
-    /// One turn. In between, whoever told it may take part itself.
-    /// `more_words`, each behind a space: what that kind wants to know besides.
+    /// Begins one turn. Until `finish`, the caller may take part itself. `more_words` are further
+    /// arguments for this kind of turn, each after a space.
     void begin(const std::string& kind, int at_once, nanoseconds length,
                const std::string& more_words = {});
-    tally finish(); ///< throws what went wrong over there
+    tally finish(); ///< waits for the end of the turn; throws the error of the peer
 
-    double cpu_seconds() const; ///< so far, with all it does beside the turns
+    double cpu_seconds() const; ///< CPU time so far, including the time between turns
 
 private:
     std::string answer();

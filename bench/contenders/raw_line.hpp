@@ -11,32 +11,33 @@
 
 namespace holdfast::bench {
 
-/// What the servers want besides the two scripts.
+/// What the servers need besides the two scripts.
 struct raw_manner {
-    /// Above 0: so many must confirm, by one WAIT for all that is written at once.
+    /// If above 0, the number of replicas that must confirm, by one WAIT for all requests that are
+    /// written together.
     int replicas = 0;
     std::string_view telling = "publish";
 };
 
-/// One connection with many requests in flight: a loop of read() and write() around hiredis'
-/// reader. Whatever has answered asks its next question with the same write.
+/// Connection with many requests in flight: a loop of read() and write() around hiredis' reader.
+/// All locks that got a reply send their next request in one write.
 class raw_line {
 public:
-    /// Takes and releases these locks, all at once, each over and over.
+    /// Takes and releases all these locks again and again, at the same time.
     raw_line(connection, const std::vector<int>& locks, raw_manner);
     raw_line(raw_line&&) = default;
 
     int socket() const { return connection_->fd; }
     bool is_busy() const { return !asked_.empty(); }
 
-    void begin();     ///< nothing is sent before `write_all`
-    void write_all(); ///< and where replicas confirm, nothing more before they have
+    void begin();     ///< prepares the first requests; `write_all` sends them
+    void write_all(); ///< sends the requests; with replicas, only after the last ones are confirmed
 
-    /// What has come. Before `end` a lock that was released is taken again.
+    /// Reads the replies that have arrived. Until `end`, a lock that was released is taken again.
     void read_some(stopwatch::time_point end, tally& all);
 
 private:
-    /// One lock.
+    /// State of one lock.
     struct flight {
         requests wire;
         bool held = false;
@@ -52,8 +53,8 @@ private:
     connection connection_;
     const raw_manner how_;
     std::vector<flight> flights_;
-    std::deque<flight*> asked_;     // in the order in which the server answers; null: WAIT
-    std::vector<flight*> answered_; // and not confirmed
+    std::deque<flight*> asked_;     // in the order of the replies; null for a WAIT
+    std::vector<flight*> answered_; // answered, but not confirmed yet
     std::string out_;
     std::vector<char> in_;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The yardsticks of coroutines: one thread, and as many requests in flight on one connection, or on
-// one to each primary of a cluster, whose slots it knows.
+// Yardsticks of coroutines: one thread, with as many requests in flight on one connection. On a
+// cluster there is one connection to each primary, and the slots are known.
 #include "bench/contenders/arena.hpp"
 #include "bench/contenders/raw_line.hpp"
 #include "redis/cluster/slot.hpp"
@@ -23,7 +23,7 @@ public:
 
     tally run(nanoseconds length) override {
         tally all;
-        all.samples.reserve(1 << 20); // no growth while it is measured
+        all.samples.reserve(1 << 20); // no reallocation while measuring
         const auto begin = stopwatch::now();
         for (raw_line& each : lines_)
             each.begin();
@@ -39,7 +39,8 @@ public:
     }
 
 private:
-    /// One alone needs no look: its read() waits.
+    /// Returns the connections that can be read. A single connection needs no poll(), because its
+    /// read() waits.
     std::vector<raw_line*> readable() {
         if (lines_.size() == 1)
             return {&lines_.front()};
@@ -71,7 +72,7 @@ made on_one_line(const arena& where, raw_manner how = {}) {
     return one;
 }
 
-/// Which of the locks have slots of that primary, by its own word.
+/// Returns the locks whose slots this primary serves, according to the primary itself.
 std::vector<int> locks_of(const connection& primary, int count) {
     const reply ranges = ask(primary, {"CLUSTER", "SLOTS"});
     const reply itself = ask(primary, {"CLUSTER", "MYID"});

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the yardstick of readers sends.
+// Requests of the yardstick of readers.
 #pragma once
 
 #include "bench/contenders/requests.hpp"
 
 namespace holdfast::bench {
 
-/// The library's own two scripts of readers, with the arguments it gives them. All readers share
-/// one lock.
+/// The library's own two scripts for readers, with the library's arguments. All readers share one
+/// lock.
 class read_requests {
 public:
     static constexpr int scripts_a_pair = 2;
@@ -17,7 +17,7 @@ public:
     void append_lock(std::string& out);
     void append_release(std::string& out) const;
 
-    /// Throw unless the lock was taken, and released.
+    /// Throw if the lock was not taken, or not released.
     static void expect_granted(const redisReply& answer) { requests::expect_granted(answer); }
     static void expect_released(const redisReply& answer) { requests::expect_released(answer); }
 

@@ -14,12 +14,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Until the JIT compiler has done with what a turn calls.
+/// Time until the JIT compiler has compiled what a turn calls.
 constexpr auto warm_up = 3s;
 
 class redissons_turn : public contender {
 public:
-    /// `kind`: "threads", "async", "gate", …: what Driver.java knows.
+    /// `kind` is a word that Driver.java knows: "threads", "async", "gate", …
     redissons_turn(const arena& where, const char* kind, std::string more_words = {})
         : java_{where.java.process()}
         , kind_{kind}
@@ -33,10 +33,10 @@ public:
         return java_.finish();
     }
 
-    /// Or more: who finds a lock held has asked in vain, and every ten seconds Redisson's watchdog
-    /// renews whatever is held at that moment.
+    /// Returns no upper limit: a caller that finds a lock held tries in vain, and Redisson's
+    /// watchdog renews every held lock each ten seconds.
     claim scripts_for(const tally& all) const override {
-        const int each = std::string_view{kind_} == "rate" ? 1 : 2; // nothing is given back
+        const int each = std::string_view{kind_} == "rate" ? 1 : 2; // a rate has no release
         return {each * all.done, std::numeric_limits<long long>::max()};
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Java peer: a JVM with a Redisson client, or several (bench/redisson).
+// Java peer: a JVM with a Redisson client, or several JVMs (bench/redisson).
 #pragma once
 
 #include "bench/contenders/peer.hpp"
@@ -12,32 +12,33 @@
 
 namespace holdfast::bench {
 
-/// What a contest needs is not on this machine.
+/// Exception: this machine lacks something that the contest needs.
 struct not_here : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// What to run comes from HOLDFAST_BENCH_REDISSON, `<version>=<class path>`, as `./dev bench` sets
-/// it. None is started before it is needed; then it lives as long as this object.
+/// Starts the JVMs of a run. HOLDFAST_BENCH_REDISSON says what to run, as `<version>=<class path>`;
+/// `./dev bench` sets it. A JVM is started when it is first needed, and lives as long as this
+/// object.
 class redisson {
 public:
     explicit redisson(const server& home)
         : home_{home} {}
 
-    /// Most contests share the first; some want more of them. Throws `not_here`, or why it did not
-    /// start.
+    /// Returns a JVM. Most contests share the first one. Throws `not_here`, or the reason why the
+    /// JVM did not start.
     peer& process(std::size_t number = 0);
 
-    double cpu_seconds() const; ///< of all of them
+    double cpu_seconds() const; ///< CPU time of all JVMs
 
-    /// "Redisson 4.7.0, Java 17.0.15"; empty if it was not needed.
+    /// "Redisson 4.7.0, Java 17.0.15"; empty if no JVM was started
     const std::string& version() const { return version_; }
 
 private:
     void start_one();
 
     const server& home_;
-    std::deque<peer> processes_; // they do not move
+    std::deque<peer> processes_; // a deque does not move its elements
     std::string version_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who waits in one client, and is woken by what another does.
+// A waiter in one client that is woken by an action of another client.
 #pragma once
 
 #include "bench/contenders/contender.hpp"
@@ -8,12 +8,13 @@
 
 namespace holdfast::bench {
 
-/// A sample is the time from the call that lets the other go on to the return of the one that
-/// waited.
+/// Contender whose samples are the times from the call that wakes the waiter until the waiter
+/// returns.
 class relay : public contender {
 public:
-    /// So much later whoever waits has asked in vain, listens, and sleeps; or any time in between,
-    /// where who waits asks again and again.
+    /// Time between the start of the wait and the wake-up, random between `least` and `most`. After
+    /// 2 ms the waiter has tried in vain, has subscribed, and sleeps. A range of times suits a
+    /// waiter that polls.
     struct pause {
         std::chrono::microseconds least{2'000}, most{2'000};
     };
@@ -25,20 +26,20 @@ public:
 
     tally run(nanoseconds length) override;
 
-    /// Or more: whoever waits has asked in vain.
+    /// Returns no upper limit, because the waiter tries in vain first.
     claim scripts_for(const tally& all) const override;
 
 private:
-    virtual void hold_back() = 0; ///< from here on the other has to wait
-    virtual void wait() = 0;      ///< on a thread of its own
-    virtual void give_back() {}   ///< behind it, on that thread
+    virtual void hold_back() = 0; ///< from now on the waiter must wait
+    virtual void wait() = 0;      ///< called on its own thread
+    virtual void give_back() {}   ///< called after `wait`, on that thread
     virtual void let_go_on() = 0;
 
     nanoseconds wake_up();
     std::chrono::microseconds length_of_pause();
 
     const pause pause_{};
-    std::minstd_rand chance_; // the same in each run
+    std::minstd_rand chance_; // the same sequence in each run
 };
 
 } // namespace holdfast::bench

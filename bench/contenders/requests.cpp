@@ -12,9 +12,9 @@ namespace {
 using namespace std::chrono_literals;
 namespace scripts = redis::scripts;
 
-constexpr auto command_timeout = 3s; // as the library has it by default
+constexpr auto command_timeout = 3s; // the library's default
 
-/// Both scripts answer {1, …} when they did what was asked.
+/// Throws if the script did not do what was asked. Both scripts return {1, …} on success.
 void expect_done(const redisReply& answer, const char* otherwise) {
     if (answer.type != REDIS_REPLY_ARRAY || answer.elements == 0 || answer.element[0]->integer != 1)
         throw std::runtime_error{otherwise};
@@ -37,7 +37,7 @@ void append_request(std::string& out, std::initializer_list<std::string_view> wo
 }
 
 void append_wait(std::string& out, int replicas) {
-    append_request(out, {"WAIT", std::to_string(replicas), "1000"}); // as the library has it
+    append_request(out, {"WAIT", std::to_string(replicas), "1000"}); // the library's timeout
 }
 
 void expect_confirmed(const redisReply& answer, int replicas) {

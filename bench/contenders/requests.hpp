@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the yardsticks send.
+// Requests of the yardsticks.
 #pragma once
 
 #include "bench/server/connection.hpp"
@@ -11,33 +11,33 @@
 
 namespace holdfast::bench {
 
-inline constexpr std::string_view lease_ms = "30000"; // as the library has it by default
+inline constexpr std::string_view lease_ms = "30000"; // the library's default
 
-/// One request in the server's protocol, behind others.
+/// Appends one request in the server's protocol.
 void append_request(std::string& out, std::initializer_list<std::string_view> words);
 
-/// How many replicas have what this connection has written.
+/// Appends a WAIT, which returns how many replicas have what this connection has written.
 void append_wait(std::string& out, int replicas);
 
-/// Throws unless so many have.
+/// Throws if fewer replicas have confirmed.
 void expect_confirmed(const redisReply&, int replicas);
 
-/// Until when a script may take a lock: as much later than now as the library allows by default.
+/// Returns the deadline until which a script may take a lock, by the library's default timeout.
 std::string next_deadline();
 
-/// The library's own two scripts, with the arguments it gives them. Composed anew for each pair, as
-/// the library must: each pair is another owner with another deadline.
+/// The library's own two scripts, with the library's arguments. They are composed again for each
+/// pair, as in the library, because each pair has another owner and another deadline.
 class requests {
 public:
     static constexpr int scripts_a_pair = 2;
 
-    /// Makes both scripts known to the server, as they are after the library's first pair.
+    /// Loads both scripts into the server, where they also are after the library's first pair.
     requests(int lock, const connection&, std::string_view telling = "publish");
 
     void append_lock(std::string& out);
     void append_release(std::string& out) const;
 
-    /// Throw unless the lock was taken, and released.
+    /// Throw if the lock was not taken, or not released.
     static void expect_granted(const redisReply&);
     static void expect_released(const redisReply&);
 
@@ -49,8 +49,9 @@ private:
     std::uint64_t number_ = 0;
 };
 
-/// The plain lock of many small libraries, which promises much less: SET with NX and PX, and a
-/// script that deletes the key if it is still its owner's. Nobody is woken, no answer may be lost.
+/// Simple lock of many small libraries: SET with NX and PX, and a script that deletes the key if it
+/// still belongs to its owner. It promises much less: it sends no notifications, and a lost reply
+/// is not handled.
 class set_nx_requests {
 public:
     static constexpr int scripts_a_pair = 1;

@@ -5,10 +5,10 @@
 
 namespace holdfast::bench {
 
-/// What a sample is: the time to the lock, or that of the whole pair.
+/// What a sample measures: the time until the lock is granted, or the time of the whole pair.
 enum class sampled { lock, pair };
 
-/// Of a pair that began then and had the lock from `taken` on, and has just ended.
+/// Returns the sample of a pair that began at `begin`, had the lock at `taken`, and has just ended.
 inline nanoseconds sample_of(sampled what, stopwatch::time_point begin,
                              stopwatch::time_point taken) {
     return (what == sampled::lock ? taken : stopwatch::now()) - begin;

@@ -31,7 +31,7 @@ tally in_threads(int threads, nanoseconds length, const std::function<nanosecond
         std::vector<std::jthread> running;
         for (int i = 0; i < threads; ++i)
             running.emplace_back([&, i] {
-                workers[i].samples.reserve(1 << 16); // no growth while it is measured
+                workers[i].samples.reserve(1 << 16); // no reallocation while measuring
                 ready.arrive_and_wait();
                 work(workers[i], stopwatch::now() + length, i, once);
             });

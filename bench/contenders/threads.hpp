@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop of all contenders with threads, so that only what is called in it differs.
+// Loop of all contenders with threads, so that only the called function differs.
 #pragma once
 
 #include "bench/contenders/contender.hpp"
@@ -8,11 +8,11 @@
 
 namespace holdfast::bench {
 
-/// Starts that many threads together. Each calls `once` with its number until `length` is over;
-/// that does what is counted, and says how long it took, or made its caller wait.
+/// Starts the threads together. Each thread calls `once` with its number until `length` is over.
+/// `once` does the operation that is counted, and returns the time that it took or waited.
 tally in_threads(int threads, nanoseconds length, const std::function<nanoseconds(int)>& once);
 
-/// How long that takes.
+/// Returns how long the call takes.
 template <typename What>
 nanoseconds time_of(What what) {
     const auto begin = stopwatch::now();

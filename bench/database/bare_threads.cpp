@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The yardsticks of free locks at MariaDB: each thread has a session, and sleeps until its answer
-// is there.
+// Yardsticks of free locks on MariaDB: each thread has a session, and sleeps until its reply
+// arrives.
 #include "bench/contenders/threads.hpp"
 #include "bench/database/contenders.hpp"
 #include "bench/database/database.hpp"
@@ -12,7 +12,7 @@
 namespace holdfast::bench {
 namespace {
 
-/// MariaDB's own: gone with the session, known to this server alone.
+/// MariaDB's own lock (GET_LOCK). It ends with its session, and only this server knows it.
 class user_lock {
 public:
     user_lock(const support::mariadb_server& where, const std::string& name, const std::string&)
@@ -36,7 +36,7 @@ private:
 template <typename Lock>
 class threads_with_sessions final : public contender {
 public:
-    /// `updates`: so many has a pair.
+    /// `updates` is the number of UPDATEs in a pair.
     threads_with_sessions(const arena& where, int updates)
         : updates_{updates} {
         for (int i = 0; i < where.at_once; ++i)
@@ -57,7 +57,7 @@ public:
     }
 
 private:
-    std::deque<Lock> locks_; // they do not move
+    std::deque<Lock> locks_; // a deque does not move its elements
     const int updates_;
 };
 

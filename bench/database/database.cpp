@@ -11,7 +11,7 @@
 namespace holdfast::bench {
 namespace {
 
-/// As ShedLock's documentation has it.
+/// The table of ShedLock's documentation.
 constexpr const char* table_of_shed_lock =
     "CREATE TABLE shedlock (name VARCHAR(64) NOT NULL, lock_until TIMESTAMP(3) NOT NULL, "
     "locked_at TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3), "

@@ -6,8 +6,8 @@
 
 namespace holdfast::bench {
 
-/// A MariaDB server with the tables of holdfast and of ShedLock. Each commit of it waits for the
-/// disk, as is its default. Throws `support::server_unavailable`.
+/// MariaDB server with the tables of holdfast and of ShedLock. Each commit waits for the disk,
+/// which is MariaDB's default. Throws `support::server_unavailable`.
 class database final : public lone_server {
 public:
     database();
@@ -20,9 +20,9 @@ private:
     support::mariadb_server server_{support::mariadb(), {.flush_at_commit = 1}};
 };
 
-site one_database(server_groups&); ///< Throws `not_here`
+site one_database(server_groups&); ///< throws `not_here`
 
-/// Where a bare client connects: of an arena that is such a site.
+/// Returns the server to which a bare client connects. The site must be a MariaDB site.
 support::mariadb_server& database_of(const site&);
 
 } // namespace holdfast::bench

@@ -6,7 +6,8 @@
 
 namespace holdfast::bench {
 
-/// Of a MariaDB server. Each attempt and each release is an UPDATE, on both sides; so is a renewal.
+/// Statistics of a MariaDB server. Each attempt and each release is an UPDATE, on both sides; so is
+/// a renewal.
 class database_books final : public ledger {
 public:
     explicit database_books(support::mariadb_server& of)
@@ -14,7 +15,7 @@ public:
 
     void clear() override;
     std::string trouble_with(const claim&) const override;
-    long long commands_sent() const override; ///< statements of all clients, ours too
+    long long commands_sent() const override; ///< statements of all clients, including our own
     double cpu_seconds() const override;
 
 private:

@@ -10,14 +10,15 @@ struct st_mysql;
 
 namespace holdfast::bench {
 
-/// A session over TCP, by libmariadb's blocking calls and nothing around them.
+/// Session over TCP, directly on libmariadb's blocking calls.
 class session {
 public:
-    explicit session(const support::mariadb_server&); ///< as the user of our schema
+    explicit session(const support::mariadb_server&); ///< connects as the user of our schema
 
-    /// How many rows it found to change. Throws what the server says.
+    /// Runs the statement and returns the number of rows that it matched. Throws the error of the
+    /// server.
     long long change(const std::string& statement);
-    /// The only value of a SELECT.
+    /// Returns the only value of a SELECT.
     std::string value(const std::string& statement);
 
 private:

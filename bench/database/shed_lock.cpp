@@ -6,12 +6,12 @@
 namespace holdfast::bench {
 namespace {
 
-/// As long as our lease. It is `lockAtMostFor`; `lockAtLeastFor` is nothing, as by default.
+/// ShedLock's `lockAtMostFor`, as long as our lease. `lockAtLeastFor` is zero, its default.
 const std::string end_of_lease = "TIMESTAMPADD(MICROSECOND, 30000000, UTC_TIMESTAMP(3))";
 const std::string end_at_least = "TIMESTAMPADD(MICROSECOND, 0, locked_at)";
 
 std::string quoted(const std::string& word) {
-    return "'" + word + "'"; // names of the benchmark's own: there is no quote in them
+    return "'" + word + "'"; // the names come from the benchmark and contain no quote
 }
 
 std::string first_row(const std::string& name, const std::string& who) {

@@ -7,17 +7,17 @@
 
 namespace holdfast::bench {
 
-/// The statements of ShedLock's JDBC provider (`usingDbTime()`, MySQL), each by itself and
-/// committed by itself, on a session of their own. Nothing renews, nobody is woken, and there is no
-/// token.
+/// Statements of ShedLock's JDBC provider (`usingDbTime()`, MySQL), each in its own commit, on
+/// their own session. It has no renewal, no notifications and no token.
 class shed_lock {
 public:
-    /// `who`: as `locked_by`. There is a row of that name from then on, as after the first lock.
+    /// Creates the row of this name, which otherwise the first lock would create. `who` is the
+    /// value of `locked_by`.
     shed_lock(const support::mariadb_server&, const std::string& name, const std::string& who);
 
     bool try_lock();
-    void lock();   ///< it must be free
-    void unlock(); ///< throws if it was not there to be released
+    void lock();   ///< the lock must be free
+    void unlock(); ///< throws if the lock was not held any more
 
 private:
     session session_;

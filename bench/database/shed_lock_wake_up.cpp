@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who waits for ShedLock's lock by asking again and again.
+// Waiter for ShedLock's lock that polls.
 #include "bench/contenders/relay.hpp"
 #include "bench/database/contenders.hpp"
 #include "bench/database/database.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What it costs the server that somebody waits: a lock is held for the whole turn, and so many
-// others want it, each through a client, or a session, of its own.
+// Measures the cost of waiters for the server. A lock is held for the whole turn, and the waiters
+// want it, each through its own client or session.
 #include "bench/contenders/expect_unlocked.hpp"
 #include "bench/contenders/threads.hpp"
 #include "bench/database/contenders.hpp"
@@ -22,11 +22,11 @@ public:
     explicit waiting_crowd(int waiters)
         : waiters_{waiters} {}
 
-    /// What is counted are the waiters. A sample is how long one of them waited.
+    /// Counts the waiters. A sample is how long a waiter waited.
     tally run(nanoseconds length) final {
         hold_back();
         auto all = std::async(std::launch::async, [&] {
-            // Each once: when one of them is through, the end has come.
+            // Each waiter waits once: the first grant comes at the end of the turn.
             return in_threads(waiters_, length / 2,
                               [this](int i) { return time_of([&] { wait_and_leave(i); }); });
         });
@@ -35,7 +35,7 @@ public:
         return all.get();
     }
 
-    /// Or more: those who ask again, and renewals.
+    /// Returns a lower limit, because waiters poll and holders renew.
     claim scripts_for(const tally& all) const final {
         return {2 * all.done + 2, std::numeric_limits<long long>::max()};
     }
@@ -73,7 +73,7 @@ private:
     }
 
     one_client holder_;
-    std::deque<one_client> waiters_; // they do not move
+    std::deque<one_client> waiters_; // a deque does not move its elements
 };
 
 class waiting_sessions final : public waiting_crowd {
@@ -95,7 +95,7 @@ private:
     }
 
     shed_lock holder_;
-    std::deque<shed_lock> waiters_; // they do not move
+    std::deque<shed_lock> waiters_; // a deque does not move its elements
 };
 
 } // namespace

@@ -10,33 +10,33 @@
 
 namespace holdfast::bench {
 
-/// Where Java's System.nanoTime() is the same.
+/// Time on the clock that Java's System.nanoTime() uses too.
 using moment = std::chrono::steady_clock::time_point;
 
-/// Two locks at the primary that will fail.
+/// Two locks on the primary that will fail.
 struct wanted_locks {
-    std::string free; ///< asked for when it fails
-    std::string held; ///< waited for since before
+    std::string free; ///< requested when the primary fails
+    std::string held; ///< has had a waiter since before the failure
 };
 
-/// Since when they were granted.
+/// Times at which the two locks were granted.
 struct grants {
     moment free, held;
 };
 
-/// One side in a failover. Each of its two callers has a client of its own. One whose call fails
-/// calls again.
+/// One side in a failover. It has two callers with a client each. A caller whose call fails calls
+/// again.
 class applicants {
 public:
     virtual ~applicants() = default;
 
-    /// The free lock was taken and released once, and somebody begins to wait for the other one.
+    /// Takes and releases the free lock once, and starts a waiter for the held lock.
     virtual void prepare(const realm&, const wanted_locks&) = 0;
 
-    virtual void ask() = 0; ///< for the free one, now
+    virtual void ask() = 0; ///< requests the free lock now
 
-    /// When both are granted, which are released again. One that took too long counts as granted
-    /// when the wait for it was over.
+    /// Waits until both locks are granted, and releases them. A lock that was not granted in time
+    /// counts as granted at the end of the wait.
     virtual grants finish() = 0;
 };
 

@@ -34,7 +34,8 @@ void held_locks::wait_until_wanted() {
         support::until("somebody listens on " + each.channel(), [&] { return is_wanted(each); });
 }
 
-/// Some clients listen at a replica.
+/// Returns whether a client is subscribed to this lock's channel. Some clients subscribe at a
+/// replica, so all nodes are asked.
 bool held_locks::is_wanted(const requests& hold) const {
     for (const way& each : all_) {
         const reply said = ask(each.to, {"PUBSUB", servers_.counting_listeners(), hold.channel()});
@@ -70,7 +71,8 @@ void held_locks::release() {
     }
 }
 
-/// A node of a cluster may still say for a moment that its cluster is down.
+/// Returns whether the release succeeded. A node of a cluster may answer for a moment that the
+/// cluster is down.
 bool held_locks::takes(way& one, const std::string& release) try {
     requests::expect_released(*ask_composed(one.to, release));
     return true;

@@ -8,22 +8,22 @@
 
 namespace holdfast::bench {
 
-/// Locks that somebody holds while a primary fails, and releases at the new one as soon as there
-/// is one: nobody listens there yet, so who waits is not told.
+/// Locks that are held while a primary fails. They are released on the new primary as soon as it
+/// exists. No client is subscribed there yet, so the waiters get no notification.
 class held_locks {
 public:
-    /// Takes them at the primary, on bare connections, and sees that its replicas have them.
+    /// Takes the locks on the primary, on bare connections, and checks that its replicas have them.
     held_locks(realm&, const std::vector<int>& locks);
 
-    void wait_until_wanted(); ///< somebody listens for the release of each
+    void wait_until_wanted(); ///< waits until each release has a subscriber
 
-    /// Until one of the replicas says that it is a primary; since when it is.
+    /// Waits until a replica says that it is a primary. Returns the time of this.
     moment wait_until_promoted();
 
-    void release(); ///< at that one
+    void release(); ///< releases the locks on the new primary
 
 private:
-    /// Sentinels have all connections of the one that they promote ended.
+    /// Connection to one node. Sentinels close all connections of a node that they promote.
     struct way {
         std::uint16_t port;
         connection to;

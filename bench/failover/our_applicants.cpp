@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto waits_at_most = 45s; // Redisson's side has the same
+constexpr auto waits_at_most = 45s; // the same as on Redisson's side
 constexpr auto between_calls = 10ms;
 
 moment taken(mutex& lock) {
@@ -34,7 +34,7 @@ moment taken(mutex& lock) {
     }
 }
 
-/// A client and its only caller.
+/// Client with its only caller.
 class caller {
 public:
     caller(const std::string& url, const std::string& name)

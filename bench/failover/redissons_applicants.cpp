@@ -6,7 +6,7 @@
 namespace holdfast::bench {
 namespace {
 
-/// bench/redisson/holdfast/bench/Failover.java.
+/// Redisson's side, in bench/redisson/holdfast/bench/Failover.java.
 class redissons final : public applicants {
 public:
     explicit redissons(peer& java)

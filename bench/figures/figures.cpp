@@ -22,10 +22,10 @@ const discipline hand_offs = {
     {".server_cpu", "us/hand-off", better::lower, &turn::server_cpu_us},
 };
 
-/// Beside who asks no server.
+/// Hand-overs compared with a yardstick that uses no server.
 const discipline hand_offs_alone{hand_offs.begin(), hand_offs.end() - 1};
 
-/// Where another process takes part, whose waits are looked at by themselves.
+/// For a contest with another process, whose waits are measured separately.
 const discipline hand_offs_beside = {hand_offs.front()};
 
 const discipline re_entries = {
@@ -54,7 +54,8 @@ const discipline acquisitions = {
     {".server_cpu", "us each", better::lower, &turn::server_cpu_us},
 };
 
-/// Its waits are looked at by themselves: among so many of the readers they would not be seen.
+/// The writer's waits are measured separately, because they would not be visible among so many
+/// waits of readers.
 const discipline pairs_beside_a_writer = {
     {"", "pairs/s", better::higher, &turn::per_second},
     {".writer.p50", "us waited", better::lower, &turn::p50_us},
@@ -68,10 +69,10 @@ const discipline wake_ups = {
     {".p99", "us", better::lower, &turn::p99_us},
 };
 
-/// Of a call, where the yardstick does a part of it and no pairs can be compared.
+/// Figures of a call. The yardstick does only a part of it, so pairs cannot be compared.
 const discipline calls = wake_ups;
 
-/// How much longer a grant takes that replicas confirm.
+/// How much longer a grant takes if replicas confirm it.
 const discipline confirmations = {
     {".p50", "us more", better::lower, &turn::p50_us},
 };
@@ -82,7 +83,7 @@ const discipline added_to_calls = {
     {".client_cpu", "us/pair", better::lower, &turn::client_cpu_us},
 };
 
-/// Of who does nothing else all the time.
+/// Cost of waiters that only wait.
 const discipline waits = {
     {".server_cpu", "% of a core", better::lower, &turn::server_share},
 };
@@ -98,13 +99,13 @@ goal goal_of(const goals& wanted, const char* suffix) {
     return found == wanted.end() ? goal{} : found->second;
 }
 
-/// What took no time at all is nobody's measure.
+/// Returns whether ratios can be formed. A yardstick that took no time gives no ratio.
 bool can_be_compared(const comparison& seen) {
     return !seen.yardstick.empty() && std::none_of(seen.yardstick.begin(), seen.yardstick.end(),
                                                    [](double each) { return each == 0; });
 }
 
-/// A goal that no figure has would never be missed.
+/// Throws if a goal belongs to no figure, because such a goal would never be missed.
 template <typename All>
 void expect_figures_for(const goals& wanted, const All& all, const std::string& contest) {
     for (const auto& [suffix, limit] : wanted)

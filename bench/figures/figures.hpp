@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rounds of a contest say: medians, ratios, and whether a goal is met.
+// Results of the rounds of a contest: medians, ratios, and whether a goal is met.
 #pragma once
 
 #include "bench/figures/round.hpp"
@@ -14,11 +14,11 @@ namespace holdfast::bench {
 
 enum class better { higher, lower };
 
-/// What is good enough: the least that will do where higher is better, else the most. Both, where
-/// both are given.
+/// Limit of a figure: the smallest value that is good enough if higher is better, else the largest.
+/// If both limits are given, both must be met.
 struct goal {
-    std::optional<double> ratio{}; ///< of ours to the yardstick
-    std::optional<double> value{}; ///< of ours by itself
+    std::optional<double> ratio{}; ///< our value divided by the yardstick's
+    std::optional<double> value{}; ///< our value alone
 };
 
 struct figure {
@@ -26,39 +26,39 @@ struct figure {
     std::string_view unit;
     better best;
     spread ours;                       ///< over the rounds
-    std::optional<spread> yardstick{}; ///< nothing: there is none to compare with
-    std::optional<spread> ratio{};     ///< of the rounds' own ratios, ours / yardstick
+    std::optional<spread> yardstick{}; ///< empty if there is no yardstick
+    std::optional<spread> ratio{};     ///< of the ratios of single rounds, ours / yardstick
     goal wanted{};
 
-    /// Nothing: there is no goal, it is only told.
+    /// Returns whether the goal is met; empty if there is no goal.
     std::optional<bool> holds() const;
 };
 
-/// One way to look at a turn.
+/// A value that is read from a turn.
 struct aspect {
-    const char* suffix; ///< of the contest's name
+    const char* suffix; ///< suffix of the contest's name
     const char* unit;
     better best;
     double turn::*value;
-    /// Given: how much more it is for ours than for the yardstick, in so many parts. Then there is
-    /// no ratio.
+    /// If not 0, the figure is the difference between ours and the yardstick, divided by this
+    /// number, and has no ratio.
     int more_by_parts = 0;
 };
 
-/// What a contest counts, and so which figures it has.
+/// The figures of a contest.
 using discipline = std::vector<aspect>;
 extern const discipline pairs, hand_offs, hand_offs_alone, hand_offs_beside, re_entries,
     server_time, commands, acquisitions, pairs_beside_a_writer, wake_ups, calls, confirmations,
     added_to_calls, waits;
 
-/// The goals of a contest by its aspects' suffixes.
+/// Goals of a contest, by the suffixes of its aspects.
 using goals = std::map<std::string_view, goal>;
 
-/// One figure an aspect, in their order. There is a round at least.
+/// Returns one figure for each aspect, in their order. There must be at least one round.
 std::vector<figure> figures(const std::string& contest, const discipline&, const goals&,
                             const std::vector<round>&);
 
-/// What was seen once, and has nothing to be compared with.
+/// Value that was measured once and has nothing to be compared with.
 struct sighting {
     const char* suffix;
     const char* unit;
@@ -67,13 +67,13 @@ struct sighting {
 };
 std::vector<figure> figures(const std::string& contest, const goals&, const std::vector<sighting>&);
 
-/// What was seen several times on both sides together, or on ours alone.
+/// Values that were measured several times, on both sides or only on ours.
 struct comparison {
     const char* suffix;
     const char* unit;
     better best;
-    std::vector<double> ours;        ///< one at least
-    std::vector<double> yardstick{}; ///< none, or as many
+    std::vector<double> ours;        ///< at least one
+    std::vector<double> yardstick{}; ///< none, or as many as `ours`
 };
 std::vector<figure> figures(const std::string& contest, const goals&,
                             const std::vector<comparison>&);

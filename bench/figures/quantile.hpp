@@ -6,25 +6,27 @@
 
 namespace holdfast::bench {
 
-/// The value that `part` (0 to 1) of them lie below, between two of them if need be. Not of none.
+/// Returns the value below which this `part` (0 to 1) of the values lie, interpolated if needed.
+/// `all` must not be empty.
 double quantile(std::vector<double> all, double part);
 
-/// A median with what half of the values lie between.
+/// Median, and the range that contains the middle half of the values.
 struct spread {
     double median, low, high;
 };
 spread spread_of(const std::vector<double>& all);
 
-/// The one that `part` (0 to 1) of them lie below, in microseconds. Puts them into another order.
-/// Not of none.
+/// Returns the sample below which this `part` (0 to 1) of the samples lie, in microseconds. Changes
+/// the order of the samples. `all` must not be empty.
 double percentile_us(std::vector<std::chrono::nanoseconds>& all, double part);
 
-/// How long so large a part of them took at most.
+/// Point of a distribution: this `part` of the samples took at most `us` microseconds.
 struct mark {
     double part, us;
 };
 
-/// Marks close enough to draw the whole from, finer towards the end. None of none.
+/// Returns points from which the whole distribution can be drawn, denser towards its end. Returns
+/// none if there are no samples.
 std::vector<mark> distribution_of(std::vector<std::chrono::nanoseconds> all);
 
 } // namespace holdfast::bench

@@ -23,7 +23,7 @@ std::string line(const Words&... words) {
     return out;
 }
 
-/// As many digits as one can believe.
+/// Formats a number with as many digits as are meaningful.
 std::string amount(double number) {
     const char* const format = number < 0.1    ? "%.2g"
                                : number < 10   ? "%.2f"
@@ -36,7 +36,7 @@ std::string or_dash(const std::optional<spread>& of) {
     return of ? amount(of->median) : "-";
 }
 
-/// "at least 30, 100000/s": of the ratio, of the value.
+/// Formats a goal: "at least 30, 100000/s" is a limit of the ratio and a limit of the value.
 std::string shown(const figure& f) {
     if (!f.wanted.ratio && !f.wanted.value)
         return "-";
@@ -48,7 +48,7 @@ std::string shown(const figure& f) {
     return out;
 }
 
-/// JSON knows no infinity, which a ratio to nothing is.
+/// Formats a number. JSON has no infinity, which is the ratio to a yardstick of zero.
 std::string json(std::optional<double> number) {
     return number && std::isfinite(*number) ? text("%.6g", *number) : "null";
 }
@@ -66,7 +66,7 @@ std::string json(const std::string& words) {
 std::string json(const std::optional<spread>& of) {
     if (!of)
         return "null";
-    // Piece by piece: "[" + text makes g++ 12 warn of an overlap that cannot be, at -O3 (PR
+    // Appends piece by piece: at -O3, g++ 12 gives a false warning of an overlap for "[" + text (PR
     // 105651).
     std::string out = "[";
     out += json(of->low);

@@ -7,23 +7,24 @@
 
 namespace holdfast::bench {
 
-/// What one turn showed.
+/// Results of one turn.
 struct turn {
-    double per_second;     ///< of what the contest counts, all threads or coroutines together
-    double p50_us, p99_us; ///< of one
-    double client_cpu_us;  ///< per one: the contender's process, and the kernel's work for it
-    double server_cpu_us;  ///< per one: by the server's own accounts
-    double memory_kb;      ///< of one that is a process
-    double commands;       ///< that the server was sent, per one
-    double server_share;   ///< of a core, in percent, all the time; per one
+    double per_second;     ///< operations of all threads or coroutines together
+    double p50_us, p99_us; ///< time of one operation
+    double client_cpu_us;  ///< per operation: the contender's process and the kernel's work for it
+    double server_cpu_us;  ///< per operation, by the server's own count
+    double memory_kb;      ///< memory of one process, for a contender that starts processes
+    double commands;       ///< commands that the server received per operation
+    double server_share;   ///< CPU use of the server during the whole turn, in percent of a core;
+                           ///< per operation
 };
 
-/// Two turns that are neighbours in time.
+/// Two turns, one after the other.
 struct round {
     turn ours, yardstick;
 };
 
-/// What a contest showed: each round by itself, and how long one took over all of them.
+/// Results of a contest: each round, and the distribution of the samples over all rounds.
 struct outcome {
     std::vector<round> rounds;
     std::vector<mark> ours, yardstick;

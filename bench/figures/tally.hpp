@@ -10,19 +10,21 @@ namespace holdfast::bench {
 
 using std::chrono::nanoseconds;
 
-/// What a contender did in one turn: how often what is counted, how long all of it took together,
-/// and how long one took (or a caller waited for one), in no order.
+/// Result of one turn of a contender: the number of operations, the time of the whole turn, and one
+/// sample per operation. A sample is the time of an operation, or of its wait. Samples are in no
+/// order.
 struct tally {
     long long done = 0;
     nanoseconds elapsed{};
     std::vector<nanoseconds> samples{};
 };
 
-/// As a contender in another process tells it, in one line: `done`, `elapsed`, and the samples, all
-/// but the first in nanoseconds; or `failed` and why. Throws that, and what is no such line.
+/// Parses the line of a contender in another process: `done`, `elapsed` and the samples, the last
+/// two in nanoseconds; or `failed` and the reason. Throws the reason, or an error for any other
+/// line.
 tally read_tally(std::string_view line);
 
-/// The other end of it.
+/// Writes such a line.
 std::string line_of(const tally&);
 std::string line_of_failure(std::string why);
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Instructions of a pair on one server, in the client: compare.py SERVER NOW BEFORE [RECORD].
+"""Counts the client's instructions of a pair: compare.py SERVER NOW BEFORE [RECORD].
 
 NOW and BEFORE are `pairs` (pairs.cpp) with this library and with another revision's. Valgrind
 counts what each of them executes, so the figures do not depend on how busy the machine is. With
@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from statistics import median
 
-FEW, MANY = 500, 2500  # pairs: their difference is without what a client costs once
+FEW, MANY = 500, 2500  # pairs: the difference excludes a client's fixed cost
 ROUNDS = 3
 WAYS = ("blocking", "coroutines")
 GOAL = 1.02
@@ -51,7 +51,7 @@ def of_a_pair(program: str, url: str, way: str) -> float:
 
 
 def figure(way: str, now: list[float], before: list[float]) -> dict[str, object]:
-    """As bench/figures/report.hpp has it."""
+    """Returns a figure in the form of bench/figures/report.hpp."""
     ratios = [ours / theirs for ours, theirs in zip(now, before)]
     ratio = median(ratios)
     return {"name": f"instructions.{way}", "value": median(now), "unit": "instructions/pair",

@@ -16,23 +16,23 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A third of the lease, both as the library has them by default: each is renewed in it.
+/// A third of the default lease, in which each lease is renewed once.
 constexpr nanoseconds whole_period = 10s;
 constexpr int periods = 3;
 
-/// In percent of one core, for each period.
+/// CPU use in percent of one core, for each period.
 struct expenses {
     std::vector<double> client, servers;
 };
 
-/// How many sides have taken all locks. One that fails must not be waited for.
+/// Counts the sides that have taken all locks. A side that fails must not be waited for.
 struct meeting_point {
     std::atomic<int> ready{0};
     std::atomic<bool> failed{false};
     bool is_over() const { return ready == 2 || failed; }
 };
 
-/// On the thread that calls it, which does nothing else meanwhile.
+/// Keeps the leases for one period, on the calling thread, which does nothing else meanwhile.
 void keep_a_period(many_leases& kept, accounts& books, int leases, expenses& all) {
     books.clear();
     const auto begin = stopwatch::now();

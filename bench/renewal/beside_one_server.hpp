@@ -5,10 +5,10 @@
 
 namespace holdfast::bench {
 
-/// What it costs to keep so many leases over several primaries, beside as many at one server. Both
-/// are held at the same time, each by a client with a thread of its own: `NAME.client_cpu` is what
-/// that thread used, `NAME.server_cpu` what all its servers did. Throws if a lease is lost, or if
-/// the servers did not see every one of them renewed.
+/// Measures the cost of many leases over several primaries, compared with as many leases on one
+/// server. Both sides run at the same time, each with a client that has its own thread.
+/// `NAME.client_cpu` is the CPU use of that thread, and `NAME.server_cpu` that of all servers of
+/// the side. Throws if a lease is lost, or if the servers did not see each lease renewed.
 std::vector<figure> keep_beside_one_server(const shared_vigil&, const arena& of_several,
                                            const arena& of_one);
 

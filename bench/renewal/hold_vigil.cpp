@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two whole periods of renewal. In the first the server tells a watcher of each one, which costs
-// it something; in the second nobody watches, and what is used is counted.
+// Measures two whole periods of renewal. In the first, the server notifies a watcher of each
+// renewal, which costs the server something. In the second there is no watcher, and the cost is
+// measured.
 #include "bench/renewal/hold_vigil.hpp"
 
 #include "bench/renewal/many_leases.hpp"
@@ -17,15 +18,16 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A third of the lease, both as the library has them by default. Renewal may come up to a tenth
-/// of that earlier, and never later.
+/// A third of the default lease. A renewal may come up to a tenth of this time earlier, and never
+/// later.
 constexpr nanoseconds due_after = 10s;
 
 double seconds(nanoseconds length) {
     return std::chrono::duration<double>{length}.count();
 }
 
-/// With the allocator's own expense for each piece, without what it keeps free.
+/// Returns the heap in use, including the allocator's own overhead for each block, without free
+/// memory.
 double heap_in_use() {
     const struct mallinfo2 now = ::mallinfo2();
     return static_cast<double>(now.uordblks) + static_cast<double>(now.hblkhd);
@@ -41,8 +43,9 @@ usage used_so_far(const accounts& books) {
 
 using progress = std::function<void(const char*)>;
 
-/// How late the latest renewal came. That of the luckiest draw is due after nearly the whole third,
-/// so among many a delay of them all shows in full.
+/// Returns how late the latest renewal came. Renewal times are spread at random, so among many
+/// leases some are due only after the whole third. A delay of all renewals is therefore fully
+/// visible.
 nanoseconds longest_delay(many_leases& kept, const watcher& seen, int leases,
                           const progress& tell) {
     const auto deadline = stopwatch::now() + 2 * due_after;
@@ -56,7 +59,7 @@ nanoseconds longest_delay(many_leases& kept, const watcher& seen, int leases,
     return std::max(seen.longest_without() - due_after, 0ns);
 }
 
-/// Shares of one core, in percent, over a whole period.
+/// Returns the CPU use over a whole period, in percent of one core.
 usage expense(many_leases& kept, accounts& books, int leases, const progress& tell) {
     books.clear();
     const auto begin = stopwatch::now();
@@ -81,7 +84,7 @@ std::vector<figure> hold_vigil(const vigil& which, const arena& where, accounts&
     const double heap_before = heap_in_use();
     nanoseconds delay{};
     {
-        watcher seen{where, which.leases}; // gone again before the heap is looked at
+        watcher seen{where, which.leases}; // destroyed before the heap is measured
         tell("taking the locks");
         kept.take();
         delay = longest_delay(kept, seen, which.leases, tell);

@@ -8,9 +8,9 @@
 
 namespace holdfast::bench {
 
-/// What it costs to keep so many leases: `NAME.bytes` and `NAME.client_cpu` of this process,
-/// `NAME.server_cpu`, and `NAME.delay`. `progress` is called often, with what is being done. Throws
-/// if a lease is lost, or if the server did not see every one of them renewed.
+/// Measures the cost of many leases: `NAME.bytes` and `NAME.client_cpu` of this process,
+/// `NAME.server_cpu`, and `NAME.delay`. Calls `progress` often, with the current step. Throws if a
+/// lease is lost, or if the server did not see each lease renewed.
 std::vector<figure> hold_vigil(const vigil&, const arena&, accounts&,
                                const std::function<void(const char*)>& progress);
 

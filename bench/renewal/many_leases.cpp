@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 constexpr int in_flight = 512;
-constexpr auto between_looks = 200ms; // which are not the library's expense
+constexpr auto between_looks = 200ms; // rare, so that the checks do not count as the library's cost
 
 } // namespace
 
@@ -72,7 +72,7 @@ asio::awaitable<void> many_leases::every_nth(asio::awaitable<void> (many_leases:
         co_await (this->*step)(i);
 }
 
-/// The lease is all that is kept: the lock's own object may go while it is held.
+/// Takes a lock and keeps only its lease: the lock object may be destroyed while the lock is held.
 asio::awaitable<void> many_leases::take_one(int i) {
     mutex lock{client_, name_of_lock(i)};
     leases_[i] = co_await lock.async_lock(asio::use_awaitable);

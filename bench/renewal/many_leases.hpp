@@ -14,7 +14,7 @@
 
 namespace holdfast::bench {
 
-/// So many locks held at once through one client, on one thread: the one that calls this.
+/// Many locks that one client holds at the same time, on the thread that calls this object.
 class many_leases {
 public:
     many_leases(const arena&, int count);
@@ -22,15 +22,14 @@ public:
     ~many_leases();
 
     void take();    ///< returns when all are held
-    void release(); ///< returns when all are acknowledged
+    void release(); ///< returns when all releases are acknowledged
     bool are_held() const;
 
-    /// Does nothing but what the client does by itself, until `over` says so; it is asked now and
-    /// then.
+    /// Runs only the client's own work until `over` returns true. `over` is called now and then.
     void keep_until(const std::function<bool()>& over);
 
 private:
-    /// Calls `step` for each, many at the same time.
+    /// Calls `step` for each lock, for many at the same time.
     void for_each(asio::awaitable<void> (many_leases::*step)(int i));
     asio::awaitable<void> every_nth(asio::awaitable<void> (many_leases::*step)(int i), int first);
     asio::awaitable<void> take_one(int i);

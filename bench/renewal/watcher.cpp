@@ -10,10 +10,11 @@
 namespace holdfast::bench {
 namespace {
 
-/// The server's name for what sets the end of a key, as granting and renewing do.
+/// Channel on which the server notifies of each change of a key's TTL. Grants and renewals change
+/// it.
 constexpr std::string_view channel = "__keyevent@0__:expire";
 
-/// The number of one of our locks; less than 0 for any other key.
+/// Returns the number of one of our locks; less than 0 for any other key.
 int lock_in(const redisReply& message) {
     const redisReply& key = *message.element[2];
     const std::string_view name{key.str, key.len};
@@ -39,7 +40,7 @@ watcher::~watcher() {
     try {
         ask(control_, {"CONFIG", "SET", "notify-keyspace-events", ""});
     } catch (const std::exception&) {
-        // The server is gone, and so is what it would tell.
+        // The server has ended, so there is no setting to reset.
     }
     ::shutdown(ear_->fd, SHUT_RDWR);
 }

@@ -9,22 +9,22 @@
 
 namespace holdfast::bench {
 
-/// Sees every lease as the server does: granted, then renewed. The server tells it of each
-/// (keyspace notifications), on a connection and a thread of its own.
+/// Sees each lease as the server does: its grant and its renewals. The server sends keyspace
+/// notifications, which a connection with its own thread receives.
 class watcher {
 public:
-    /// Locks 0 to `leases` are watched from now on.
+    /// Begins to watch locks 0 to `leases`.
     watcher(const arena&, int leases);
     watcher(const watcher&) = delete;
 
-    /// The server tells nothing any more.
+    /// Ends the notifications of the server.
     ~watcher();
 
-    /// Leases that have been renewed at least once.
+    /// Returns how many leases have been renewed at least once.
     int renewed() const { return renewed_; }
 
-    /// The longest that any of them had to do without, from its grant or a renewal to the next one.
-    /// To be asked when all are renewed.
+    /// Returns the longest time between two renewals of a lease, or between its grant and first
+    /// renewal. Call it when all leases are renewed.
     nanoseconds longest_without() const { return nanoseconds{longest_}; }
 
 private:
@@ -37,7 +37,7 @@ private:
     };
 
     const connection control_, ear_;
-    std::vector<seen> leases_; // the listener's
+    std::vector<seen> leases_; // used only by the listening thread
     std::atomic<int> renewed_{0};
     std::atomic<nanoseconds::rep> longest_{0};
     std::jthread listener_;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes docs/performance.md of what was measured: performance.py RECORD TEMPLATE PAGE.
+"""Makes docs/performance.md from results: performance.py RECORD TEMPLATE PAGE.
 
 The template is the page's prose. A line {{conditions}}, {{goals}}, {{figures CONTEST...}},
 {{budgets}} or {{plot NAME: what it shows}} becomes a table or a plot; plots go to a folder beside
@@ -27,7 +27,7 @@ CONDITIONS = {"date": "Measured", "command": "Command", "revision": "Revision",
 
 
 def amount(number: float) -> str:
-    """Three digits at least: what is beyond them is noise."""
+    """Formats a number with three digits; further digits are noise."""
     if number >= 100:
         return f"{number:,.0f}"
     return f"{number:.3g}"
@@ -69,7 +69,7 @@ def waited(figure: Figure | None) -> str:
 
 
 def budgets(record: Record) -> Iterator[str]:
-    """A row for who hands around and who waits meanwhile, a column for each budget."""
+    """Yields a row for each number of threads and rival, with a column for each budget."""
     rates = {tuple(name.split(".")[1:]): figure for name, figure in record.figures.items()
              if name.startswith("budget.") and ".rival." not in name}
     columns = list(dict.fromkeys(budget for *_, budget in rates))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run of the benchmark saw: the lines that `holdfast_bench --record` wrote."""
+"""Results of a run of the benchmark: the lines that `holdfast_bench --record` wrote."""
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,7 +29,7 @@ class Record:
     skipped: dict[str, str] = field(default_factory=dict)
 
     def figures_of(self, contest: str) -> list[Figure]:
-        """Those named so, or so and a dot and more: blocking has blocking.1 and blocking.1.p50."""
+        """Returns the figures of a contest: blocking has blocking.1 and blocking.1.p50."""
         return [figure for name, figure in self.figures.items()
                 if name == contest or name.startswith(contest + ".")]
 

@@ -11,13 +11,14 @@
 namespace holdfast::bench {
 namespace {
 
-/// One `options::hand_off::within`, over all rounds.
+/// One value of `options::hand_off::within`, with its results over all rounds.
 struct budget {
     std::string within;
     std::vector<turn> turns{};
-    std::vector<nanoseconds> waits{}; ///< of the rival
+    std::vector<nanoseconds> waits{}; ///< waits of the rival
 
-    /// With a client that knows of no rival yet: what it learns is part of what it does.
+    /// Runs one turn with a new client that has not met the rival yet, because learning about
+    /// rivals is part of what is measured.
     void take_turn(arena where, peer& rival, accounts& books, const course& how, bool counts) {
         where.query = "?hand_off_within=" + within;
         const made both = crowd_and_rival(where, rival);

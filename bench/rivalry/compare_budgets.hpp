@@ -6,8 +6,9 @@
 
 namespace holdfast::bench {
 
-/// Every budget of `options::hand_off` by turns, and so again in each round: what it brings the
-/// threads of one process, compared with none, and how long it makes another one wait.
+/// Runs each budget of `options::hand_off` in turn, in each round. Measures what the budget gains
+/// for the threads of one process, compared with no hand-over, and how long it makes another
+/// process wait.
 std::vector<figure> compare_budgets(const rivalry&, arena, accounts&, const course&);
 
 } // namespace holdfast::bench

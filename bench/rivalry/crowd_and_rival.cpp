@@ -20,7 +20,7 @@ public:
         return all;
     }
 
-    /// Two for each of the rival's turns, and one for each time that it asks in vain.
+    /// Two scripts for each turn of the rival, and one for each of its failed attempts.
     claim scripts_for(const tally& all) const override {
         const auto rivals = static_cast<long long>(all.samples.size());
         return {2 + 2 * rivals, std::numeric_limits<long long>::max()};

@@ -6,8 +6,9 @@
 
 namespace holdfast::bench {
 
-/// All threads of this process want one lock all the time, and `rival` wants it now and then. What
-/// is counted is the crowd's hand-offs; the samples are the rival's waits.
+/// Returns a contender in which all threads of this process want one lock all the time, and `rival`
+/// wants it now and then. It counts the hand-overs of these threads; its samples are the rival's
+/// waits.
 made crowd_and_rival(const arena&, peer& rival);
 
 } // namespace holdfast::bench

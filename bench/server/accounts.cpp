@@ -7,7 +7,7 @@
 namespace holdfast::bench {
 namespace {
 
-/// What follows `label` in `text`, or nothing.
+/// Returns what follows `label` in `text`, or nothing.
 std::string_view after(std::string_view text, std::string_view label) {
     const auto found = text.find(label);
     return found == text.npos ? "" : text.substr(found + label.size());
@@ -22,7 +22,8 @@ double number(std::string_view text) {
     return std::strtod(std::string{text}.c_str(), nullptr);
 }
 
-/// A command that was never called has no line, and then both counts are 0.
+/// Returns the calls of a command. A command that was never called has no line, and both counts are
+/// then 0.
 long long calls(std::string_view commandstats, std::string_view command) {
     return static_cast<long long>(number(after(line_of(commandstats, command), "calls=")));
 }
@@ -84,8 +85,9 @@ long long accounts::leases_extended() const {
     return successes({"cmdstat_pexpire:"});
 }
 
-/// Without what a server remembers of requests: that ends by itself after a minute. Counted by
-/// name, as DBSIZE has keys too that have ended and were not yet swept away.
+/// Returns the names of all keys, except the server's memory of requests, which expires after a
+/// minute. DBSIZE cannot be used, because it also counts keys that have expired and were not
+/// removed yet.
 std::vector<std::string> accounts::keys() const {
     std::vector<std::string> all;
     for (const connection& each : servers_) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The books of a Redis server.
+// Statistics of a Redis server.
 #pragma once
 
 #include "bench/server/connection.hpp"
@@ -11,7 +11,7 @@
 
 namespace holdfast::bench {
 
-/// Of one server, or of several as if they were one.
+/// Statistics of one server, or the sum over several servers.
 class accounts final : public ledger {
 public:
     explicit accounts(connection to) { servers_.push_back(std::move(to)); }
@@ -21,17 +21,20 @@ public:
     void clear() override;
     std::string trouble_with(const claim&) const override;
 
-    /// Scripts that were carried out; an EVALSHA answered with NOSCRIPT was not.
+    /// Returns how many scripts were run. An EVALSHA that was answered with NOSCRIPT does not
+    /// count.
     long long scripts_run() const;
 
-    /// Requests of clients to run a script, to listen or to listen no more, refused ones too. What
-    /// scripts do is not counted, nor what everybody sends now and then (PING).
+    /// Returns how many requests clients sent to run a script, to subscribe or to unsubscribe,
+    /// including refused ones. Commands inside scripts are not counted, and neither are the PINGs
+    /// of all clients.
     long long commands_sent() const override;
 
-    /// By scripts and without: granting a lock does it too.
+    /// Returns how often a TTL was set, by scripts and without. A grant sets it too.
     long long leases_extended() const;
 
-    std::vector<std::string> keys() const; ///< their names, at a replica once more
+    std::vector<std::string> keys() const; ///< names of all keys; a key on a replica is listed once
+                                           ///< more
     double cpu_seconds() const override;
     std::string version() const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bare hiredis connection: all that the yardsticks and the server's accounts need.
+// Bare hiredis connection for the yardsticks and the statistics of the servers.
 #pragma once
 
 #include <hiredis/hiredis.h>
@@ -21,20 +21,20 @@ struct frees_reply {
 };
 using reply = std::unique_ptr<redisReply, frees_reply>;
 
-/// What the server complains of.
+/// Exception: error reply of the server.
 struct server_error : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// Throws what went wrong with the connection, or `server_error`.
+/// Throws the error of the connection, or `server_error`.
 void expect_answer(const redisContext&, const redisReply*);
 
-/// Of what was asked before.
+/// Reads the reply to an earlier request.
 reply next_answer(const connection&);
 
 reply ask(const connection&, const std::vector<std::string_view>& words);
 
-/// The same for a request that is already in the server's protocol.
+/// Sends a request that is already in the server's protocol, and reads the reply.
 reply ask_composed(const connection&, std::string_view request);
 
 } // namespace holdfast::bench

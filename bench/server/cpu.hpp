@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who used the processors.
+// Measures CPU time.
 #pragma once
 
 #include <sys/types.h>
 
 namespace holdfast::bench {
 
-/// This process with all its threads, and the kernel's work for it.
+/// Returns the CPU time of this process with all its threads, including the kernel's work for it.
 double own_cpu_seconds();
 
-/// The same for another process that lives; 0 if it does not.
+/// Returns the CPU time of another process; 0 if it has ended.
 double cpu_seconds_of(pid_t);
 
-/// The same for the thread that calls this.
+/// Returns the CPU time of the calling thread.
 double thread_cpu_seconds();
 
-/// How long that thread could have run and others had all cores. 0 where the kernel does not count
-/// it.
+/// Returns how long the calling thread was ready to run and waited for a core. 0 if the kernel does
+/// not count this.
 double thread_seconds_without_core();
 
-/// The same for all that this process has started, if they have ended.
+/// Returns the CPU time of all ended child processes.
 double ended_children_cpu_seconds();
 
-/// All cores since the machine was started.
+/// CPU time of all cores since the machine was started.
 struct machine_time {
     double busy, all;
 };
 machine_time machine_cpu_seconds();
 
-/// From now on this thread, and whatever it starts, runs there only. Throws where there is one
-/// core.
+/// Binds the calling thread, and everything that it starts later, to these cores. Throws if the
+/// machine has only one core.
 enum class cores { the_last, all_others };
 void run_on(cores);
 

@@ -6,8 +6,8 @@
 
 namespace holdfast::bench {
 
-/// Of a ZooKeeper server. Each write of its clients is a transaction with a number; heartbeats may
-/// be among them.
+/// Statistics of a ZooKeeper server. Each write of its clients is a transaction with a number.
+/// Heartbeats may be counted too.
 class keeper_books final : public ledger {
 public:
     explicit keeper_books(const support::zookeeper_server& of)
@@ -15,7 +15,7 @@ public:
 
     void clear() override;
     std::string trouble_with(const claim&) const override;
-    long long commands_sent() const override; ///< requests of all clients, pings too
+    long long commands_sent() const override; ///< requests of all clients, including pings
     double cpu_seconds() const override;
 
 private:

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A server's own books: what it did, so that a contender that does nothing cannot look fast.
+// Statistics of a server: they count what the server did, so that a contender that does nothing
+// cannot look fast.
 #pragma once
 
 #include <string>
 
 namespace holdfast::bench {
 
-/// How many scripts a server must have carried out if a tally is true; of ZooKeeper: how many
-/// writes; of MariaDB: how many UPDATEs.
+/// Number of scripts that a server must have run if the counts of a contender are true. On
+/// ZooKeeper, the number of writes; on MariaDB, of UPDATEs.
 struct claim {
     long long least, most;
 };
@@ -16,10 +17,10 @@ class ledger {
 public:
     virtual ~ledger() = default;
 
-    virtual void clear() = 0; ///< the counts start anew
+    virtual void clear() = 0; ///< sets the counts to zero
 
-    /// What of that cannot be true, in words, and what was left behind. Empty: all is as it should
-    /// be.
+    /// Returns in words why the claim cannot be true, or which keys were left behind. Empty if all
+    /// is well.
     virtual std::string trouble_with(const claim&) const = 0;
 
     virtual long long commands_sent() const = 0;

@@ -9,8 +9,9 @@
 
 namespace holdfast::bench {
 
-/// Servers beside the one that all contests share, for locks that live on several. Each is started
-/// when it is first needed, and lives until the end of the run: a JVM that has met it stays calm.
+/// Servers besides the one that all contests share, for locks on several servers. Each is started
+/// when it is first needed, and lives until the end of the run. Otherwise a JVM that has connected
+/// to it would report errors.
 class more_servers {
 public:
     const server& at(std::size_t which) {
@@ -27,7 +28,7 @@ public:
     }
 
 private:
-    std::deque<server> all_; // they do not move
+    std::deque<server> all_; // a deque does not move its elements
 };
 
 } // namespace holdfast::bench

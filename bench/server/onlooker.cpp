@@ -16,7 +16,8 @@ double onlooker::others_share() const {
     const machine_time now = machine_cpu_seconds();
     const double others = now.busy - machine_before_.busy - (ours_() - ours_before_);
     const double all = now.all - machine_before_.all;
-    return all > 0 ? std::max(0.0, 100 * others / all) : 0; // the two books are kept in ticks
+    // can be slightly negative, because both counts are rounded to ticks
+    return all > 0 ? std::max(0.0, 100 * others / all) : 0;
 }
 
 void onlooker::warn_if_crowded() const {

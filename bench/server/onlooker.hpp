@@ -7,17 +7,18 @@
 
 namespace holdfast::bench {
 
-/// Sees, from its making on, how much of the machine others use. Then client and server no longer
-/// have a core each, and what takes more CPU loses, however well it would overlap.
+/// Measures, from its construction on, how much of the machine other programs use. If they use
+/// much, client and server no longer have a core each. Then the side that needs more CPU loses,
+/// even if its work overlaps well.
 class onlooker {
 public:
-    /// `ours`: what the run itself has used so far, in seconds.
+    /// `ours` returns the CPU time of the run so far, in seconds.
     explicit onlooker(std::function<double()> ours);
 
-    /// Of all cores, in percent, so far.
+    /// Returns the share of other programs so far, in percent of all cores.
     double others_share() const;
 
-    /// On standard error.
+    /// Warns on standard error.
     void warn_if_crowded() const;
 
 private:

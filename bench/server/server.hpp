@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A redis-server of the benchmark's own.
+// redis-server of the benchmark.
 #pragma once
 
 #include "bench/server/connection.hpp"
@@ -11,25 +11,25 @@
 
 namespace holdfast::bench {
 
-/// HOLDFAST_REDIS_SERVER, or the `redis-server` on the PATH.
+/// Returns HOLDFAST_REDIS_SERVER, or `redis-server` on the PATH.
 std::string server_program();
 
 enum class transport { unix_socket, tcp_loopback };
 
-/// Listens on a unix socket and on the loopback device. Runs in a temporary folder, saves nothing,
-/// and does not outlive this process, however that ends.
+/// Server that listens on a unix socket and on the loopback device. It runs in a temporary folder
+/// and saves nothing. It ends with this process, in whatever way this process ends.
 class server {
 public:
-    /// Returns when it answers; throws with its own words when it cannot start.
+    /// Returns when the server answers. Throws with the server's log if it cannot start.
     server();
     ~server();
     server(const server&) = delete;
     server& operator=(const server&) = delete;
 
     std::string url(transport) const;    ///< as `client` takes it
-    connection connect(transport) const; ///< throws when refused
+    connection connect(transport) const; ///< throws if the connection is refused
 
-    /// For what others have to say, until the end of the server.
+    /// Returns a folder for the logs of other programs, which exists as long as the server.
     const std::filesystem::path& folder() const { return home_.path; }
 
 private:

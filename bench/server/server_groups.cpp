@@ -91,7 +91,7 @@ double server_groups::cpu_seconds() {
 std::string server_groups::versions() {
     std::vector<std::string> all;
     if (keeper_) {
-        const std::string said = keeper_->say("srvr"); // "Zookeeper version: 3.8.0-…"
+        const std::string said = keeper_->say("srvr"); // for example "Zookeeper version: 3.8.0-…"
         all.push_back(said.substr(0, said.find('-')));
     }
     for (const auto& each : lone_)

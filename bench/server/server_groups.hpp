@@ -16,7 +16,7 @@
 
 namespace holdfast::bench {
 
-/// A server that stands alone, of another kind than Redis.
+/// Single server of another kind than Redis.
 class lone_server {
 public:
     virtual ~lone_server() = default;
@@ -24,16 +24,17 @@ public:
     virtual std::string version() = 0;
 };
 
-/// Servers that belong together, as the tests have them. Each group is started when it is first
-/// needed, and lives until the end of the run. They die with the thread that asks for them.
+/// Groups of servers that belong together, as in the tests. Each group is started when it is first
+/// needed, and lives until the end of the run. The servers end with the thread that first asked for
+/// them.
 class server_groups {
 public:
-    support::redis_replicas& replicas(); ///< a primary with two
+    support::redis_replicas& replicas(); ///< a primary with two replicas
     support::redis_cluster& cluster(std::size_t primaries, std::size_t replicas_each);
     support::redis_sentinels& sentinels();
-    support::zookeeper_server& keeper(); ///< no write of it waits for the disk
+    support::zookeeper_server& keeper(); ///< its writes do not wait for the disk
 
-    /// The one of that kind.
+    /// Returns the server of this type.
     template <std::derived_from<lone_server> Server>
     Server& the() {
         for (const auto& each : lone_)
@@ -43,8 +44,8 @@ public:
         return static_cast<Server&>(*lone_.back());
     }
 
-    double cpu_seconds();   ///< of those that run
-    std::string versions(); ///< of those that run and are no Redis
+    double cpu_seconds();   ///< CPU time of all running servers
+    std::string versions(); ///< versions of the running servers, except Redis
 
 private:
     std::unique_ptr<support::redis_replicas> replicas_;
@@ -55,19 +56,19 @@ private:
     std::vector<std::unique_ptr<lone_server>> lone_;
 };
 
-/// "127.0.0.1:7000" of each node, and of each Sentinel.
+/// Return the addresses of all nodes, or of all Sentinels, such as "127.0.0.1:7000".
 std::vector<std::string> addresses_of(support::redis_cluster&);
 std::vector<std::string> addresses_of(support::redis_sentinels&);
 
-/// How a client reaches it.
+/// Return the URL for a client.
 std::string url_of(support::redis_cluster&);
 std::string url_of(support::redis_sentinels&);
 
-// Sites of contests, in which no server fails.
+// Sites of contests in which no server fails.
 site two_replicas(server_groups&);
-site one_primary(server_groups&); ///< of a cluster
+site one_primary(server_groups&); ///< primary of a cluster
 site three_primaries(server_groups&);
 site three_primaries_with_replicas(server_groups&);
-site one_keeper(server_groups&); ///< Throws `not_here`
+site one_keeper(server_groups&); ///< throws `not_here`
 
 } // namespace holdfast::bench

@@ -17,17 +17,17 @@ class mariadb_server;
 
 namespace holdfast::bench {
 
-/// Where a contest is held if it is about several servers. All of them speak TCP.
+/// Servers of a contest with several servers. All of them use TCP.
 struct site {
     std::string url;                  ///< as `client` takes it, without settings
-    std::vector<std::uint16_t> ports; ///< of all, the primaries first
+    std::vector<std::uint16_t> ports; ///< of all servers, the primaries first
     std::size_t primaries = 1;
-    /// Given: its books are these, and it is no Redis.
+    /// Makes the statistics, if the servers are not Redis.
     std::function<std::unique_ptr<ledger>()> books{};
-    support::mariadb_server* database = nullptr; ///< it is this one
+    support::mariadb_server* database = nullptr; ///< the server, if it is MariaDB
 };
 
-/// On the loopback device. Throws when refused.
+/// Connects on the loopback device. Throws if the connection is refused.
 connection connect_to(std::uint16_t port);
 
 std::vector<connection> connect_to_all(const site&);

@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A server may take long to come back, and a client pauses before it connects again.
+/// A server may need long to come back, and a client pauses before it connects again.
 constexpr auto works_again_within = 30s;
 
 void let_work(troubled_server&) {
@@ -27,7 +27,7 @@ void cut_often(troubled_server& server) {
     }
 }
 
-/// Longer than a request and the making of a connection may take.
+/// Stops the server for longer than the timeouts of a request and of a connection attempt.
 void be_silent(troubled_server& server) {
     server.freeze();
     std::this_thread::sleep_for(4s);

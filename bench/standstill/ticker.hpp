@@ -10,15 +10,16 @@
 
 namespace holdfast::bench {
 
-/// Wants to be called each millisecond, and sees how late it is, less what its thread waited for a
-/// core meanwhile: on a busy machine any thread does. It goes on until `stop`.
+/// Timer that should fire each millisecond, and measures how late it fires. It subtracts the time
+/// that its thread waited for a core, which happens to any thread on a busy machine. Runs until
+/// `stop`.
 class ticker {
 public:
     explicit ticker(boost::asio::io_context&);
 
-    /// The latest since this was asked last. Any thread.
+    /// Returns the longest delay since the last call. Any thread may call it.
     nanoseconds latest() { return nanoseconds{latest_.exchange(0)}; }
-    void stop(); ///< on the thread that runs the executor
+    void stop(); ///< call on the thread that runs the executor
 
 private:
     void wait();
@@ -26,7 +27,7 @@ private:
 
     boost::asio::steady_timer timer_;
     std::atomic<nanoseconds::rep> latest_{0};
-    double without_core_ = 0; // seconds, until the last call
+    double without_core_ = 0; // seconds, until the last tick
     bool is_over_ = false;
 };
 

@@ -6,24 +6,26 @@
 
 namespace holdfast::bench {
 
-/// A server of its own for one client, over TLS, and the way between them. Both can fail.
+/// Server for one client, over TLS, with the network path between them. Both can fail.
 class troubled_server {
 public:
     virtual ~troubled_server() = default;
 
     virtual std::string url() const = 0; ///< as `client` takes it
 
-    virtual void cut() = 0;    ///< all connections end at once (RST); new ones are welcome
-    virtual void freeze() = 0; ///< SIGSTOP: connections stay, new ones are made, nobody answers
+    virtual void cut() = 0;    ///< closes all connections at once (RST); new connections are
+                               ///< possible
+    virtual void freeze() = 0; ///< SIGSTOP: connections stay and new ones are made, but the server
+                               ///< does not answer
     virtual void thaw() = 0;
     virtual void kill() = 0;
-    virtual void revive() = 0; ///< with what was there
+    virtual void revive() = 0; ///< starts the server again with its data
 
 protected:
     troubled_server() = default;
 };
 
-// They throw `not_here`.
+// Both throw `not_here`.
 std::unique_ptr<troubled_server> troubled_keeper();
 std::unique_ptr<troubled_server> troubled_database();
 

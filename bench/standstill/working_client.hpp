@@ -17,7 +17,7 @@
 
 namespace holdfast::bench {
 
-/// An executor, which one thread runs, and nothing on it but a ticker.
+/// Executor that one thread runs, with only a ticker on it.
 class watched_executor {
 public:
     watched_executor() = default;
@@ -26,15 +26,15 @@ public:
 
     boost::asio::io_context& io() { return loop_.io(); }
     nanoseconds latest() { return ticker_.latest(); }
-    void stop(); ///< returns when nothing runs there any more; may be repeated
+    void stop(); ///< returns when nothing runs there any more; may be called again
 
 private:
     support::loop_thread loop_;
     ticker ticker_{loop_.io()};
 };
 
-/// A client on such an executor, for which some coroutines take and release a lock each, over and
-/// over. What fails is asked for again.
+/// Client on such an executor. Some coroutines take and release a lock each, again and again. A
+/// failed call is repeated.
 class working_client {
 public:
     explicit working_client(const std::string& url);
@@ -42,14 +42,14 @@ public:
     working_client(const working_client&) = delete;
 
     nanoseconds latest() { return executor_.latest(); }
-    long long pairs() const { return pairs_; } ///< so far
+    long long pairs() const { return pairs_; } ///< number of pairs so far
 
 private:
     asio::awaitable<void> work(mutex&);
 
     watched_executor executor_;
     client client_;
-    std::deque<mutex> locks_; // they do not move
+    std::deque<mutex> locks_; // a deque does not move its elements
     std::atomic<bool> is_over_{false};
     std::atomic<long long> pairs_{0};
     std::vector<std::future<void>> workers_;

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Completion of holdfast(1) for bash. Verbs and options are what --help tells, and names of locks
-# what the server does, if there is a HOLDFAST_URL or the private server runs, and it answers within a
+# Completion of holdfast(1) for bash. Verbs and options come from --help. Names of locks come from the
+# server, if HOLDFAST_URL is set or the private server runs, and if the server answers within a
 # second.
 
-# The verbs, or the words that a verb knows.
+# Prints the verbs, or the words that a verb knows.
 _holdfast_words() {
     holdfast "$@" --help 2>/dev/null | sed -n 's/^  \([a-z]\{2,\}\)  .*/\1/p'
 }
@@ -13,13 +13,13 @@ _holdfast_options() {
         sed -n 's/^ \{2,6\}\(-[a-zA-Z0-9], \)\{0,1\}\(--[a-z-]*\).*/\2/p'
 }
 
-# Without names that would be read as options.
+# Prints the names of locks, except names that would be read as options.
 _holdfast_locks() {
     [[ -n ${HOLDFAST_URL-} ]] || timeout 1 holdfast server status &>/dev/null &&
         timeout 1 holdfast ls --names --limit 200 2>/dev/null | sed '/^-/d'
 }
 
-# Options whose value is the next word.
+# Tests whether the value of the option is the next word.
 _holdfast_needs_value() {
     case $1 in
     --url | --with | --limit | --threads | --lease | --longest-lease | --hold-for | --slots | --rate | --replicas | --on-loss | --time | -t | --type | --wait | \
@@ -28,8 +28,8 @@ _holdfast_needs_value() {
     return 1
 }
 
-# Where the command of 'holdfast run' begins: behind the --, or with the second word that is no
-# option. Nothing: not yet.
+# Prints where the command of 'holdfast run' begins: after the --, or with the second word that is not
+# an option. Prints nothing if the command has not begun yet.
 _holdfast_command_start() {
     local i named=
     for ((i = 2; i < COMP_CWORD; ++i)); do
@@ -37,7 +37,7 @@ _holdfast_command_start() {
             echo $((i + 1))
             return
         elif [[ ${COMP_WORDS[i]} == [:=]* ]] || _holdfast_needs_value "${COMP_WORDS[i]}"; then
-            ((++i)) # bash takes a:b for three words
+            ((++i)) # bash splits a:b into three words
         elif [[ ${COMP_WORDS[i]} != -* ]]; then
             if [[ $named ]]; then
                 echo "$i"
@@ -61,7 +61,7 @@ _holdfast() {
     fi
     [[ $verb == run ]] && start=$(_holdfast_command_start)
     if [[ $start ]]; then
-        # Another program's words; bash-completion, where it is there, knows them.
+        # The words of another program. bash-completion knows them, if it is installed.
         if declare -F _command_offset >/dev/null; then
             _command_offset "$start"
         elif ((COMP_CWORD == start)); then
@@ -77,13 +77,13 @@ _holdfast() {
     *)
         case $verb in
         run | ls | inspect | wait | unlock)
-            # Name by name, for a name may have spaces in it.
+            # One name at a time, because a name may contain spaces.
             while IFS= read -r i; do
                 [[ $i == "$current"* ]] && COMPREPLY+=("$(printf '%q' "$i")")
             done < <(_holdfast_locks)
             ;;
         server | latch)
-            # Their own words come first; the name of a latch is nobody's to guess.
+            # The words of the verb come first. The name of a latch cannot be completed.
             [[ $verb == latch && $COMP_CWORD -gt 2 ]] ||
                 mapfile -t COMPREPLY < <(compgen -W "$(_holdfast_words "$verb")" -- "$current")
             ;;

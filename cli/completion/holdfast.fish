@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Completion of holdfast(1) for fish. Verbs and options are what --help tells, and names of locks
-# what the server does, if there is a HOLDFAST_URL or the private server runs, and it answers within a
+# Completion of holdfast(1) for fish. Verbs and options come from --help. Names of locks come from the
+# server, if HOLDFAST_URL is set or the private server runs, and if the server answers within a
 # second.
 
-# The verbs, or the words that a verb knows.
+# Prints the verbs, or the words that a verb knows.
 function __holdfast_words
     holdfast $argv --help 2>/dev/null | string replace -rf '^  ([a-z]{2,})  +(.*)' '$1\t$2'
 end
@@ -14,18 +14,18 @@ function __holdfast_options
         string replace -rf '^ {2,6}(?:-[a-zA-Z0-9], )?(--[a-z-]*)(?:\[\S*)?(?: [A-Z]\S*)?(?:  +(.*))?$' '$1\t$2'
 end
 
-# Without names that would be read as options.
+# Prints the names of locks, except names that would be read as options.
 function __holdfast_locks
     set -q HOLDFAST_URL; or timeout 1 holdfast server status &>/dev/null
     and timeout 1 holdfast ls --names --limit 200 2>/dev/null | string match -rv '^-'
 end
 
-# Options whose value is the next word.
+# Tests whether the value of the option is the next word.
 set -g __holdfast_takes_value --url --with --limit --threads --lease --longest-lease --hold-for --slots --rate --replicas --on-loss --time -t \
     --type --wait -w --conflict-exit-code -E
 
-# Where the command of 'holdfast run' begins: behind the --, or with the second word that is no
-# option. Nothing, and a failure: not yet.
+# Prints where the command of 'holdfast run' begins: after the --, or with the second word that is not
+# an option. Fails and prints nothing if the command has not begun yet.
 function __holdfast_command_start
     set -l words (commandline -opc)
     test "$words[2]" = run; or return 1

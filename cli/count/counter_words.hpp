@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of a counter, for people and for programs.
+// Describes the state of a counter, as text for people and as JSON for programs.
 #pragma once
 
 #include <holdfast/counters.hpp>
@@ -12,23 +12,27 @@
 
 namespace cli {
 
-/// `semaphore`, `permits`, `latch` or `rate`; empty: that is no type of a counter.
+/// Returns the type for `semaphore`, `permits`, `latch` or `rate`. Returns nothing for any other
+/// word.
 std::optional<holdfast::counter_kind> counter_type(std::string_view word);
 std::string word_of(holdfast::counter_kind);
 
-/// All of these words: "semaphore, permits, latch or rate".
+/// Returns all type names: "semaphore, permits, latch or rate".
 std::string counter_types();
 
-/// `10 starts in any 1m`, if what is drawn is called a start.
+/// Returns for example `10 starts in any 1m`. `noun` is the word for a permit, here "start".
 std::string rate_in_words(const holdfast::rate&, const std::string& noun);
 
-/// In a line: `3 permits`, `2 permits, 1 held`, `4 to go`, `7 left of 10 permits in any 1m`.
+/// Returns the state in one line: `3 permits`, `2 permits, 1 held`, `4 to go`, `7 left of 10
+/// permits in any 1m`.
 std::string state_in_words(holdfast::counter_kind, const holdfast::counter_state&);
 
-/// How many connections wait for it; `-`: of that kind nobody can know it; `?`: refused.
+/// Returns how many connections wait for the counter. Returns `-` if the server cannot know it for
+/// this kind, and `?` if it refused to say.
 std::string listeners_in_words(holdfast::counter_kind, const holdfast::counter_state&);
 
-/// Beside its name: "kind", "exists", "count", "listeners"; of permits "held"; of a rate "rate".
+/// Adds "kind", "exists", "count" and "listeners" to the object. Permits have "held" too, and a
+/// rate has "rate".
 void add_to_json(boost::json::object&, holdfast::counter_kind, const holdfast::counter_state&);
 
 } // namespace cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `holdfast latch`: processes wait until others have come so far.
+// `holdfast latch`: lets processes wait until other processes have reached a point.
 #include "cli/exit_status.hpp"
 #include "cli/look/lock_json.hpp"
 #include "cli/look/looking.hpp"
@@ -23,13 +23,14 @@ namespace cli {
 namespace {
 
 constexpr std::string_view latch_help =
-    R"(Lets processes wait until others have come so far. A latch is a number with a
-name. It is set, is counted down, and opens at zero: whoever waits goes on, and
-whoever comes later does not wait. It is Redisson's count-down latch: JVMs can
-set it, count it down and wait for it, too.
+    R"(Lets processes wait until other processes have reached a point. A latch is a
+number with a name. It is set to a number, is counted down, and opens at zero.
+Then all waiting processes continue, and processes that come later do not wait.
+It is Redisson's count-down latch: JVMs can set it, count it down and wait for
+it, too.
 
-A latch that nobody has set is open. So set it before anybody waits for it, or
-wait with --set first.
+A latch that has not been set is open. So set it before a process waits for it,
+or wait with --set first.
 
 Usage: holdfast latch set [OPTIONS] NAME NUMBER
        holdfast latch down [OPTIONS] NAME [NUMBER]
@@ -37,30 +38,31 @@ Usage: holdfast latch set [OPTIONS] NAME NUMBER
        holdfast latch count [OPTIONS] NAME
        holdfast latch erase [OPTIONS] NAME
 
-  set            close it, until it was counted down so often; one that is
-                 closed stays as it is
+  set            close it until it has been counted down NUMBER times; a latch
+                 that is closed already does not change
   down           count it down, by 1 or by NUMBER; it opens at zero
   wait           wait until it is open
-  count          print how often it has still to be counted down; 0: it is open
-  erase          open it, whatever is left
+  count          print the number that is left; 0 means that it is open
+  erase          open it, whatever number is left
 
       --set            of wait: wait until the latch is set, not until it is
-                       open. The server is asked five times a second; a latch
-                       that is set and opens between two questions is not seen
+                       open. The server is asked five times a second. A latch
+                       that is set and opens within a fifth of a second may be
+                       missed
   -w, --wait TIME      of wait: wait at most that long (0.5, 30, 2m; 0: only
                        look); without it: wait for ever
-      --replicas N     of set, down, erase: so many replicas of the server must
-                       have confirmed the change, so that a failover to one of
-                       them does not undo it (default 0, or what the URL says)
+      --replicas N     of set, down, erase: N replicas of the server must
+                       confirm the change, so that a failover to one of them
+                       does not undo it (default 0, or what the URL says)
       --json           for programs: {"name", "count"}; of set also "set", of
                        erase "erased", of wait "open" ("set" with --set) and
                        "waited_ms"; the count is what is left then
       --url URL        the server, as for 'holdfast run'
   -h, --help           print this text
 
-A change is carried out at most once, however often it had to be sent. If it is
-not known whether it was, the exit status is 69, and only you can decide whether
-to repeat it.
+A change is carried out at most once, even if it had to be sent several times.
+If it is not known whether it was carried out, the exit status is 69. Only you
+can decide then whether to repeat it.
 
 Exit status:
     0   it is done; of wait: the latch is open; of wait --set: it is set
@@ -127,8 +129,8 @@ void say_why_not(const std::string& word, const std::string& name, std::int64_t 
         say(which + "was open");
 }
 
-/// Returns whether somebody had set the latch, and it was still closed, within that time. Nobody is
-/// told of that, so the server is asked again and again.
+/// Waits until the latch is set and still closed. Returns false if that does not happen within
+/// `patience`. The server sends no notification when a latch is set, so this polls.
 bool wait_until_set(const holdfast::latch& of, std::chrono::duration<double> patience) {
     constexpr std::chrono::duration<double> longest = std::chrono::hours{24 * 366};
     constexpr holdfast::duration ask_again{200};
@@ -144,7 +146,8 @@ bool wait_until_set(const holdfast::latch& of, std::chrono::duration<double> pat
     return true;
 }
 
-/// Whether it is done; of a question, always.
+/// Carries out the command and returns whether it succeeded. A command that only asks (`count`)
+/// always succeeds.
 bool carry_out(holdfast::latch& of, const latch_errand& what, boost::json::object& told) {
     if (what.word == "set")
         return (told["set"] = of.try_set_count(count_of(what.number))).as_bool();
@@ -199,7 +202,7 @@ int latch(const inheritance& inherited, arguments all) {
     check(what);
     require_name(expected, given.name, "latch", "; see 'holdfast latch --help'");
     if (what.word == "set" && what.number.empty())
-        throw usage_error{"how often is it to be counted down? 'holdfast latch set NAME NUMBER'"};
+        throw usage_error{"the NUMBER is missing: 'holdfast latch set NAME NUMBER'"};
     (void)count_of(what.number);
 
     return ask_server(inherited, given, [&](holdfast::client& home) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is counted, as `holdfast ls` lists it.
+// Lists counters for `holdfast ls --type`.
 #include "cli/count/counter_words.hpp"
 #include "cli/count/inspect_counter.hpp"
 #include "cli/exit_status.hpp"
@@ -49,7 +49,8 @@ void print_json(const counter_list& all, counter_kind kind, const std::string& s
     write_json(told);
 }
 
-/// As they are, for whatever reads them; but a terminal would obey some.
+/// Prints the names unchanged for a program that reads them. On a terminal, escapes the characters
+/// that a terminal would obey.
 void print_names(const counter_list& all) {
     const bool raw = ::isatty(STDOUT_FILENO) != 1;
     for (const counter_list::entry& each : all.counters)
@@ -94,7 +95,7 @@ known_counters find_known_counters(holdfast::client& home, const std::string& pa
                 known.counters.push_back({kind, std::move(each.name), each.state});
         } catch (const boost::system::system_error& failure) {
             if (failure.code() == holdfast::errc::invalid_argument)
-                continue; // the store has none
+                continue; // the store does not have this kind
             if (failure.code() != holdfast::store_errc::no_permission)
                 throw;
             say("'" + word_of(kind) + "' is not listed: " + failure.what());

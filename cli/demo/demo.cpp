@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The demo's story: an error, its cure, and what happens when a holder dies.
+// Scenes of the demo: an error without a lock, the same work with a lock, and the death of a
+// holder.
 #include "cli/demo/demo_counting.hpp"
 #include "cli/demo/demo_killing.hpp"
 #include "cli/demo/demo_screen.hpp"
@@ -50,7 +51,8 @@ Exit status:
    69   the server cannot be reached, or refuses
 )";
 
-/// A name that no other run uses; on the way it is seen whether the server gives locks.
+/// Returns a lock name that no other run uses. Takes and releases this lock once, to check that the
+/// server gives locks.
 std::string try_server(const std::string& url) {
     holdfast::client home{reaching(url)};
     std::string name = "holdfast-demo:" + home.id().substr(0, 8);
@@ -66,7 +68,7 @@ void act_one(demo_screen& screen, const inheritance& inherited) {
     std::cout << "   The number is " << got.number << ": " << lost << " updates were lost.\n";
 }
 
-/// False: it went wrong.
+/// Returns false if the result was wrong.
 bool act_two(demo_screen& screen, const inheritance& inherited, const std::string& url,
              const std::string& lock) {
     std::cout << "\n2. With a lock: " << lock << "\n   on " << printable(without_password(url), 70)
@@ -98,7 +100,7 @@ bool act_three(demo_screen& screen, const inheritance& inherited, const std::str
     return true;
 }
 
-/// How to start this program from here.
+/// Returns the command that starts this program from the current folder.
 std::string our_name() {
     namespace fs = std::filesystem;
     std::error_code unknown;
@@ -146,7 +148,7 @@ int demo(const inheritance& inherited, arguments all) {
         return success;
     reject_surplus(expected);
     const std::string url = server_url(given_url);
-    end_with_reader(inherited); // who may have seen enough
+    end_with_reader(inherited); // the reader of a pipe, such as `head`, may close it early
     try {
         return play(inherited, url);
     } catch (const boost::system::system_error& failure) {

@@ -73,7 +73,8 @@ int demo_board::total() const {
     return std::accumulate(done_.begin(), done_.end(), 0);
 }
 
-/// One that is in the file may not have been reported yet.
+/// The total may be behind the number in the file, because a worker reports an addition after it
+/// has written it.
 long demo_board::lost() const {
     return std::max(0L, total() - number_);
 }

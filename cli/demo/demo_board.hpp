@@ -10,16 +10,16 @@
 
 namespace cli {
 
-/// Shows how far the demo's workers are, and what has become of their additions: a table that moves
-/// on a live screen, a line for each quarter elsewhere.
+/// Display of the workers' progress and of how many of their additions were lost. On a live screen
+/// this is a table that is redrawn; otherwise it prints a line for each quarter.
 class demo_board {
 public:
     demo_board(demo_screen&, std::size_t workers, int adds_each, bool locked);
 
-    /// `number`: what the file says now.
+    /// Records that a worker has now made `adds` additions and that the file contains `number`.
     void advance(std::size_t worker, int adds, long number);
 
-    /// Shows the last state.
+    /// Shows the final state.
     void finish(long number);
 
 private:
@@ -34,7 +34,7 @@ private:
     const bool locked_;
     std::vector<int> done_;
     long number_ = 0;
-    std::size_t last_ = 0; ///< the worker that was heard of last
+    std::size_t last_ = 0; ///< the worker that reported last
     bool finished_ = false;
     int quarters_printed_ = 0;
     holdfast::time_point draw_again_at_{};

@@ -11,15 +11,16 @@ class inheritance;
 struct counting {
     int workers = 4;
     int adds_each = 250;
-    std::string lock; ///< empty: without one
+    std::string lock; ///< name of the lock; empty if the workers use no lock
 };
 
 struct counted {
-    long number = 0;          ///< what the file says at the end
-    bool all_finished = true; ///< false: a worker failed, and has said why
+    long number = 0;          ///< number in the file at the end
+    bool all_finished = true; ///< false if a worker failed; it has printed the reason
 };
 
-/// Lets worker processes add to one number in one file, and shows how they get on.
+/// Starts worker processes that add to one number in one file, and shows their progress. Returns
+/// when all workers have ended.
 counted count_with_processes(demo_screen&, const counting&, const inheritance&);
 
 } // namespace cli

@@ -12,8 +12,9 @@ class demo_screen;
 class inheritance;
 
 /// Starts a process that takes the lock with a short lease, waits for the lock, kills the process,
-/// and shows the wait. Returns how long after the kill the lock was ours; nothing if it was ours
-/// before, which must not be. Throws what the store throws.
+/// and shows the wait. Returns the time from the kill until this process got the lock. Returns
+/// nothing if this process got the lock before the kill, which would be an error. Throws the errors
+/// of the store.
 std::optional<holdfast::duration> wait_behind_killed_holder(demo_screen&, const std::string& url,
                                                             const std::string& lock,
                                                             const inheritance&);

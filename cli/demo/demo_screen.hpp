@@ -9,8 +9,8 @@
 
 namespace cli {
 
-/// Where the demo is watched: on a terminal of 80 columns or more its tables move, in colours
-/// unless NO_COLOR forbids them; elsewhere (a pipe, TERM=dumb) there is one line after the other.
+/// Output of the demo. On a terminal of 80 columns or more, tables are redrawn in place, in colours
+/// unless NO_COLOR is set. Elsewhere (a pipe, TERM=dumb) the lines follow each other.
 class demo_screen {
 public:
     demo_screen();
@@ -18,10 +18,10 @@ public:
 
     bool is_live() const noexcept { return live_; }
 
-    /// Shows these lines in the place of those of the last time. Live only.
+    /// Shows these lines in place of the lines of the last call. Only for a live screen.
     void show(const std::vector<std::string>& lines);
 
-    /// What is shown stays; the next lines come below it.
+    /// Leaves the shown lines in place; the next lines come below them.
     void keep() noexcept { shown_ = 0; }
 
     std::string good(std::string_view) const;
@@ -35,7 +35,7 @@ private:
 
     const bool live_;
     const bool coloured_;
-    std::size_t shown_ = 0; ///< lines above the cursor that may be written over
+    std::size_t shown_ = 0; ///< number of lines above the cursor that may be overwritten
 };
 
 } // namespace cli

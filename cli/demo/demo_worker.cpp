@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processes that the demo starts. Their server is in HOLDFAST_URL, so that a password in it is
-// not on a command line. A worker's stdin is the file with the number; whoever does something
-// writes a byte to stdout for it.
+// Processes that the demo starts. They read the URL of the server from HOLDFAST_URL, because a
+// password on a command line would be visible to other users. The stdin of a worker is the file
+// with the number. A worker writes one byte to stdout for each addition, and a holder writes one
+// when it has the lock.
 #include "cli/exit_status.hpp"
 #include "cli/look/reaching.hpp"
 #include "cli/server/chosen_server.hpp"
@@ -26,17 +27,17 @@ using namespace std::chrono_literals;
 
 void report_one() {
     if (::write(STDOUT_FILENO, ".", 1) != 1)
-        std::exit(internal_error); // the demo is gone
+        std::exit(internal_error); // the demo process has ended
 }
 
-/// What everybody who forgets a lock does.
+/// Adds one by read, work and write, which loses additions if no lock protects it.
 void add_one_to_file() {
     char text[16] = {};
     if (::pread(STDIN_FILENO, text, sizeof text - 1, 0) < 0)
         std::exit(internal_error);
     const long number = std::strtol(text, nullptr, 10);
 
-    std::this_thread::sleep_for(2ms); // the work for which it was read
+    std::this_thread::sleep_for(2ms); // stands for the work between the read and the write
 
     const int length = std::snprintf(text, sizeof text, "%08ld\n", number + 1);
     if (::pwrite(STDIN_FILENO, text, static_cast<std::size_t>(length), 0) != length)
@@ -84,7 +85,7 @@ int demo_holder(const inheritance&, arguments given) {
     try {
         const holdfast::lease_time lease{parse_time("lease", given[1])};
         holdfast::options how = reaching(url);
-        how.lease_time = lease.value; // what a session would last
+        how.lease_time = lease.value; // on ZooKeeper this is the timeout of the session
         holdfast::client home{std::move(how)};
         holdfast::mutex lock{home, given[0], lease};
         const std::scoped_lock held{lock};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `holdfast bench`: what locks cost on the user's own server.
+// `holdfast bench`: measures the cost of locks on the user's own server.
 #include "cli/exit_status.hpp"
 #include "cli/look/lock_json.hpp"
 #include "cli/look/looking.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a doctor has found: for people and for programs.
+// Prints the findings of a doctor, as text for people and as JSON for programs.
 #pragma once
 
 #include <holdfast/diagnosis.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `holdfast doctor`: what a server is like for locks, as lines for people or as JSON for programs.
+// `holdfast doctor`: reports whether a server is fit for locks, as text or as JSON.
 #include "cli/exit_status.hpp"
 #include "cli/look/diagnoses.hpp"
 #include "cli/look/lock_json.hpp"
@@ -27,28 +27,28 @@ is taken and released to find out), what happens when memory or disk is full,
 and whether replicas and the clock are a danger for locks.
 
 Behind Sentinels and in a cluster all servers are examined, replicas and
-Sentinels too: who is the primary, what is missing, how long a failover takes
-beside the lease, whether clocks differ, and who listens in another form. What
-this user may not ask is said.
+Sentinels too: which server is the primary, what is missing, how long a failover
+takes compared with the lease, whether clocks differ, and whether other clients
+use another form of Pub/Sub. What this user may not ask is reported.
 
-In a database its settings and the user's rights are examined, and whether the
-tables that locks need are there; of ZooKeeper each server of the ensemble, and
-the session that it gives.
+In a database, its settings, the user's rights and the tables that locks need
+are examined. In ZooKeeper, each server of the ensemble and the session that it
+gives are examined.
 
 Usage: holdfast doctor [OPTIONS] [NAME]
 
   NAME                 the lock that is taken (default holdfast-doctor); choose
                        one that this user may take
-      --create-tables  of mysql:// and mariadb://: make the tables that are not
-                       there, which takes the rights CREATE, SELECT and
-                       INSERT; what is there stays as it is
+      --create-tables  for mysql:// and mariadb://: make the missing tables,
+                       for which the user needs the rights CREATE, SELECT and
+                       INSERT; existing tables do not change
       --json           for programs: {"worst": ..., "findings": [{"severity",
                        "topic", "what", "remedy"}, ...]}
-      --url URL        the server, as for 'holdfast run'; of a quorum each node
-                       is examined, and a lock is taken on all of them. For
-                       programs the nodes are then {"nodes": [{"server",
-                       "worst", "findings"}, ...]}, and "findings" is of the
-                       whole
+      --url URL        the server, as for 'holdfast run'. For a quorum, each
+                       node is examined, and a lock is taken on all of them. For
+                       programs there is then also {"nodes": [{"server",
+                       "worst", "findings"}, ...]}, and "findings" is about the
+                       quorum as a whole
   -h, --help           print this text
 
 The severity of a finding is 'fine', 'note', 'warning' or 'danger'. A warning:
@@ -68,7 +68,7 @@ Examples:
       jq -r '.findings[] | select(.severity == "danger") | .remedy'
 )";
 
-/// Made first, and then examined.
+/// Creates the tables, then examines them.
 std::vector<holdfast::finding> tables_made(holdfast::client& home) {
     try {
         return home.set_up().findings;

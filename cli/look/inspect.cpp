@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `holdfast inspect`: all about one lock.
+// `holdfast inspect`: prints all that is known of one lock.
 #include "cli/count/counter_words.hpp"
 #include "cli/count/inspect_counter.hpp"
 #include "cli/exit_status.hpp"
@@ -37,27 +37,29 @@ Usage: holdfast inspect [OPTIONS] NAME
                        "token", "last_token", "waiting", "waiters": [{"owner",
                        "place_left_ms", "listens", "is_holdfast", "client"}]}; a
                        value is null if it is not known, or if the lease has no
-                       end; "token" is the present hold's, where the store gives
-                       one to each (MySQL, ZooKeeper); "last_token" is the
-                       greatest that a fenced lock has given; as numbers
-      --type TYPE      'semaphore', 'permits' (with leases, as of --slots),
-                       'latch' or 'rate': it is one of these. Most are bare
-                       numbers on the server, which could be anybody's. For
-                       programs {"name", "kind", "exists", "count",
-                       "listeners"}; "held" of permits; "rate": {"permits",
-                       "per_ms", "per_client", "kept_ms"}
-      --url URL        the server, as for 'holdfast run'. Of a quorum it prints
+                       end; "token" is the number of the present hold, if the
+                       store gives a number to each hold (MySQL, ZooKeeper);
+                       "last_token" is the greatest token that a fenced lock
+                       has given
+      --type TYPE      NAME is not a lock but a 'semaphore', 'permits' (with
+                       leases, as with --slots), a 'latch' or a 'rate'. Most of
+                       these are bare numbers on the server, which could belong
+                       to any program. For programs {"name", "kind", "exists",
+                       "count", "listeners"}; permits also have "held", and a
+                       rate has "rate": {"permits", "per_ms", "per_client",
+                       "kept_ms"}
+      --url URL        the server, as for 'holdfast run'. For a quorum it prints
                        what each node says, and whether a majority has the lock;
                        for programs {"name", "held", "majority", "nodes":
                        [{"server", "reached", "held", "lock", "failure"}]}
   -h, --help           print this text
 
-Of a lock that is shared, each holder is printed with the rest of its own lease.
-Those who wait are printed if they have written it down on the server: in the
-queue of a fair lock, where "next" is the first, and holdfast's writers that
-wait for a lock that is shared. The others only listen for the release. A place
-whose owner does not listen may be that of a dead program: the queue passes it
-over when its time is over.
+For a lock that is shared, each holder is printed with the rest of its own
+lease. Waiting programs are printed if the server knows them: those in the queue
+of a fair lock, of which "next" is the first, and holdfast's writers that wait
+for a shared lock. Other waiting programs only listen for the release. If the
+owner of a place in the queue does not listen, the program may be dead. The
+queue removes the place when its time is over.
 
 Exit status:
     0   the lock is held; there is such a semaphore, latch or rate
@@ -121,22 +123,22 @@ void print_lines(const lock_state& lock) {
                                                  : "not known: this user may not ask");
 }
 
-/// Says what may be counted there, if that string is a number.
+/// Prints which counter the key may be, if its value is a number.
 void print_number(holdfast::client& home, const std::string& name) {
     try {
         const holdfast::counter_state found = home.inspect({name}, holdfast::counter_kind::permits);
         if (!found.exists)
             return;
         print_line("number", std::to_string(found.value) +
-                                 ": a semaphore, slots of which nobody has one, or a latch");
+                                 ": a semaphore, slots that are all free, or a latch");
         if (found.value <= 0)
-            print_line("", "if they are slots, their holders were lost, and none can be had:");
+            print_line("", "if they are slots, their holders were lost, and no slot is left:");
         print_line(found.value <= 0 ? "" : "see",
                    "holdfast inspect --type semaphore|permits|latch NAME");
         if (found.value <= 0)
             print_line("", "to delete them: holdfast unlock --force --type permits NAME");
     } catch (const boost::system::system_error&) {
-        return; // it is no number, or this user may not ask
+        return; // it is not a number, or this user may not read it
     }
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 namespace json = boost::json;
 
-/// What a byte becomes that is no part of a letter.
+/// Replacement for a byte that is not part of a valid UTF-8 character.
 constexpr std::string_view replacement = "\xef\xbf\xbd"; // U+FFFD
 
 std::string hexadecimal(std::string_view bytes) {
@@ -29,7 +29,7 @@ std::string hexadecimal(std::string_view bytes) {
     return all;
 }
 
-/// By RFC 3339, in UTC.
+/// Formats the time by RFC 3339, in UTC.
 std::string date(std::chrono::seconds since_1970) {
     const std::time_t moment = since_1970.count();
     std::tm parts{};
@@ -113,7 +113,7 @@ json::object to_json(const holdfast::lock_state& lock) {
 
 namespace {
 
-/// As JSON writes a letter in ASCII.
+/// Writes the character as a JSON escape in ASCII.
 std::string escaped(char32_t letter) {
     char text[8];
     std::snprintf(text, sizeof text, "\\u%04x", static_cast<unsigned>(letter));

@@ -13,7 +13,7 @@ using holdfast::lock_owner;
 using holdfast::lock_waiter;
 using namespace std::chrono_literals;
 
-/// `<uuid>:<number>`; a writer's `:write` behind it is left out.
+/// Parts of an owner's text `<uuid>:<number>`. The `:write` that follows for a writer is left out.
 struct owner_parts {
     std::string client, number;
 };
@@ -26,7 +26,7 @@ owner_parts parts_of(const std::string& owner) {
     return {owner.substr(0, colon), owner.substr(colon + 1, second - colon - 1)};
 }
 
-/// Whose client it is: of an owner or a waiter.
+/// Describes the client of an owner or of a waiter.
 template <typename One>
 std::string who_in_words(const One& one) {
     const owner_parts parts = parts_of(one.text);
@@ -36,7 +36,7 @@ std::string who_in_words(const One& one) {
                ", there since " + date_in_words(client->since);
     if (one.is_holdfast)
         return "a holdfast client that does not say who it is, " + parts.client;
-    if (parts.number.empty()) // as others write tokens
+    if (parts.number.empty()) // tokens of other libraries have no thread number
         return "another program, " + parts.client;
     return "Redisson client " + parts.client + ", thread " + parts.number;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the verbs share that ask about locks and take none.
+// Functions shared by the verbs that ask about locks and do not take a lock.
 #pragma once
 
 #include "cli/command_line.hpp"
@@ -22,31 +22,32 @@ namespace cli {
 struct look_options {
     bool json = false;
     std::vector<std::string> urls{};
-    std::string name{};   ///< or a pattern; the verb's own where none is given
-    std::string server{}; ///< the URL that was asked, or those; `ask_server` sets it
-    /// The longest pause of a wait, unless the URL says it.
+    std::string name{};   ///< name of a lock, or a pattern; without an argument, the verb's default
+    std::string server{}; ///< URL or URLs that were asked; `ask_server` sets it
+    /// Longest interval between two polls of a wait, unless the URL says it.
     std::optional<holdfast::duration> asks_within{};
 };
 
-/// Whether such a verb is told a lock.
+/// Says whether the verb takes the name of a lock.
 enum class lock_word { none, optional, required };
 
-/// Tells CLI11 of --json and --url.
+/// Tells CLI11 to expect --json and --url.
 void expect_server(CLI::App&, look_options&);
 
-/// Parses --json, --url and the lock beside the options that the verb has told CLI11 to expect.
-/// False: help was asked for, and has been printed. Throws `usage_error`.
+/// Parses --json, --url, the lock's name, and the options that the verb has told CLI11 to expect.
+/// Returns false if help was asked for and has been printed. Throws `usage_error`.
 bool parse_look(CLI::App&, look_options&, lock_word, arguments, std::string_view help);
 
-/// What is typed at a question; the end of input is a no.
+/// Reads the answer to a question from stdin. The end of the input counts as no.
 bool is_answered_yes();
 
-/// Why a lock may not be taken away, in words behind its name; empty: it may. What is like a token
-/// of another program's may be anything that it has written for itself: unless `is_token` says not.
+/// Returns why the lock may not be removed, as the end of a sentence that begins with its name.
+/// Empty if it may be removed. A key that looks like a token lock may be any value of another
+/// program, so it is refused unless `is_token` is set.
 std::string objection_to_taking_away(const holdfast::lock_state&, bool is_token);
 
-/// Asks the server by `look(client)`, which prints and answers the exit status. Throws
-/// `usage_error` if a quorum is given.
+/// Connects to the server and calls `look(client)`, which prints and returns the exit status.
+/// Throws `usage_error` if the user gave several URLs.
 template <typename Look>
 int ask_server(const inheritance& inherited, look_options& given, Look look) {
     if (given.server.empty())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `holdfast ls`: what is held, and what is counted.
+// `holdfast ls`: lists the held locks and the counters.
 #include "cli/count/counter_words.hpp"
 #include "cli/count/inspect_counter.hpp"
 #include "cli/exit_status.hpp"
@@ -30,12 +30,12 @@ using holdfast::lock_state;
 
 constexpr std::string_view ls_help =
     R"(Lists the locks that are held, who holds them, and how long their leases still
-last. The locks of Redisson are listed too; those of redis-py and the like only
-while a holdfast program holds them, for what others write there looks like any
-text. After the locks come semaphores with leases ('permits', as of --slots) of
-which some are held, and rate limiters ('rate'), where the store has them. The
-server is asked for a few hundred keys at a time, so its other clients do not
-have to wait.
+last. The locks of Redisson are listed too. The locks of redis-py and similar
+libraries are listed only while a holdfast program holds them, because their
+values look like any text. After the locks come semaphores with leases
+('permits', as with --slots) of which some are held, and rate limiters ('rate'),
+if the store has them. The server is asked for a few hundred keys at a time, so
+its other clients do not have to wait.
 
 Usage: holdfast ls [OPTIONS] [PATTERN]
 
@@ -45,30 +45,31 @@ Usage: holdfast ls [OPTIONS] [PATTERN]
                        of the locks alone
       --limit N        list at most N of each: locks, permits, rates (default
                        1000)
-      --type TYPE      list only what is counted so: 'permits', 'rate',
-                       'semaphore' or 'latch'. The last two are bare numbers on
-                       the server, so any number is listed as either. For
-                       programs: {"counters": [...], "complete", "server"}
+      --type TYPE      list only 'permits', 'rate', 'semaphore' or 'latch'
+                       instead of locks. The last two are bare numbers on the
+                       server, so any number is listed as either. For programs:
+                       {"counters": [...], "complete", "server"}
       --json           for programs: {"locks": [...], "counters": [...],
                        "complete": true, "server": ...}; each is an object as
                        printed by 'holdfast inspect --json', with --type TYPE if
                        it is a counter. "unreachable" names the servers of a
                        cluster that could not be asked, if there are any
-      --url URL        the server, as for 'holdfast run'. Of a quorum all nodes
-                       are asked; NODES is how many hold the name. For programs:
-                       {"locks": [...], "complete", "nodes", "majority",
-                       "unreachable"}; each lock has its "nodes", too
+      --url URL        the server, as for 'holdfast run'. In a quorum all nodes
+                       are asked; NODES is how many of them hold the lock. For
+                       programs: {"locks": [...], "complete", "nodes",
+                       "majority", "unreachable"}; each lock has its "nodes",
+                       too
   -h, --help           print this text
 
 SINCE is the time at which the holder, a holdfast program, was started; the
 server does not store when it took the lock. LEFT is the rest of the lease,
-which the holder renews; of a lock that is shared, the rest of the longest one.
-LISTENING is the number of connections that wait for the release; in the queue
-of a fair lock, of the first of those who wait. 'holdfast inspect' shows each of
-them. Of what is counted, HELD BY says how much is left. What this user may not
-read is left out. In a cluster all servers are asked; if one cannot be asked,
-stderr says so. On a terminal, the number of locks and the server are printed
-at the end.
+which the holder renews; for a shared lock it is the rest of the longest lease.
+LISTENING is the number of connections that wait for the release; for a fair
+lock, the connections of the first waiting program. 'holdfast inspect' shows
+each of them. For permits and rates, HELD BY says how much is left. What this
+user may not read is left out. In a cluster all servers are asked; if one cannot
+be asked, stderr says so. On a terminal, the number of locks and the server are
+printed at the end.
 
 Exit status:
     0   the list was printed; if it is not complete, stderr says so
@@ -88,7 +89,8 @@ std::string since(const lock_state& lock) {
     return date_in_short(lock.owners.front().client->since);
 }
 
-/// An operator with several servers must see whose locks these are. A script needs no such line.
+/// Prints which server was asked, if stderr is a terminal: an operator may have several servers,
+/// and a script does not need this line.
 void tell_server(const lock_list& all, const std::string& server) {
     if (::isatty(STDERR_FILENO) != 1)
         return;
@@ -117,14 +119,16 @@ void print_table(const lock_list& all, const known_counters& counted) {
     std::cout.flush();
 }
 
-/// As they are, for whatever reads them; but a terminal would obey some.
+/// Prints the names unchanged for a program that reads them. On a terminal, escapes the characters
+/// that a terminal would obey.
 void print_names(const lock_list& all) {
     const bool raw = ::isatty(STDOUT_FILENO) != 1;
     for (const lock_state& each : all.locks)
         std::cout << (raw ? each.name : printable(each.name, each.name.size())) << '\n';
 }
 
-/// The same servers have both.
+/// Returns the servers that could not be asked. Locks and counters are on the same servers, so one
+/// of the two lists is enough.
 const std::vector<std::string>& unreachable(const lock_list& all, const known_counters& counted) {
     return all.unreachable.empty() ? counted.unreachable : all.unreachable;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `holdfast doctor` on a quorum: each server as it would be alone, and then whether they can be one
-// lock together.
+// `holdfast doctor` on a quorum: examines each server alone, and then checks whether the servers
+// work as one lock together.
 #include "cli/exit_status.hpp"
 #include "cli/look/diagnoses.hpp"
 #include "cli/look/lock_json.hpp"
@@ -51,7 +51,8 @@ finding words_on_votes(const holdfast::quorum_votes& votes) {
             "since then is over"};
 }
 
-/// A blocking verb has words of its own for this case, and an asynchronous one has a code.
+/// Returns why the nodes could not be asked. The blocking call explains this case in words; an
+/// asynchronous call has only an error code.
 std::string why_not(holdfast::quorum_mutex& lock) {
     try {
         if (lock.try_lock())
@@ -66,7 +67,7 @@ std::string why_not(holdfast::quorum_mutex& lock) {
     return "the nodes could not be asked at first";
 }
 
-/// A lock is taken on all of them, as a program would.
+/// Takes a lock on all nodes, as a program would, and reports the votes.
 finding examine_together(node_list& of, const std::string& name) {
     holdfast::quorum_mutex::nodes all;
     for (node& each : of)
@@ -128,7 +129,8 @@ int examine_quorum(const look_options& given) {
              std::to_string(reached) + " of " + std::to_string(all.size()) + " nodes answer",
              "see what is said of the others above"});
     severity worst = together.worst();
-    for (const diagnosis& one : each) // a node that is away is what a quorum is for
+    // a quorum tolerates an unreachable node, so it is only a warning
+    for (const diagnosis& one : each)
         worst = std::max(worst, was_reached(one) ? one.worst() : severity::warning);
     given.json ? print_quorum_json(all, each, together, worst)
                : print_quorum_lines(all, each, together);

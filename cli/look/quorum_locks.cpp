@@ -39,9 +39,9 @@ std::string by_node(const std::vector<node_state>& all) {
     return lines;
 }
 
-/// From the holders that were seen there, and no others.
+/// Removes the lock from the holders that were seen on this node, and from no other holder.
 bool take_away_at(node& at, const std::string& name, const lock_state& seen) {
-    if (seen.owners.empty()) // more than can be told
+    if (seen.owners.empty()) // the list of owners was too long to be returned
         return at.home.force_unlock(name);
     return std::ranges::any_of(seen.owners, [&](const holdfast::lock_owner& each) {
         return at.home.force_unlock(name, each.text);
@@ -65,7 +65,8 @@ std::size_t take_away_everywhere(node_list& of, const std::string& name,
     return taken;
 }
 
-/// Empty: on no node that has it is there a reason to leave it alone.
+/// Returns a reason why the lock may not be removed from one of the nodes. Empty if there is no
+/// such reason.
 std::string objection_of_nodes(const std::vector<node_state>& seen, bool is_token) {
     for (const node_state& each : seen) {
         const std::string objection =
@@ -83,7 +84,7 @@ bool confirmed(const std::string& name, const std::vector<node_state>& seen) {
     return is_answered_yes();
 }
 
-/// The same name, seen on some of the nodes.
+/// A lock name and the nodes on which it was seen.
 struct listed {
     lock_state first{};
     std::vector<std::string> servers{};

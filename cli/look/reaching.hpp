@@ -7,8 +7,9 @@
 
 namespace cli {
 
-/// What a client needs to reach that server. Who it is there, where the URL does not say it, is
-/// asked of HOLDFAST_USERNAME and HOLDFAST_PASSWORD: a command line is anybody's to read.
+/// Returns the options that a client needs for that server. If the URL has no user name or
+/// password, they come from HOLDFAST_USERNAME and HOLDFAST_PASSWORD, because other users can read a
+/// command line.
 holdfast::options reaching(std::string url);
 
 } // namespace cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `holdfast unlock --force`: takes a lock away from whoever holds it.
+// `holdfast unlock --force`: removes a lock from its holder.
 #include "cli/count/counter_words.hpp"
 #include "cli/count/inspect_counter.hpp"
 #include "cli/exit_status.hpp"
@@ -25,29 +25,29 @@ namespace {
 using holdfast::lock_state;
 
 constexpr std::string_view unlock_help =
-    R"(Takes a lock away from its holder, and wakes the programs that wait for it; of a
-fair lock, the next in its queue. From all its holders, if it is shared. The
+    R"(Takes a lock away from its holder, or from all its holders if it is shared. Then
+wakes the programs that wait for it; for a fair lock, the next in its queue. The
 holder is not stopped. It learns at its next renewal that the lock is lost, and
-until then it may work beside the next holder. If the holder is dead, it is
-safer to wait until its lease ends ('holdfast wait'). A lock that somebody else
-holds by the time the server is asked stays locked.
+until then it may work at the same time as the next holder. If the holder is
+dead, it is safer to wait until its lease ends ('holdfast wait'). If another
+program has taken the lock meanwhile, that program keeps it.
 
 Usage: holdfast unlock --force [OPTIONS] NAME
 
       --force          required, because only its holder can release a lock
                        safely
-      --type TYPE      'token': it is a lock of redis-py, redsync or
-                       node-redlock. 'semaphore', 'permits' (with leases, as of
-                       --slots), 'latch' or 'rate': it is one of these, and is
-                       deleted. All are strings or numbers on the server, which
-                       could be anybody's data
+      --type TYPE      'token': NAME is a lock of redis-py, redsync or
+                       node-redlock. 'semaphore', 'permits' (with leases, as
+                       with --slots), 'latch' or 'rate': NAME is one of these,
+                       and is deleted. All these are strings or numbers on the
+                       server, which could be the data of any program
   -y, --yes            do not ask; required if there is no terminal
       --json           for programs: {"name", "released", "was"}; "was" is an
                        object as printed by 'holdfast inspect --json', or null
-      --url URL        the server, as for 'holdfast run'. On a quorum it is
-                       taken away on all nodes, also from who has no majority;
-                       for programs {"name", "released", "released_nodes",
-                       "majority", "was": [...]}, by node
+      --url URL        the server, as for 'holdfast run'. On a quorum the lock
+                       is taken away on all nodes, also from holders without a
+                       majority; for programs {"name", "released",
+                       "released_nodes", "majority", "was": [...]}, by node
   -h, --help           print this text
 
 Exit status:
@@ -77,10 +77,10 @@ bool confirmed(const lock_state& lock) {
     return is_answered_yes();
 }
 
-/// Not from a holder that came meanwhile, and that nobody has been asked about; of several that
-/// share it, one that still does is enough.
+/// Removes the lock from the holders that were shown to the user. A holder that came later keeps
+/// it. If several holders share the lock, one that still holds it is enough for success.
 bool take_away(holdfast::client& home, const std::string& name, const lock_state& lock) {
-    if (lock.owners.empty()) // more than can be told
+    if (lock.owners.empty()) // the list of owners was too long to be returned
         return home.force_unlock(name);
     return std::ranges::any_of(lock.owners, [&](const holdfast::lock_owner& each) {
         return home.force_unlock(name, each.text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `holdfast wait`: until a lock is free.
+// `holdfast wait`: waits until a lock is free.
 #include "cli/exit_status.hpp"
 #include "cli/look/lock_json.hpp"
 #include "cli/look/looking.hpp"
@@ -53,7 +53,7 @@ int wait(const inheritance& inherited, arguments all) {
     expect_time(expected, "-w,--wait", "-w", patience);
     if (!parse_look(expected, given, lock_word::required, std::move(all), wait_help))
         return success;
-    given.asks_within = std::chrono::seconds{1}; // whose release nobody is told of
+    given.asks_within = std::chrono::seconds{1}; // for locks whose release sends no notification
     const auto most = patience.value_or(std::chrono::duration<double>::max());
 
     if (asks_quorum(given))
@@ -61,7 +61,7 @@ int wait(const inheritance& inherited, arguments all) {
     return ask_server(inherited, given, [&](holdfast::client& home) -> int {
         const holdfast::time_point start = holdfast::boot_clock::now();
         const std::optional<holdfast::lock_state> found = home.inspect(given.name);
-        if (found && found->kind == holdfast::key_kind::other) { // nobody would ever release it
+        if (found && found->kind == holdfast::key_kind::other) { // it would never be released
             say("'" + printable(given.name) + "' is no lock, but a " + printable(found->type));
             return no_lock;
         }

@@ -20,7 +20,8 @@ namespace {
 using holdfast::counter_kind;
 using holdfast::counter_state;
 
-/// Somebody may delete what was found there, just before it is read.
+/// Maximum number of attempts. Another client may delete the counter between our attempt to set it
+/// and our read.
 constexpr int settings_max = 3;
 
 std::string told_of(const holdfast::rate& how) {
@@ -37,8 +38,8 @@ std::int64_t slots_in(const counter_state& found) {
     return found.value + found.taken;
 }
 
-/// Whether nobody has a slot and none can ever be had: the server has lost the set of its holders
-/// (an eviction, or a cleaner of keys), and the slots that they had.
+/// Returns whether no slot is held and no slot can ever become free. This happens if the server
+/// lost the set of holders, and with it their slots (an eviction, or a script that deletes keys).
 bool has_lost_its_holders(const counter_state& found) {
     return found.taken == 0 && found.value <= 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `holdfast run --slots` and `--rate` ask for.
+// Takes what `holdfast run --slots` and `--rate` ask for.
 #pragma once
 
 #include "cli/run/locked_run.hpp"
@@ -14,23 +14,25 @@ namespace cli {
 
 namespace asio = holdfast::asio;
 
-/// Somebody has set another number than was asked for: both, for people.
+/// Exception: the counter has another number than the one asked for. `told` names both numbers.
 struct another_number {
     std::string told;
 };
 
-/// One slot of `wanted.slots`, the number that whoever comes first sets. Empty: none was free until
-/// the patience was over. Throws `another_number`, and what the store throws.
+/// Takes one slot. The first client sets the number of slots to `wanted.slots`. Returns nothing if
+/// no slot became free before the timeout. Throws `another_number`, and the errors of the store.
 asio::awaitable<std::optional<holdfast::lease>> take_slot(holdfast::client&,
                                                           const locked_run& wanted);
 
-/// Likewise, one start of `wanted.rate`. False: there was none.
+/// Takes one start of `wanted.rate`. Returns false if none became free before the timeout. Throws
+/// as `take_slot` does.
 asio::awaitable<bool> draw_start(holdfast::client&, const locked_run& wanted);
 
-/// How it stands there, for people: "3 of 3 slots are taken"; empty if there is nothing.
+/// Describes the state of the counter, for example "3 of 3 slots are taken". Empty if the counter
+/// does not exist.
 asio::awaitable<std::string> how_it_stands(holdfast::client&, const locked_run&);
 
-/// `10/1m`: so many starts in any time of that length. Throws `usage_error`.
+/// Parses a rate: `10/1m` means ten starts in any minute. Throws `usage_error`.
 holdfast::rate parse_rate(const std::string& text);
 
 } // namespace cli

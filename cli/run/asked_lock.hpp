@@ -15,13 +15,14 @@
 
 namespace cli {
 
-/// A client for each server of a command. Locks keep references to them.
+/// Clients of a command, one for each server. Locks keep references to them.
 using clients = std::list<holdfast::client>;
 
-/// The lock that `holdfast run` was asked for: one, several as one, or one on a quorum.
+/// Lock that `holdfast run` was asked for: a single lock, several locks as one, or a lock on a
+/// quorum.
 class asked_lock {
 public:
-    /// Throws what the locks' constructors throw.
+    /// Throws the errors of the locks' constructors.
     asked_lock(const locked_run&, clients&);
 
     holdfast::basic_mutex& get() { return *whole_; }
@@ -34,7 +35,7 @@ private:
     const locked_run& wanted_;
     clients& homes_;
     std::optional<holdfast::lease_time> lease_;
-    std::vector<std::shared_ptr<void>> kept_; ///< locks of several types
+    std::vector<std::shared_ptr<void>> kept_; ///< owns locks of several types
     holdfast::basic_mutex* whole_ = nullptr;
 };
 

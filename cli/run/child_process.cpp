@@ -31,22 +31,23 @@ namespace {
     throw std::system_error{errno, std::system_category(), what};
 }
 
-/// Everything the child needs, made before it: until the exec it shares our memory, and only
-/// async-signal-safe calls are allowed, for another thread may have held any lock of this process.
+/// Everything that the child process needs, prepared before it is created. Until exec the child
+/// shares our memory and may make only async-signal-safe calls, because another thread may hold any
+/// mutex of this process.
 struct plan {
     const inheritance& inherited;
     std::vector<char*> command;
     std::vector<char*> environment;
     standard_descriptors standard;
     const controlling_terminal* foreground_of;
-    int report; ///< where errno goes if the exec fails
+    int report; ///< pipe that gets errno if exec fails
     pid_t parent;
 };
 
 [[noreturn]] void become_command(const plan& how) noexcept {
     ::setpgid(0, 0);
-    // The signal comes when the thread that started us ends; that is the main one. If it ended
-    // before we asked for the signal, we have another parent by now.
+    // The kernel sends the signal when the thread that started us ends, which is the main thread.
+    // If that thread ended before the call of prctl(), our parent is now another process.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != how.parent)
         ::_exit(signalled + SIGKILL);
@@ -67,18 +68,22 @@ int child(void* how) noexcept {
     become_command(*static_cast<const plan*>(how));
 }
 
-/// The exec may need a list of the arguments once more, for a script without a first line.
+/// The C library may copy the list of arguments to the stack during exec, if a script has no `#!`
+/// line.
 constexpr std::size_t stack_size = 64UL * 1024;
 
-/// As fork, but without a copy of our memory, which costs more than the exec: we stand still until
-/// the child has a memory of its own, as in posix_spawn, which has no way to do all that it does.
+/// Creates a process as vfork() does, without a copy of our memory, because the copy costs more
+/// than the exec. This thread pauses until the child has executed the command. posix_spawn works in
+/// the same way, but cannot do all the steps of `become_command`.
 pid_t start_child(plan& how) {
     const std::size_t size = (stack_size + how.command.size() * sizeof(char*)) / 16 * 16;
-    const std::unique_ptr<char[]> stack{new char[size]}; // not set to zero: few pages are used
+    // not zeroed, because only a few pages are used
+    const std::unique_ptr<char[]> stack{new char[size]};
     return ::clone(child, stack.get() + size, CLONE_VM | CLONE_VFORK | SIGCHLD, &how);
 }
 
-/// Waits for the exec: the pipe closes with it, or brings errno.
+/// Waits for the exec. Returns 0 if the pipe closed because exec succeeded, or the errno that came
+/// through the pipe.
 int error_of_exec(int report) {
     int error = 0;
     ssize_t got = 0;
@@ -89,14 +94,14 @@ int error_of_exec(int report) {
 }
 
 char* mutable_text(const std::string& text) {
-    return const_cast<char*>(text.c_str()); // exec's signature is older than const
+    return const_cast<char*>(text.c_str()); // the signature of exec is older than const
 }
 
 std::string_view name_in(std::string_view variable) {
     return variable.substr(0, variable.find('='));
 }
 
-/// Ours, with these in the place of what has the same name.
+/// Returns our environment, in which `variables` replace those of the same name.
 std::vector<char*> environment_with(const std::vector<std::string>& variables) {
     std::vector<char*> all;
     all.reserve(variables.size());
@@ -142,7 +147,7 @@ pid_t start(const inheritance& inherited, const std::vector<std::string>& comman
     return id;
 }
 
-/// How often an end is looked for where no descriptor tells of it.
+/// How often to check whether the process has exited, if there is no pidfd.
 constexpr std::chrono::milliseconds look_for_end_every{10};
 
 /// Returns whether the process has exited, without reaping it.
@@ -157,7 +162,7 @@ bool has_exited(pid_t id) {
 child_process::child_process(asio::io_context& loop, const inheritance& inherited,
                              const std::vector<std::string>& command, const surroundings& around)
     : id_{start(inherited, command, around)} {
-    // Nobody else reaps our children, so the id still means this one.
+    // No other code reaps our children, so the id still belongs to this process.
     if (const int fd = open_pidfd(id_); fd >= 0)
         ended_.emplace(loop, fd);
 }

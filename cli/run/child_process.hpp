@@ -18,33 +18,33 @@ namespace asio = holdfast::asio;
 class inheritance;
 class controlling_terminal;
 
-/// The command could not be executed; `error` is errno's value.
+/// Exception: the command could not be executed. `error` is the value of errno.
 struct cannot_start {
     int error;
 };
 
-/// What the child gets as its first three descriptors.
+/// First three descriptors of the child.
 struct standard_descriptors {
     int in = 0;
     int out = 1;
     int err = 2;
 };
 
-/// What else the child finds.
+/// Other settings of the child's environment.
 struct surroundings {
     standard_descriptors standard{};
-    /// `NAME=value`, which win over the environment's; `NAME` takes it away.
+    /// `NAME=value` sets or replaces an environment variable; `NAME` alone removes it.
     std::vector<std::string> variables{};
     const controlling_terminal* foreground_of =
-        nullptr; ///< this terminal listens to it from the start
+        nullptr; ///< terminal in whose foreground the child starts, or null
 };
 
-/// A command in a process group of its own, which does not outlive this process. It finds the
-/// descriptors, the ignored signals and the blocked signals that we were started with, and none of
-/// ours.
+/// Command in a process group of its own, which is killed if this process ends. The command gets
+/// the descriptors, ignored signals and blocked signals with which this program was started. It
+/// gets nothing that this program added.
 class child_process {
 public:
-    /// Returns when the command has been executed; throws `cannot_start`.
+    /// Starts the command and returns when it has been executed. Throws `cannot_start`.
     child_process(asio::io_context&, const inheritance&, const std::vector<std::string>& command,
                   const surroundings& = {});
     child_process(const child_process&) = delete;
@@ -54,21 +54,24 @@ public:
 
     [[nodiscard]] pid_t id() const noexcept { return id_; }
 
-    /// Returns when the command has ended; takes nothing, so it may lose a race without harm.
+    /// Returns when the command has ended. Does not reap it, so this call may be cancelled without
+    /// harm.
     asio::awaitable<void> ended();
 
-    /// To the command and whatever it started in its group.
+    /// Sends the signal to the command and to all processes in its group.
     void signal(int) noexcept;
 
-    /// Asked after a SIGCHLD: the signal that has stopped it since the last time, if one has.
+    /// Call after a SIGCHLD. Returns the signal that has stopped the command since the last call,
+    /// if it was stopped.
     [[nodiscard]] std::optional<int> stopped_by() noexcept;
 
-    /// Call once it has ended. The exit status as a shell gives it: 128 + n for a signal.
+    /// Reaps the command; call once, after its end. Returns the exit status as a shell does: 128 +
+    /// n for a signal.
     int status();
 
 private:
     pid_t id_ = -1;
-    std::optional<asio::posix::stream_descriptor> ended_; ///< its pidfd, where the system has one
+    std::optional<asio::posix::stream_descriptor> ended_; ///< its pidfd, if the system has pidfds
 };
 
 } // namespace cli

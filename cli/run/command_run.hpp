@@ -21,24 +21,26 @@ namespace cli {
 
 struct job;
 
-/// The command while its lock is held: it gets the signals and the terminal, and is stopped if the
-/// lock is lost.
+/// Run of the command while its lock is held. Passes signals and the terminal to the command, and
+/// stops the command if the lock is lost.
 class command_run {
 public:
-    /// `behind`: the shell's job, or null where no terminal is. All outlive the run.
+    /// `behind` is the job of the shell, or null if there is no terminal. All arguments must
+    /// outlive the run.
     command_run(asio::io_context&, const locked_run&, const inheritance&, signal_inbox&,
                 const last_words&, const job* behind);
 
-    /// Its exit status, or `lock_lost`. Throws `cannot_start`, `std::system_error`.
+    /// Runs the command. Returns its exit status, or `lock_lost`. Throws `cannot_start` and
+    /// `std::system_error`.
     asio::awaitable<int> under(const holdfast::lease&);
 
-    /// The key's signal that has ended it, if one has.
+    /// Returns the signal of the keyboard that has ended the command, if one has.
     std::optional<int> interrupted_by() const noexcept { return interrupted_by_; }
 
-    /// Whether it was, because of its lock.
+    /// Returns whether the command was stopped because its lock was lost or in danger.
     bool was_stopped() const noexcept { return stopped_; }
 
-    /// Whether somebody wanted it to end: by a signal to us, or by a key.
+    /// Returns whether the command was asked to end, by a signal to us or by the keyboard.
     bool was_told_to_end() const noexcept { return heard_last_.has_value(); }
 
 private:
@@ -60,9 +62,10 @@ private:
     const last_words& heard_;
     const job* const behind_;
     const bool reads_terminal_;
-    std::optional<termios> settings_; ///< of the terminal, before the command could change them
-    std::optional<int> heard_last_;   ///< the signal that asked the command to end
-    sigset_t passed_{};               ///< all that were passed on to it
+    std::optional<termios> settings_; ///< the terminal's settings, before the command could change
+                                      ///< them
+    std::optional<int> heard_last_;   ///< the last signal that asked the command to end
+    sigset_t passed_{};               ///< all signals that were passed on to the command
     std::stop_source front_is_gone_;
     bool had_terminal_ = false;
     bool stopped_ = false;

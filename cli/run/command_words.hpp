@@ -7,15 +7,16 @@
 
 namespace cli {
 
-/// What `holdfast run` reads itself, and the command: that is another program's, and may have
-/// options of its own.
+/// Arguments of `holdfast run`, split into its own words and the command. The command is another
+/// program and may have options of its own.
 struct split_arguments {
     arguments ours;
-    std::optional<arguments> command; ///< nothing: there is none
+    std::optional<arguments> command; ///< empty if there is no command
 };
 
-/// The command begins behind the first `--`, or where there is none before it, with the second word
-/// that is no option and no option's value: the first one is the lock's name.
+/// Splits the arguments. The command begins after the first `--`. Without `--`, it begins with the
+/// second word that is neither an option nor an option's value. The first such word is the lock's
+/// name.
 split_arguments split_at_command(const CLI::App& known, arguments);
 
 } // namespace cli

@@ -11,8 +11,9 @@ namespace cli {
 
 struct job;
 
-/// Keeps the lock, which is still renewed, until that moment. A signal that asks us to end ends
-/// this earlier, and so does the loss of the lock, which is told. Ctrl-Z stops the job, not us.
+/// Keeps the lock, with its renewal, until that moment. Returns earlier if a signal asks this
+/// process to end, or if the lock is lost; a loss is printed. Ctrl-Z stops the shell's job, but not
+/// this process.
 asio::awaitable<void> hold_on(const holdfast::lease&, holdfast::time_point until, signal_inbox&,
                               const job* behind);
 

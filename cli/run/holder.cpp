@@ -13,12 +13,14 @@
 namespace cli {
 namespace {
 
-/// One of ours that has not said who it is has nothing but a number.
+/// Returns whether more than a number is known of the owner. A holdfast client without client
+/// information is only a number.
 bool is_known(const holdfast::lock_owner& owner) {
     return owner.client || !owner.is_holdfast;
 }
 
-/// Or it is not known whether its place is over.
+/// Returns whether the waiter still has its place in the queue, or may have it because the server
+/// does not say how long it lasts.
 bool still_waits(const holdfast::lock_waiter& waits) {
     return !waits.remaining || *waits.remaining > holdfast::duration::zero();
 }
@@ -68,7 +70,8 @@ asio::awaitable<void> refuse_if_another(holdfast::client& home, std::string name
 }
 
 asio::awaitable<void> refuse_if_any_is_another(clients& homes, const locked_run& wanted) {
-    if (homes.size() > 1 || is_counted(wanted)) // of which the server refuses what is another
+    // for these, the server itself refuses a key of another type
+    if (homes.size() > 1 || is_counted(wanted))
         co_return;
     co_await refuse_if_another(homes.front(), wanted.name, wanted.kind);
     for (const std::string& each : wanted.with)

@@ -26,7 +26,7 @@ sigset_t set_of(std::initializer_list<int> signals) {
     return all;
 }
 
-/// Ends this process by the signal, whatever was blocked or ignored.
+/// Ends this process by the signal, even if the signal was blocked or ignored.
 void die_of(int signal) {
     const rlimit no_core{0, 0};
     ::setrlimit(RLIMIT_CORE, &no_core);
@@ -36,7 +36,7 @@ void die_of(int signal) {
     ::sigprocmask(SIG_UNBLOCK, &one, nullptr);
 }
 
-/// The shell's child: it only passes on what it hears.
+/// Process that the shell waits for. It only passes signals on.
 class front {
 public:
     front(pid_t worker, const sigset_t& heard)
@@ -63,7 +63,7 @@ public:
     }
 
 private:
-    /// Its exit status, if it has ended.
+    /// Returns the worker's exit status, if the worker has ended.
     std::optional<int> look_at_worker() {
         int how = 0;
         if (::waitpid(worker_, &how, WUNTRACED | WNOHANG) != worker_)
@@ -79,37 +79,37 @@ private:
         return signalled + WTERMSIG(how);
     }
 
-    /// The terminal sent the key's signal to the command's group alone; the rest of our job (a
-    /// script, the other parts of a pipe) shall have it too.
+    /// The terminal sent the signal of the key only to the command's group. Sends it to the rest of
+    /// our job as well (a script, the other parts of a pipe).
     void end_job(int signal) const {
         if (::sigismember(&had_, signal) == 0)
             ::kill(0, signal);
         die_of(signal);
     }
 
-    /// As the terminal does it: the whole job. Where there is no shell that could continue us, the
-    /// system does not stop us either.
+    /// Stops the whole job, as the terminal does. If there is no shell that could continue the job,
+    /// the kernel does not stop it.
     void stop() const {
         const sigset_t stopping = set_of({SIGTSTP});
         ::kill(0, SIGTSTP);
-        ::sigprocmask(SIG_UNBLOCK, &stopping, nullptr); // here we stand still
+        ::sigprocmask(SIG_UNBLOCK, &stopping, nullptr); // the process stops here
         ::sigprocmask(SIG_BLOCK, &stopping, nullptr);
         ::kill(worker_, SIGCONT);
     }
 
     const pid_t worker_;
     const sigset_t heard_;
-    sigset_t had_; ///< the signals that came to us, and so to our job
+    sigset_t had_; ///< the signals that were sent to us, and so to the whole job
 };
 
 [[noreturn]] void be_worker(job behind, const std::function<int(const job*)>& work) {
     // If the front is killed, the worker still ends the job in order: see `front_is_gone`.
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (behind.front_is_gone())
-        ::_exit(signalled + SIGKILL); // it died before we asked to be told
-    ::setpgid(0, 0);                  // what keys send goes to the front, which passes it on
+        ::_exit(signalled + SIGKILL); // the front ended before the call of prctl()
+    ::setpgid(0, 0);                  // signals of keys go to the front, which passes them on
     const sigset_t writing = set_of({SIGTTOU});
-    ::sigprocmask(SIG_BLOCK, &writing, nullptr); // messages from the background are welcome
+    ::sigprocmask(SIG_BLOCK, &writing, nullptr); // a background process may print messages
     const int status = work(&behind);
     std::cout.flush();
     std::fflush(nullptr);

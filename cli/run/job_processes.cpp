@@ -76,7 +76,8 @@ std::vector<job_processes::process> job_processes::all_on_machine() {
         if (parsed.ec != std::errc{} || parsed.ptr != name.data() + name.size())
             continue;
         const std::string stat = text_of(proc_file(one.id, "stat"));
-        const std::size_t name_end = stat.rfind(") "); // a program's name may have both in it
+        // a program's name may contain both characters
+        const std::size_t name_end = stat.rfind(") ");
         char state = 0;
         if (name_end == std::string::npos ||
             std::sscanf(stat.c_str() + name_end + 2,

@@ -10,15 +10,16 @@
 
 namespace cli {
 
-/// The processes that come from the command: its descendants, also those in another group or
+/// Processes that come from the command: its descendants, including those in another group or
 /// session, and those whose parent has ended.
 ///
-/// A private server that a `holdfast` command of the job has started is not of the job: it serves
-/// other programs too.
+/// A private server that a `holdfast` command of the job has started does not belong to the job,
+/// because it serves other programs too.
 class job_processes {
 public:
-    /// From now on this process adopts its descendants that lose their parent. Children that it has
-    /// already are not of the job: a shell that became `holdfast run` by exec may have some.
+    /// Makes this process adopt its descendants when they lose their parent. Children that exist
+    /// before this call do not belong to the job: a shell that became `holdfast run` by exec may
+    /// have some.
     job_processes();
 
     /// Reaps adopted processes that have exited. Stops at `command`, whose status is read
@@ -35,9 +36,9 @@ public:
     /// Sends SIGKILL to each process of the job.
     void kill() const;
 
-    /// After the command has ended because `heard` was sent to its group: sends SIGTERM, once, to
-    /// each process without a parent that has not got `heard` or ignores it. A process with a
-    /// parent is that parent's to stop.
+    /// Call after the command has ended because `heard` was sent to its group. Sends SIGTERM, once,
+    /// to each process without a parent that did not get `heard` or ignores it. A process with a
+    /// parent must be stopped by that parent.
     void tell_orphans(int heard, pid_t group);
 
 private:
@@ -47,12 +48,13 @@ private:
         pid_t group;
         unsigned long long started;
     };
-    using identity = std::pair<pid_t, unsigned long long>; ///< a number alone may be used again
+    using identity = std::pair<pid_t, unsigned long long>; ///< includes the start time, because the
+                                                           ///< system reuses process numbers
 
     static std::vector<process> all_on_machine();
     std::vector<process> find(bool below_other_runs) const;
 
-    std::set<identity> strangers_; ///< the children that we had before
+    std::set<identity> strangers_; ///< children that existed before
     std::set<identity> told_;
 };
 

@@ -20,8 +20,8 @@ std::string seconds(duration length) {
     return text;
 }
 
-/// Nothing can be renewed now. The end is ours to meet: whatever `remaining()` says then, the
-/// command must be gone before it is zero.
+/// Returns when only `reserve` of the lease remains, because the command must end before the lease
+/// does. A renewal that still succeeds makes the wait longer.
 asio::awaitable<void> reserve_is_reached(const holdfast::lease& held, duration reserve) {
     while (held.remaining() > reserve)
         co_await until_first(pause(held.remaining() - reserve), stop_requested(held.lost()));
@@ -65,7 +65,8 @@ asio::awaitable<void> guard(const holdfast::lease& held, running_job& job, const
     }
     job.stop(how.signal);
 
-    // Refused, the lock may be somebody else's already; yet a command gets a moment to clean up.
+    // If a renewal was refused, another client may hold the lock already. The command still gets a
+    // short time to clean up.
     const std::optional<duration> wanted = grace_of(how);
     if (is_orphan)
         co_await grace_in_danger(held, left, wanted.value_or(usual_grace));

@@ -13,21 +13,24 @@
 
 namespace cli {
 
-/// Why a command was stopped, as `lock 'job' was lost`; nothing: it was not.
+/// Why a command was stopped, for example `lock 'job' was lost`; empty if it was not stopped.
 using stop_reason = std::optional<std::string>;
 
-/// Stops the job when its lock is in danger or lost, or when `orphaned` says that the process which
-/// the shell waits for has been killed. Says so. Sets the reason when it has begun to; returns
-/// never.
+/// Stops the job when its lock is in danger or lost, or when `orphaned` says that the front process
+/// has been killed (the shell waits for that process). Prints the reason, and sets `stop_reason`
+/// when it begins to stop the job. Never returns.
 ///
 ///     danger, 10 s left ──TERM──▶ a third of that left ──KILL──▶ the lease ends
 ///     lost: refused     ──TERM──▶ a tenth of the lease later ──KILL
 ///     orphaned          ──TERM──▶ `usual_grace` later ──KILL
 ///
-/// `on_loss` sends another signal than TERM, and KILL earlier, or after a loss later: but within
-/// half a lease, for a renewal that is refused comes a third of one after that which was granted.
+/// `on_loss` can set another signal than TERM, and another time until KILL. In danger this time
+/// only shortens the wait. After a loss it may lengthen the wait to at most half a lease: a renewal
+/// is refused a third of a lease after the last granted renewal, so the command ends within that
+/// lease.
 ///
-/// A danger that passes while the command ends spares it the KILL, not the TERM.
+/// If the danger passes while the command is ending, the command gets TERM, but no KILL unless
+/// `on_loss` sets a time.
 asio::awaitable<void> guard(const holdfast::lease&, running_job&, const on_loss&, const last_words&,
                             std::stop_token orphaned, stop_reason&);
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread, one loop: the client, the signals and the command all live on it.
+// One thread with one event loop runs the client, the signals and the command.
 //
-//   wait for the lock ──granted──▶ the command runs ──ended──▶ --hold-for ──▶ release ──▶ its
-//   status
+//   wait for the lock ──granted──▶ the command runs ──ended──▶ --hold-for ──▶ release ──▶ status
 //      │ busy │ signal                │ lock lost
 //      ▼      ▼                       ▼
 //     -E    128+n                  TERM, KILL ──▶ 75
@@ -44,7 +43,7 @@ namespace {
 
 using holdfast::error_code;
 
-/// What the server and `holdfast ls` call us: by the command, without its folder.
+/// Returns the label for the server and for `holdfast ls`: the command without its folder.
 std::string label_of(const std::string& command) {
     return command.substr(command.rfind('/') + 1);
 }
@@ -77,7 +76,7 @@ public:
         return status;
     }
 
-    /// The key's signal that ended it all, if one did.
+    /// Returns the signal of the keyboard that ended the run, if one did.
     std::optional<int> interrupted_by() const noexcept {
         return interrupted_by_ ? interrupted_by_ : command_.interrupted_by();
     }
@@ -88,7 +87,7 @@ private:
         if (wanted_.lease && keeps_sessions(url))
             how.lease_time = length_of(*wanted_.lease);
         how.label = label_of(wanted_.command.front());
-        how.close_patience = std::chrono::seconds{1}; // the release has had its own patience
+        how.close_patience = std::chrono::seconds{1}; // the release has its own timeout
         how.observer = words_;
         return how;
     }
@@ -128,10 +127,10 @@ private:
         std::optional<int> signal;
         co_await until_first(acquire(held), ending_signal(signal));
         if (!signal)
-            signal = take_ending_signal(); // one that came together with the lock
+            signal = take_ending_signal(); // a signal that arrived together with the lock
         interrupted_by_ = signal;
         if (signal)
-            signals_.let_through(); // a second one ends us at once
+            signals_.let_through(); // a second signal ends us at once
         else if (held)
             co_return co_await run_and_release(std::move(*held));
         else
@@ -168,7 +167,8 @@ private:
             report.granted(held->fencing_token());
     }
 
-    /// Of a rate: a lease of nothing, which is never lost.
+    /// Takes the lock, or a slot, or a start. A start of a rate is an empty lease, which is never
+    /// lost.
     asio::awaitable<void> take(std::optional<holdfast::lease>& held) {
         if (wanted_.rate) {
             const bool may_start = co_await draw_start(homes_.front(), wanted_);
@@ -182,7 +182,8 @@ private:
         }
     }
 
-    /// While there is nothing to stop but ourselves.
+    /// Takes the next signal that ends the wait. Used while no command runs, so only this process
+    /// must stop.
     std::optional<int> take_ending_signal() {
         while (const std::optional<int> next = signals_.take()) {
             if (*next == SIGTSTP)
@@ -210,13 +211,15 @@ private:
             say("cannot run '" + printable(wanted_.command.front()) +
                 "': " + std::strerror(failure.error));
             status = failure.error == ENOENT ? not_found : cannot_execute;
-        } catch (const std::system_error& failure) { // no process, no descriptor: still release
+            // no process or descriptor could be made: still release
+        } catch (const std::system_error& failure) {
             say(failure.what());
             status = system_error;
         }
         if (wanted_.rate)
             co_return status;
-        const bool lost_later = hold_ended_ && held.lost().stop_requested(); // which has been told
+        // a loss during --hold-for has been printed already
+        const bool lost_later = hold_ended_ && held.lost().stop_requested();
         error_code outcome;
         co_await held.async_unlock(asio::redirect_error(asio::use_awaitable, outcome));
         if (status == lock_lost || lost_later || !outcome)
@@ -237,7 +240,8 @@ private:
         const holdfast::duration left = until - holdfast::boot_clock::now();
         if (left <= holdfast::duration::zero())
             co_return;
-        // A loss that is found later may be older than the command's end. So it is asked for now.
+        // A loss that is noticed later may have happened before the command ended. So check the
+        // lock now.
         error_code ignored;
         const holdfast::lease_time no_longer{std::chrono::milliseconds{1}};
         co_await held.async_extend(no_longer, asio::redirect_error(asio::use_awaitable, ignored));
@@ -256,10 +260,11 @@ private:
     signal_inbox signals_;
     const job* const behind_;
     command_run command_;
-    const std::string thing_; ///< what is taken, as it is shown
+    const std::string thing_; ///< description of the lock, for messages
     clients homes_;
     holdfast::time_point granted_at_{};
-    bool hold_ended_ = false; ///< what --hold-for asked for is over, one way or the other
+    bool hold_ended_ = false; ///< the time of --hold-for has ended, or a signal or a loss has ended
+                              ///< it
     std::optional<int> interrupted_by_;
 };
 
@@ -296,7 +301,7 @@ int perform(const locked_run& wanted, const inheritance& inherited) {
     return work_behind_job(inherited, [&](const job* behind) {
         try {
             return perform_here(wanted, inherited, behind);
-        } catch (const boost::system::system_error& failure) { // the URL
+        } catch (const boost::system::system_error& failure) { // the URL is wrong
             return last_words{}.report(failure, wanted.url);
         }
     });

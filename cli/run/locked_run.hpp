@@ -17,33 +17,36 @@ namespace cli {
 
 class inheritance;
 
-/// What `holdfast run` was asked to do.
+/// Options of one `holdfast run`.
 struct locked_run {
-    std::string url; ///< or those of a quorum: `each_url`
+    std::string url; ///< one URL, or those of a quorum: see `each_url`
     std::string name;
-    std::vector<std::string> with; ///< the names of further locks, all or none
+    std::vector<std::string> with; ///< names of further locks; all are taken or none
     arguments command;
     std::optional<std::chrono::duration<double>> lease;
-    std::optional<std::chrono::duration<double>> longest_lease; ///< of a quorum, as is the next
+    std::optional<std::chrono::duration<double>> longest_lease; ///< of a quorum, like
+                                                                ///< `nodes_remember`
     bool nodes_remember;
-    std::optional<std::chrono::duration<double>> hold_for; ///< at least that long
+    std::optional<std::chrono::duration<double>> hold_for; ///< minimum time to hold the lock
     std::chrono::duration<double> patience;
-    holdfast::lock_kind kind; ///< plain, spin, fair, fenced, read, write; permit: one of `slots`
+    holdfast::lock_kind kind; ///< plain, spin, fair, fenced, read, write; permit for `slots`
     std::optional<std::uint32_t> slots;
-    std::optional<holdfast::rate> rate; ///< then nothing is held, whatever the kind is
-    holdfast::fencing numbers;          ///< of a fenced one, whose token the command gets
-    std::optional<unsigned> replicas;   ///< must confirm it; empty: as the URL says
+    std::optional<holdfast::rate> rate; ///< if set, nothing is held and `kind` does not matter
+    holdfast::fencing numbers;          ///< numbering of a fenced lock, whose token the command
+                                        ///< gets
+    std::optional<unsigned> replicas;   ///< replicas that must confirm the lock; if empty, the URL
+                                        ///< decides
     on_loss loss;
     int busy_status;
     bool verbose;
 };
 
-/// For people: the name, and with " + " between them those of the further locks.
+/// Returns the lock's name for messages; the names of further locks follow with " + ".
 std::string title_of(const locked_run&);
-/// What is waited for: `lock 'x'`, `a slot of 'x'`, `the rate of 'x'`.
+/// Describes what the run waits for: `lock 'x'`, `a slot of 'x'`, `the rate of 'x'`.
 std::string wanted_thing(const locked_run&, std::size_t longest);
 
-/// Takes the lock, runs the command, releases; the exit status.
+/// Takes the lock, runs the command, and releases the lock. Returns the exit status.
 int perform(const locked_run&, const inheritance&);
 
 } // namespace cli

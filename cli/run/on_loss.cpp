@@ -16,7 +16,8 @@ struct named_signal {
     int number;
 };
 
-/// Those by which a program is asked or made to end. STOP, say, would only hide the loss from it.
+/// Signals that ask or force a program to end. Others are refused: STOP, for example, would only
+/// hide the loss from the command.
 constexpr std::array<named_signal, 8> ending_signals{{
     {"TERM", SIGTERM},
     {"INT", SIGINT},

@@ -8,7 +8,8 @@
 namespace cli {
 namespace {
 
-/// One string of an environment has 128 KiB at most, and a name 64; the innermost locks come first.
+/// Maximum size of the list, which keeps the innermost locks. A string of an environment may have
+/// at most 128 KiB, and a lock name 64 KiB.
 constexpr std::size_t list_bytes_max = 32'768;
 
 std::string variable(const char* name) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line of `holdfast run`.
+// Command line of `holdfast run`.
 #include "cli/exit_status.hpp"
 #include "cli/run/asked_count.hpp"
 #include "cli/run/command_words.hpp"
@@ -33,18 +33,18 @@ Usage: holdfast run [OPTIONS] NAME [--] COMMAND [ARGUMENT...]
                        nothing is printed either
   -s, --shared         share the lock with others that take it with -s, and
                        exclude those with -x
-  -x, --exclusive      have a lock alone that others share with -s. This is not
-                       the lock that a command without -s and -x takes: use one
-                       NAME either with or without them
+  -x, --exclusive      exclude all others that take the lock with -s or -x.
+                       This is not the lock that a command without -s and -x
+                       takes: use one NAME either with or without them
       --slots N        at most N at once, on all machines: take one of N slots.
-                       Whoever comes first sets the N
+                       The first command that uses the NAME sets N
       --rate N/TIME    at most N starts in any time of that length, on all
                        machines (10/1m); nothing is held while the command runs.
-                       Whoever comes first sets the rate
+                       The first command that uses the NAME sets the rate
       --spin           for a NAME that JVMs take with getSpinLock: ask again and
                        again instead of waiting for a message
-      --fair           wait in order of arrival; whoever waits for that lock
-                       without --fair comes in between
+      --fair           wait in order of arrival; a command that waits for the
+                       same lock without --fair may overtake others
       --hold-for TIME  hold the lock at least that long, even if the command
                        ends sooner; INT or TERM ends this wait
       --lease TIME     how long others wait if this program is killed or cut off
@@ -52,24 +52,25 @@ Usage: holdfast run [OPTIONS] NAME [--] COMMAND [ARGUMENT...]
                        the command runs
       --fenced[=dated]
                        give the command a token (HOLDFAST_TOKEN): a number that
-                       is greater than that of each holder before it, so that
-                       what the command writes to can refuse an older holder;
-                       with =dated, and on the private server, the numbers grow
-                       even if the server loses its data
-      --with NAME      take that lock, too, or none; may be given several times.
-                       Nobody waits for one of them for long while it holds
-                       others, so there is no deadlock, in whatever order
+                       is greater than that of each holder before it. A resource
+                       to which the command writes can then refuse an older
+                       holder. With =dated, and on the private server, the
+                       numbers grow even if the server loses its data
+      --with NAME      take that lock too: all of them or none. May be given
+                       several times. A command never waits long for one lock
+                       while it holds another, so there is no deadlock, in
+                       whatever order the locks are named
       --longest-lease TIME
                        on a quorum: how long a server that was restarted has no
                        vote, since it may have forgotten who holds a lock
                        (default: the lease; not less than that)
       --nodes-remember on a quorum: each server writes every change to its disk
                        before it answers, and votes as soon as it is back
-      --replicas N     so many replicas of the server must have confirmed the
-                       lock, and each renewal of its lease, before it counts:
-                       then a failover to one of them does not lose it. With
-                       fewer the lock is not taken, and one that is held is lost
-                       (default 0, or what the URL says)
+      --replicas N     N replicas of the server must confirm the lock, and each
+                       renewal of its lease, so that a failover to one of them
+                       does not lose it. If fewer confirm, the lock is not
+                       taken, and a lock that is held is lost (default 0, or
+                       what the URL says)
       --on-loss SIGNAL[:GRACE]
                        the signal for the command and what it has started if
                        the lock is lost (default TERM), and the time until KILL;
@@ -84,8 +85,8 @@ Usage: holdfast run [OPTIONS] NAME [--] COMMAND [ARGUMENT...]
                        Without this option: the variable
                        HOLDFAST_URL, or else this machine's private server (see
                        'holdfast server --help'). Given 3, 5 or more times: a
-                       quorum of independent servers; whoever has the lock on a
-                       majority of them holds it
+                       quorum of independent servers, of which a majority must
+                       give the lock
   -v, --verbose        print which server is asked, who holds the lock, when it
                        was taken, and when a failover has moved it
   -h, --help           print this text
@@ -120,10 +121,10 @@ Environment of the command:
   HOLDFAST_URL         the server, with its password if the URL has one; those
                        of a quorum with a space between them
   HOLDFAST_PRIVATE_SERVER
-                       the folder of the private server, if that is the server;
-                       by this a 'holdfast' in the command knows that nobody has
-                       given it a server. HOLDFAST_USERNAME and
-                       HOLDFAST_PASSWORD are not set then
+                       the folder of the private server, if that is the server.
+                       It tells a 'holdfast' in the command that the user has
+                       given no server. HOLDFAST_USERNAME and HOLDFAST_PASSWORD
+                       are not set then
 
 Environment of this program:
   HOLDFAST_URL         the server, or those of a quorum, unless --url is given
@@ -152,7 +153,7 @@ Examples:
   holdfast run -n -E 0 cleanup find /srv/cache -mtime +7 -delete
   holdfast run -n -E 0 --hold-for 1m sync-stock -- ./sync.sh --all
   holdfast run -s prices ./show.sh       # many at once, but ...
-  holdfast run -x prices ./update.sh     # ... nobody beside this one
+  holdfast run -x prices ./update.sh     # ... this one runs alone
   holdfast run --slots 4 convert ./convert.sh   # four at once, wherever
   holdfast run --rate 10/1m mails ./send.sh     # ten in any minute
   holdfast run --fenced report sh -c './report --token "$HOLDFAST_TOKEN"'
@@ -170,7 +171,7 @@ struct given_options {
     bool shared = false;
     bool exclusive = false;
     std::optional<std::uint32_t> slots;
-    std::optional<std::string> rate; ///< as it is written
+    std::optional<std::string> rate; ///< as typed
     std::optional<length> wait;
     std::optional<length> lease;
     std::optional<length> longest_lease;
@@ -178,7 +179,7 @@ struct given_options {
     std::optional<length> hold_for;
     std::optional<unsigned> replicas;
     std::optional<std::string> loss;
-    std::optional<std::string> fenced; ///< how the numbers grow; empty: as it suits the server
+    std::optional<std::string> fenced; ///< how tokens grow; empty chooses by the server
     std::vector<std::string> urls;
     std::vector<std::string> with;
     int busy_status = busy;
@@ -225,7 +226,7 @@ void check_numbers(const std::string& numbers) {
                           "' is no kind of numbers; give --fenced alone, or --fenced=dated"};
 }
 
-/// Throws `usage_error` for two options that ask for locks of different kinds.
+/// Returns the kind of lock. Throws `usage_error` if two options ask for different kinds.
 holdfast::lock_kind kind_of(const given_options& given) {
     using holdfast::lock_kind;
     const struct {
@@ -253,7 +254,7 @@ holdfast::lock_kind kind_of(const given_options& given) {
     return kind;
 }
 
-/// A lock that is asked for twice would wait for itself.
+/// Throws `usage_error` if a lock is named twice, because the run would wait for itself.
 void check_with(const given_options& given) {
     constexpr std::size_t locks_max = 64;
     if (given.with.size() >= locks_max)
@@ -266,7 +267,8 @@ void check_with(const given_options& given) {
     }
 }
 
-/// Throws `usage_error` for an option of a lock beside one that counts.
+/// Throws `usage_error` if an option of locks is given together with --slots or --rate and does not
+/// apply to it.
 void check_counted(const given_options& given) {
     if (given.slots && !given.with.empty())
         throw usage_error{"--with is for locks, and not for --slots"};
@@ -282,7 +284,7 @@ void check_counted(const given_options& given) {
                           " is for what is held; with --rate nothing is held"};
 }
 
-/// Throws `usage_error` for what a lock on several servers cannot be.
+/// Throws `usage_error` for options that a lock on several servers cannot have.
 void check_quorum_has(const given_options& given, holdfast::lock_kind kind) {
     if (!given.with.empty())
         throw usage_error{"--with is for locks on one server, and not for a quorum: each of them "
@@ -306,8 +308,8 @@ void check_has_no_nodes(const given_options& given) {
         throw usage_error{std::string{option} + " is for a quorum: give --url 3 to 15 times"};
 }
 
-/// A lease is renewed every third of it. One that is shorter than a busy machine's pauses would be
-/// lost, and the command stopped.
+/// Throws `usage_error` if the lease is too short. A lease is renewed after a third of its time. A
+/// lease that is shorter than the pauses of a busy machine would be lost, and the command stopped.
 void check_lease(const given_options& given) {
     constexpr std::chrono::milliseconds least{100};
     if (given.lease && *given.lease < least)
@@ -323,7 +325,8 @@ void check_memory_of_nodes(const given_options& given) {
                           "has the longest one"};
 }
 
-/// The private server ends when nobody uses it, and has forgotten all when it starts again.
+/// Returns how fencing tokens grow. The private server ends when it is not used, and forgets its
+/// counter. So its tokens are dated.
 holdfast::fencing fencing_on(const std::string& url, const std::string& numbers) {
     const bool dated = numbers.empty() ? is_private_server(url) : numbers == "dated";
     return dated ? holdfast::fencing::dated : holdfast::fencing::counted;

@@ -12,10 +12,10 @@ namespace {
 using holdfast::boot_clock;
 using namespace std::chrono_literals;
 
-/// How long killed processes are waited for.
+/// How long to wait for killed processes.
 constexpr std::chrono::seconds kill_patience{1};
 
-/// A SIGCHLD tells of each change. This is how often the processes are looked at without one.
+/// A SIGCHLD reports each change. This is how often to look at the processes if no SIGCHLD comes.
 constexpr std::chrono::milliseconds look_at_others_every{500};
 constexpr std::chrono::milliseconds look_at_killed_every{5};
 
@@ -37,7 +37,7 @@ void running_job::pass(int signal) {
 void running_job::stop(int signal) {
     command_.signal(signal);
     others_.signal(signal, command_is_over_ ? 0 : group_);
-    command_.signal(SIGCONT); // a stopped process would not hear
+    command_.signal(SIGCONT); // a stopped process would not handle the signal
     others_.signal(SIGCONT, command_is_over_ ? 0 : group_);
 }
 
@@ -73,7 +73,7 @@ asio::awaitable<void> running_job::others_ended(std::optional<int> heard) {
         if (killed_at_ && boot_clock::now() - *killed_at_ > kill_patience)
             co_return;
         if (killed_at_)
-            others_.kill(); // it may have started another one meanwhile
+            others_.kill(); // the job may have started another process meanwhile
         else if (heard)
             others_.tell_orphans(*heard, group_);
         co_await child_changes(killed_at_ ? look_at_killed_every : look_at_others_every);

@@ -14,20 +14,22 @@ namespace cli {
 namespace asio = holdfast::asio;
 class inheritance;
 
-/// Reads the signals that are sent to this process, and SIGCHLD. From its construction on they are
-/// blocked, and read from a descriptor: none is lost and none interrupts. Make it before any thread
-/// is started, so that all threads have them blocked.
+/// Reader of the signals that are sent to this process, and of SIGCHLD. The constructor blocks the
+/// signals, and they are read from a descriptor, so none is lost and none interrupts a call.
+/// Construct it before any thread is started, so that all threads have the signals blocked.
 class signal_inbox {
 public:
-    /// Signals that were ignored when the program started stay so: that is how nohup works.
+    /// Signals that were ignored when the program started stay ignored, because nohup relies on
+    /// this.
     signal_inbox(asio::io_context&, const inheritance&);
     signal_inbox(const signal_inbox&) = delete;
 
-    /// Returns when there is one to take, and takes none: it may lose a race without harm.
+    /// Returns when there is a signal to take. Takes none, so this call may be cancelled without
+    /// harm.
     asio::awaitable<void> arrival();
     [[nodiscard]] std::optional<int> take();
 
-    /// Unblocks the signals: the next Ctrl-C ends the program.
+    /// Unblocks the signals, so that the next Ctrl-C ends the program.
     void let_through();
 
 private:

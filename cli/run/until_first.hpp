@@ -23,8 +23,8 @@ namespace cli {
 
 namespace asio = holdfast::asio;
 
-/// Runs all parts until the first of them ends, cancels the others and waits until they are gone.
-/// What the first one threw is thrown. (Asio's `||` would go on waiting after an exception.)
+/// Runs all parts until the first of them ends, then cancels the others and waits for their end.
+/// Throws what the first part threw. (Asio's `||` would continue to wait after an exception.)
 template <typename... Parts>
 asio::awaitable<void> until_first(Parts... parts) {
     const auto executor = co_await asio::this_coro::executor;
@@ -41,20 +41,20 @@ asio::awaitable<void> until_first(Parts... parts) {
         std::rethrow_exception(thrown);
 }
 
-/// Returns when stop is requested. For tokens whose stop is requested on this executor's thread,
-/// as those of a lease are.
+/// Returns when stop is requested. The stop must be requested on the thread of this executor, as it
+/// is for the tokens of a lease.
 inline asio::awaitable<void> stop_requested(std::stop_token token) {
     using timer = asio::steady_timer;
     timer bell{co_await asio::this_coro::executor, timer::time_point::max()};
-    // Moving the expiry, unlike cancel(), also ends a wait that begins later.
+    // A change of the expiry, unlike cancel(), also ends a wait that begins later.
     const std::stop_callback ring{token, [&bell] { bell.expires_at(timer::time_point::min()); }};
     holdfast::error_code rung;
     co_await bell.async_wait(asio::redirect_error(asio::use_awaitable, rung));
-    if (!token.stop_requested()) // it is this coroutine that was cancelled
+    if (!token.stop_requested()) // this coroutine itself was cancelled
         throw boost::system::system_error{asio::error::operation_aborted};
 }
 
-/// Returns after that long.
+/// Returns after this time.
 inline asio::awaitable<void> pause(asio::steady_timer::duration length) {
     asio::steady_timer timer{co_await asio::this_coro::executor, length};
     co_await timer.async_wait(asio::use_awaitable);

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t path_bytes_max = sizeof(sockaddr_un::sun_path) - 1 - sizeof "/socket" + 1;
 
-/// Nobody but us and root can put another folder in the place of one of ours in there.
+/// Returns whether only this user and root can replace a folder of ours inside this one.
 bool is_safe_to_be_in(const std::string& path) {
     struct stat found {};
     if (::stat(path.c_str(), &found) != 0 || !S_ISDIR(found.st_mode))
@@ -36,7 +36,7 @@ bool is_writable_and_ours(const std::string& path) {
            ::access(path.c_str(), W_OK | X_OK) == 0;
 }
 
-/// Why there can be no private server in that XDG_RUNTIME_DIR; empty: there can.
+/// Returns why the private server cannot be in that XDG_RUNTIME_DIR; empty if it can.
 std::string trouble_with(const std::string& chosen) {
     if (!chosen.starts_with('/'))
         return "it is no absolute path";
@@ -49,7 +49,8 @@ std::string trouble_with(const std::string& chosen) {
     return {};
 }
 
-/// As `/run/user/1000`: this user's, or that of the user who called su or sudo.
+/// Returns whether the path is the folder of a login, such as `/run/user/1000`. It may belong to
+/// this user, or to the user who called su or sudo.
 bool is_of_a_login(const std::string& path) {
     constexpr std::string_view logins = "/run/user/";
     return path.starts_with(logins) &&
@@ -58,11 +59,11 @@ bool is_of_a_login(const std::string& path) {
 
 struct folder_choice {
     std::string path;
-    std::string trouble; ///< why it is not where somebody wanted it
+    std::string trouble; ///< why the folder is not where the user wanted it; empty if it is
 };
 
-/// Returns the folder of the private server that a `holdfast run` around this process uses. This
-/// process finds it in HOLDFAST_URL, also if it has another XDG_RUNTIME_DIR.
+/// Returns the folder of the private server that a `holdfast run` around this process uses.
+/// HOLDFAST_URL names this folder even if this process has another XDG_RUNTIME_DIR.
 std::optional<std::string> folder_of_run_around() {
     const char* const folder = std::getenv("HOLDFAST_PRIVATE_SERVER");
     const char* const url = std::getenv("HOLDFAST_URL");
@@ -71,9 +72,9 @@ std::optional<std::string> folder_of_run_around() {
     return is_its_url ? std::optional<std::string>{folder} : std::nullopt;
 }
 
-/// The same for a terminal, a cron job and whoever has logged out: they must find one server. So
-/// XDG_RUNTIME_DIR counts if somebody has chosen it, and not if it is a login's own, which cron
-/// does not have and which is removed with the last login (docs/adr/0007).
+/// Chooses the folder. A terminal, a cron job and a user who has logged out must all find the same
+/// server. So XDG_RUNTIME_DIR counts only if the user has chosen it. It does not count if it is the
+/// folder of a login, because cron does not have it and the last logout removes it (docs/adr/0007).
 folder_choice choose_folder() {
     if (const std::optional<std::string> around = folder_of_run_around())
         return {*around, {}};
@@ -88,8 +89,8 @@ folder_choice choose_folder() {
     return {chosen + "/holdfast", {}};
 }
 
-/// Two commands of which one has another XDG_RUNTIME_DIR do not keep each other out: whoever
-/// thinks to have set it must read that it does not count.
+/// Returns the chosen folder, and prints a message if XDG_RUNTIME_DIR is not used. Two commands
+/// with different folders do not exclude each other, so the user must know which folder counts.
 std::string path_of_folder() {
     const folder_choice choice = choose_folder();
     if (!choice.trouble.empty())
@@ -112,7 +113,7 @@ descriptor open_checked(const std::string& path) {
     if (::fstat(fd, &found) != 0 || found.st_uid != ::geteuid())
         refuse(path, "belongs to another user. Set XDG_RUNTIME_DIR to a folder of yours");
     if ((found.st_mode & (S_IRWXG | S_IRWXO)) != 0)
-        refuse(path, "is open to others. See that nothing strange is in it, then chmod 700 it");
+        refuse(path, "is open to others. Check that only your files are in it, then chmod 700 it");
     return folder;
 }
 
@@ -178,7 +179,8 @@ void private_folder::stop_ending() const noexcept {
 std::optional<descriptor> private_folder::try_to_serve() const {
     descriptor file{::openat(folder_.get(), "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
                              S_IRUSR | S_IWUSR)};
-    // A cleaner of /tmp may have removed the file: then this is another one, and says nothing.
+    // A cleaner of /tmp may have removed the file. Then this is a new file, and its flock says
+    // nothing about the server.
     if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0 || server_guard::holder(path_) != 0)
         return std::nullopt;
     return file;

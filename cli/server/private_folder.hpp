@@ -9,44 +9,46 @@
 
 namespace cli {
 
-/// The folder of this user's private server: its socket, its log, and who may do what with it.
+/// Folder of this user's private server, with its socket, its log, and locks that say who may do
+/// what.
 ///
-///     the folder itself, shared flock     somebody uses the server: nobody may end it
-///     the folder itself, exclusive flock  it is being ended: nobody may begin to use it
-///     the file "lock", exclusive flock    a supervisor or its server lives, or is being started
-///     server_guard                        the same, if somebody has removed that file
+///     the folder itself, shared flock       a program uses the server: it must not be ended
+///     the folder itself, exclusive flock    it is being ended: no program may begin to use it
+///     the file "lock", exclusive flock      a supervisor or its server lives, or is being started
+///     server_guard                          the same, even if that file was removed
 ///
-/// The kernel drops these locks with their processes, however those end.
+/// The kernel releases these locks when their processes end, however they end.
 class private_folder {
 public:
-    /// Finds it and makes it where it is missing. Throws `no_server` if it is not this user's
-    /// alone: whoever else can write there could hand out locks.
+    /// Finds the folder, or makes it. Throws `no_server` if another user can write there, because
+    /// that user could hand out locks.
     static private_folder make();
 
-    /// Nothing: it is not there.
+    /// Finds the folder. Returns nothing if it does not exist.
     static std::optional<private_folder> find();
 
-    /// Where the folder would be, whether there is one or not.
+    /// Returns the path that the folder has or would have.
     static std::string likely_path();
 
-    /// The URL of the server that listens on that socket.
+    /// Returns the URL of the server that listens on this socket.
     static std::string url_of_socket(const std::string& path);
 
     const std::string& path() const noexcept { return path_; }
     std::string socket() const { return path_ + "/socket"; }
     std::string log() const { return path_ + "/log"; }
 
-    /// Waits at most that long. False: it stays taken.
+    /// Marks the server as used. Waits at most that long, and returns false if the server is still
+    /// being ended then.
     bool use(std::chrono::milliseconds patience) const;
     bool try_to_end() const;
     void stop_ending() const noexcept;
 
-    /// Its exclusive flock comes with the descriptor, also for those who inherit that. Nothing: a
-    /// server lives.
+    /// Takes the exclusive flock of the file "lock". It belongs to the returned descriptor, and to
+    /// every process that inherits that. Returns nothing if a server lives.
     std::optional<descriptor> try_to_serve() const;
     bool is_served() const;
 
-    /// Whether new programs would still find this very folder, and a socket in it.
+    /// Returns whether new programs would still find this folder and a socket in it.
     bool is_found() const noexcept;
 
 private:
@@ -58,7 +60,7 @@ private:
     descriptor folder_;
 };
 
-/// How often is looked at what the kernel tells nobody about.
+/// How often to poll for changes of which the kernel sends no notification.
 inline constexpr std::chrono::milliseconds look_again{5};
 
 } // namespace cli

@@ -14,15 +14,18 @@
 namespace cli {
 namespace {
 
-/// A server that takes connections and says nothing (stopped, or stuck) is given up after so many
-/// silences, each as long as a link's patience: that is not how one behaves that starts or ends.
+/// Number of timeouts after which a server that accepts connections but does not answer is given up
+/// (it is stopped or stuck). A server that is starting or ending does not behave like this.
 constexpr int silences_max = 2;
 
-/// How many keys nobody needs a server for: those that say who a client is
-/// (docs/protocol/client.md), of which that of a killed one stays for a minute; the counters of
-/// fencing tokens, which stay for good, and the numbers go on without them
-/// (docs/protocol/fenced.md, dated tokens); and the queues of fair locks: who waits there is
-/// connected, and the place of who was killed stays until somebody else asks.
+/// Returns the number of keys that do not need the server to live. There are three kinds:
+///  - Information about clients (docs/protocol/client.md). That of a killed client stays for a
+///  minute.
+///  - Counters of fencing tokens, which stay for ever. Tokens grow even if the counters are lost
+///    (docs/protocol/fenced.md, dated tokens).
+///  - Queues of fair locks. A waiter is connected anyway, and the place of a killed waiter stays
+///  until
+///    another client asks for the lock.
 long keys_without_use(server_link& link) {
     const std::string number = link.ask(
         "EVAL \"local count = 0 for _, kind in ipairs({'holdfast_client', 'redisson_lock_token', "
@@ -38,7 +41,7 @@ void find_or_start(const private_folder& home) {
         if (link && link->answers())
             return;
         silences += link && link->was_silent() ? 1 : 0;
-        // A server that takes connections lives, whatever has become of its other files.
+        // A server that accepts connections lives, even if its other files are missing.
         const auto lock = link ? std::nullopt : home.try_to_serve();
         if (lock)
             start_supervisor(home, *lock);
@@ -62,8 +65,8 @@ holdfast::duration server_linger() {
 }
 
 std::string use_private_server() {
-    (void)server_linger(); // a mistake is told here, where it can be told as one
-    // Static, for it is in use until this process has ended, and nobody has to carry that about.
+    (void)server_linger(); // checks the variable here, where a mistake can be reported to the user
+    // Static, because the server is in use until this process ends.
     static const private_folder home = private_folder::make();
     if (!home.use(2 * server_start_patience))
         throw no_server{"the private server in " + printable(home.path()) + " does not end"};
@@ -90,7 +93,7 @@ std::vector<std::string> variables_of_private_server(const std::string& url) {
 
 server_use use_of(server_link& link) {
     server_use found;
-    // Who comes meanwhile makes it more, never less.
+    // Read before the other numbers: keys that are added meanwhile can only raise the result.
     const long without_use = keys_without_use(link);
     const std::string databases = link.ask("INFO keyspace"); // db0:keys=1,expires=1,...
     for (std::size_t at = 0; (at = databases.find(":keys=", at)) != std::string::npos; ++at)

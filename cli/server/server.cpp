@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `holdfast server`: what the private server does, and its end.
+// `holdfast server`: shows the private server, and stops it.
 #include "cli/exit_status.hpp"
 #include "cli/look/lock_json.hpp"
 #include "cli/server/private_server.hpp"
@@ -64,7 +64,7 @@ Example:
 )";
 
 struct server_state {
-    std::string program; ///< as in "redis 7.0.15"
+    std::string program; ///< for example "redis 7.0.15"
     long process = 0;
     long uptime_seconds = 0;
     server_use use;
@@ -102,7 +102,8 @@ boost::json::object in_json(const std::optional<server_state>& now, const std::s
             {"keys", now->use.keys}};
 }
 
-/// The connection, if there is a server. Throws `no_answer` if it has one that says nothing.
+/// Connects to the server. Returns nothing if there is none. Throws `no_answer` if the server does
+/// not answer.
 std::optional<server_link> find(const std::optional<private_folder>& home) {
     return home ? server_link::open(home->socket()) : std::nullopt;
 }
@@ -125,7 +126,8 @@ int status(const std::optional<private_folder>& home, bool json) {
     return link ? success : not_running;
 }
 
-/// A server that was told to end, and its supervisor, are gone. False: they are not.
+/// Waits for the end of a server that was told to end, and of its supervisor. Returns false if they
+/// still live after the timeout.
 bool wait_for_end(const private_folder& home) {
     const auto give_up_at = holdfast::boot_clock::now() + server_start_patience;
     while (home.is_served()) {
@@ -138,11 +140,11 @@ bool wait_for_end(const private_folder& home) {
 
 int refuse_to_stop(const std::string& by) {
     say("the private server is in use (" + by +
-        "). 'holdfast server stop --force' ends it even so: whoever holds a lock there loses it");
+        "). 'holdfast server stop --force' ends it anyway, and all locks on it are lost");
     return in_use;
 }
 
-/// There is no server, or one whose socket somebody has removed.
+/// Handles the case that there is no server, or that its socket was removed.
 int stop_without_socket(const std::optional<private_folder>& home, bool force) {
     const pid_t supervisor = home ? server_guard::holder(home->path()) : 0;
     if (supervisor == 0)
@@ -151,7 +153,7 @@ int stop_without_socket(const std::optional<private_folder>& home, bool force) {
         ::kill(supervisor, SIGKILL); // its server ends with it
     if (wait_for_end(*home))
         return success;
-    throw no_answer{"it lives, but its socket is gone"};
+    throw no_answer{"it runs, but its socket was removed"};
 }
 
 int stop(const std::optional<private_folder>& home, bool force) {
@@ -159,16 +161,16 @@ int stop(const std::optional<private_folder>& home, bool force) {
     if (!link)
         return stop_without_socket(home, force);
     if (!force) {
-        if (!home->try_to_end()) // and if it can be, no program of ours begins to use it
+        if (!home->try_to_end()) // if this succeeds, no program of ours can begin to use the server
             return refuse_to_stop("by a holdfast program that runs");
         if (const server_use use = use_of(*link); !use.nobody())
             return refuse_to_stop(use_in_words(use));
     }
-    // Its supervisor sees the end, and tidies up.
+    // The supervisor notices the end of the server and cleans up.
     if (link->answers())
         link->shut_down();
     else if (force)
-        ::kill(link->server(), SIGKILL); // stuck, so it is still there
+        ::kill(link->server(), SIGKILL); // it is stuck, so its process still exists
     else
         throw no_answer{"it does not answer"};
     if (wait_for_end(*home))

@@ -13,7 +13,7 @@
 namespace cli {
 namespace {
 
-/// FNV-1a: the path itself may be too long for the name.
+/// FNV-1a hash. The path itself may be too long for the socket's name.
 std::uint64_t digest_of(const std::string& text) {
     std::uint64_t digest = 14'695'981'039'346'656'037U;
     for (const char each : text)
@@ -27,12 +27,13 @@ struct address {
 
     explicit address(const std::string& folder) {
         struct stat mounts {};
-        (void)::stat("/proc/self/ns/mnt", &mounts); // 0 where there is no such file
+        (void)::stat("/proc/self/ns/mnt", &mounts); // 0 if there is no such file
         const std::string text = "holdfast-" + std::to_string(::geteuid()) + "-" +
                                  std::to_string(mounts.st_ino) + "-" +
                                  std::to_string(digest_of(folder));
         name.sun_family = AF_UNIX;
-        std::memcpy(name.sun_path + 1, text.data(), text.size()); // behind a 0: it is no file
+        // begins with a zero byte, so it is no file
+        std::memcpy(name.sun_path + 1, text.data(), text.size());
         size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
     }
 
@@ -45,7 +46,7 @@ pid_t server_guard::holder(const std::string& folder) {
     const address at{folder};
     const cli::descriptor socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
     if (::connect(socket.get(), at.get(), at.size) != 0)
-        return errno == EAGAIN ? -1 : 0; // not even its queue has room: it stands still
+        return errno == EAGAIN ? -1 : 0; // its queue of connections is full: the process is stopped
     ucred peer{};
     socklen_t size = sizeof peer;
     ::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size);

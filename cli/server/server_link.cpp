@@ -25,7 +25,7 @@ std::optional<server_link> server_link::open(const std::string& path) {
         ::setsockopt(socket.get(), SOL_SOCKET, direction, &answer_patience, sizeof answer_patience);
     const int result =
         ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
-    const bool has_no_room = result != 0 && errno == EAGAIN; // too many wait there already
+    const bool has_no_room = result != 0 && errno == EAGAIN; // its queue of connections is full
     if (result != 0 && !has_no_room)
         return std::nullopt;
     server_link link{std::move(socket)};
@@ -91,7 +91,7 @@ void server_link::shut_down() {
     try {
         ask("SHUTDOWN NOSAVE");
     } catch (const no_answer&) {
-        // as it should be
+        // expected: the server ends without an answer
     }
 }
 

@@ -12,28 +12,29 @@
 
 namespace cli {
 
-/// The server said nothing in time, or hung up.
+/// Exception: the server did not answer in time, or closed the connection.
 struct no_answer : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// A blocking connection to a server on a unix socket, for a few plain questions: what the library
-/// does with locks needs none of them. Each waits a few seconds at most.
+/// Blocking connection to a server on a unix socket, for a few simple commands that the library
+/// does not need for locks. Each command waits a few seconds at most.
 class server_link {
 public:
-    /// Nothing: nobody listens there.
+    /// Connects. Returns nothing if no server listens there.
     static std::optional<server_link> open(const std::string& socket);
 
-    /// A command without arguments that need quoting. Errors of the server are answers too.
+    /// Sends a command and returns the reply. The arguments must not need quoting. An error reply
+    /// of the server is returned too.
     std::string ask(std::string_view command);
 
-    pid_t server() const; ///< its process
+    pid_t server() const; ///< Returns the process id of the server.
     bool answers() noexcept;
 
-    /// Whether a question has found no answer in time, rather than a closed connection.
+    /// Returns whether the last command had no reply in time, as opposed to a closed connection.
     bool was_silent() const noexcept { return silent_; }
 
-    void shut_down(); ///< it hangs up, and ends without saving
+    void shut_down(); ///< ends the server without saving; the server closes the connection
 
 private:
     explicit server_link(descriptor connected)
@@ -48,7 +49,7 @@ private:
     bool silent_ = false;
 };
 
-/// What an answer to INFO says behind `NAME:`; empty or 0 if that is not there.
+/// Returns the value after `NAME:` in an INFO reply; empty or 0 if the name is missing.
 std::string text_in(std::string_view info, std::string_view name);
 long number_in(std::string_view info, std::string_view name);
 

@@ -29,7 +29,7 @@ std::vector<std::string> command_line(const std::string& program, const private_
         {"--port", "0"}, // no network
         {"--unixsocket", home.socket()},
         {"--unixsocketperm", "700"},
-        {"--save", ""}, // locks of a server that was away are not to be trusted
+        {"--save", ""}, // locks of a server that was restarted cannot be trusted
         {"--appendonly", "no"},
         {"--dir", home.path()},
         {"--daemonize", "no"},
@@ -51,7 +51,7 @@ struct server_plan {
 [[noreturn]] void become_server(const server_plan& how) noexcept {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != how.parent)
-        ::_exit(1); // it died before we asked to die with it
+        ::_exit(1); // the parent ended before the call of prctl()
     ::dup2(how.log, STDOUT_FILENO);
     ::dup2(how.log, STDERR_FILENO);
     ::fcntl(how.lock, F_SETFD, 0);
@@ -65,7 +65,7 @@ struct server_plan {
     ::_exit(1);
 }
 
-/// The end of its log, on one line.
+/// Returns the end of the server's log, on one line.
 std::string logged_words(const private_folder& home) {
     std::ifstream log{home.log()};
     const std::string all{std::istreambuf_iterator<char>{log}, {}};
@@ -111,7 +111,7 @@ server_process::server_process(const private_folder& home, const descriptor& loc
         how.command.push_back(word.data());
     how.command.push_back(nullptr);
 
-    ::unlink(home.socket().c_str()); // of one that was killed
+    ::unlink(home.socket().c_str()); // a killed server leaves its socket
     id_ = ::fork();
     if (id_ == 0)
         become_server(how);

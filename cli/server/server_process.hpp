@@ -13,22 +13,24 @@
 
 namespace cli {
 
-/// The redis-server or valkey-server of a private folder: nothing is saved, nobody can reach it but
-/// over the socket there. It ends with the thread that starts it, however that ends.
+/// redis-server or valkey-server process of a private folder. It saves nothing and can be reached
+/// only over its socket. It ends when the thread that started it ends, in whatever way.
 class server_process {
 public:
-    /// Returns when it answers. `lock` and `guard` stay open in it, so that the folder counts as
-    /// served as long as it lives. Throws `no_server` with its words if it does not start.
+    /// Starts the server and returns when it answers. The server keeps `lock` and `guard` open, so
+    /// that the folder counts as served as long as the server lives. Throws `no_server` with the
+    /// server's log if it does not start.
     server_process(const private_folder&, const descriptor& lock, const server_guard& guard);
     server_process(const server_process&) = delete;
 
-    /// Terminates it if it still runs, and kills it if it does not hear.
+    /// Terminates the server if it still runs, and kills it if it does not end.
     ~server_process();
 
-    /// Becomes readable when it has ended; negative where the system has no such descriptor.
+    /// Returns a descriptor that becomes readable when the server has ended; negative if the system
+    /// has no pidfds.
     int end() const noexcept { return ended_ ? ended_->get() : -1; }
 
-    /// False: it has ended. Waits for that at most so long.
+    /// Returns false if the server has ended. Waits at most `patience` for its end.
     bool lives(std::chrono::milliseconds patience = {}) const noexcept;
 
 private:
@@ -36,10 +38,10 @@ private:
 
     const private_folder& home_;
     pid_t id_ = -1;
-    std::optional<descriptor> ended_; ///< its pidfd, where the system has one
+    std::optional<descriptor> ended_; ///< its pidfd, if the system has pidfds
 };
 
-/// A program in the PATH; empty: there is none.
+/// Returns the path of redis-server or valkey-server in PATH; empty if there is none.
 std::string find_server_program();
 
 } // namespace cli

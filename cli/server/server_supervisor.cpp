@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The process that keeps the private server: it starts it, ends it when nobody has used it for a
-// while, and tidies up after it. Its stdin is the folder's lock, its stdout the pipe on which
-// whoever started it waits for the word.
+// Supervisor process of the private server. It starts the server, ends it when it has not been used
+// for a while, and cleans up. Its stdin is the folder's lock. Its stdout is the pipe on which the
+// process that started it waits for the result.
 #include "cli/exit_status.hpp"
 #include "cli/server/private_server.hpp"
 #include "cli/server/server_process.hpp"
@@ -45,7 +45,7 @@ public:
         , linger_{linger}
         , look_after_{std::clamp<holdfast::duration>(linger / 4, 10ms, 5s)} {}
 
-    /// Returns when the server has ended or shall end.
+    /// Returns when the server has ended or should end.
     void run(const descriptor& signals) {
         for (;;) {
             std::array<pollfd, 3> any{{{server_.end(), POLLIN, 0},
@@ -55,8 +55,9 @@ public:
             if (any[2].revents != 0)
                 guard_.let_go();
             const bool told_to_end = any[1].revents != 0 || !server_.lives();
-            // Where nobody finds it, the next program starts another server, which knows nothing
-            // of this one's locks. Their holders hear of it as soon as this one is gone.
+            // If new programs cannot find this server, the next program starts another server,
+            // which does not know the locks of this one. The holders notice the loss when this
+            // server ends, so it ends at once.
             if (told_to_end || !home_.is_found() || end_if_idle())
                 return;
         }
@@ -68,12 +69,13 @@ private:
             last_use_ = boot_clock::now();
             return false;
         }
-        // Here no program of ours begins to use it; others, which only know the socket, may.
+        // Programs of ours cannot begin to use the server here. Other programs, which only know the
+        // socket, can.
         const bool idle = is_idle();
         if (!idle)
             last_use_ = boot_clock::now();
         if (idle && boot_clock::now() - last_use_ >= linger_)
-            return true; // and nobody begins to, until this process is gone
+            return true; // no program can begin to use the server until this process has ended
         home_.stop_ending();
         return false;
     }
@@ -83,7 +85,7 @@ private:
             auto link = server_link::open(home_.socket());
             return link && use_of(*link).nobody();
         } catch (const no_answer&) {
-            return false; // busy, then
+            return false; // it is busy
         }
     }
 
@@ -99,7 +101,8 @@ void report(const descriptor& to, std::string_view text) {
     [[maybe_unused]] const auto told = ::write(to.get(), text.data(), text.size());
 }
 
-/// What we were started with; the standard descriptors become /dev/null's.
+/// Descriptors with which this process was started. They are moved, and stdin and stdout become
+/// /dev/null.
 struct handed_over {
     descriptor lock{::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)};
     descriptor report{::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a process comes to be that outlives us: nobody's child, in a session of its own, with nothing
-// of ours but the lock, and a pipe on which it says how it went.
+// Starts a process that outlives this one. It has no parent of ours and its own session. It
+// inherits only the lock and a pipe on which it reports the result.
 #include "cli/server/private_server.hpp"
 #include "cli/terminal/say.hpp"
 
@@ -20,12 +20,11 @@
 namespace cli {
 namespace {
 
-/// As many files as the server may open where its starter's limit can be raised: a few connections
-/// for each program.
+/// Limit of open files, if the limit can be raised: a few connections for each program.
 constexpr rlim_t server_files_max = 4096;
 
-/// The server is for all programs of this user. The limits of the one that happens to start it (as
-/// of a shell's `ulimit -t`) are lifted as far as the system allows.
+/// Raises the limits as far as the system allows. The server is for all programs of this user. So
+/// it must not inherit the limits of the process that starts it, such as a shell's `ulimit -t`.
 void raise_limits() noexcept {
     for (const auto resource : {RLIMIT_CPU, RLIMIT_FSIZE, RLIMIT_DATA, RLIMIT_RSS, RLIMIT_AS,
                                 RLIMIT_NPROC, RLIMIT_LOCKS, RLIMIT_NOFILE}) {
@@ -42,10 +41,10 @@ void raise_limits() noexcept {
     }
 }
 
-/// Between fork and exec, so it calls nothing that is not async-signal-safe.
+/// Runs between fork and exec, so it makes only async-signal-safe calls.
 [[noreturn]] void become_supervisor(int lock, int report, int nothing) noexcept {
-    // Neither a terminal's signals nor an open end of somebody's pipe may come with it: whoever
-    // reads our output would wait for its end.
+    // The supervisor must not get signals of a terminal. It must not hold an inherited pipe open
+    // either, because a program that reads our output would wait for its end.
     ::dup2(lock, STDIN_FILENO);
     ::dup2(report, STDOUT_FILENO);
     ::dup2(nothing, STDERR_FILENO);
@@ -66,7 +65,7 @@ void raise_limits() noexcept {
     ::_exit(1);
 }
 
-/// What is said until the other end closes, or until it takes too long.
+/// Reads until the other end closes the pipe, or until the timeout.
 std::string read_all(const descriptor& from, std::chrono::milliseconds patience) {
     const auto give_up_at = holdfast::boot_clock::now() + patience;
     std::string all;
@@ -92,7 +91,7 @@ void start_supervisor(const private_folder& home, const descriptor& lock) {
     const pid_t between = ::fork();
     if (between == 0) {
         ::setsid();
-        const pid_t supervisor = ::fork(); // whose parent is gone at once
+        const pid_t supervisor = ::fork(); // its parent ends at once
         if (supervisor == 0)
             become_supervisor(lock.get(), report.write.get(), nothing.get());
         ::_exit(supervisor < 0 ? 1 : 0);

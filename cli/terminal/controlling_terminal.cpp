@@ -9,7 +9,7 @@ namespace cli {
 
 namespace {
 
-/// In the background, a request to a terminal stops whoever does not block that signal.
+/// Blocks SIGTTOU. Otherwise a background process that changes the terminal is stopped.
 class without_sigttou {
 public:
     without_sigttou() noexcept {
@@ -52,11 +52,11 @@ std::optional<termios> controlling_terminal::settings() const noexcept {
 
 void controlling_terminal::restore(const termios& before) const noexcept {
     const without_sigttou asking;
-    ::tcsetattr(device_.get(), TCSANOW, &before); // at once: the output may be held up by Ctrl-S
+    ::tcsetattr(device_.get(), TCSANOW, &before); // at once, because Ctrl-S may hold up the output
 }
 
 bool controlling_terminal::is_stdin() noexcept {
-    return ::tcgetpgrp(STDIN_FILENO) >= 0; // answered for the session's own terminal alone
+    return ::tcgetpgrp(STDIN_FILENO) >= 0; // succeeds only for the session's own terminal
 }
 
 } // namespace cli

@@ -10,25 +10,25 @@
 
 namespace cli {
 
-/// The terminal of our session. The process group in its foreground reads from it and gets the
-/// signals of its keys; any other that reads is stopped.
+/// Terminal of our session. The process group in its foreground reads from it and gets the signals
+/// of its keys. A process of another group that reads from it is stopped.
 class controlling_terminal {
 public:
-    /// Nothing: there is none, as for a cron job.
+    /// Opens the terminal. Returns nothing if there is none, as in a cron job.
     static std::optional<controlling_terminal> open();
 
     pid_t foreground() const noexcept;
 
-    /// Async-signal-safe, and works from the background too.
+    /// Brings the group to the foreground. Async-signal-safe; works from the background too.
     void give_to(pid_t group) const noexcept;
 
-    /// How it echoes, edits and sends signals; nothing: it is gone.
+    /// Returns the settings for echo, line editing and signals; nothing if the terminal is gone.
     std::optional<termios> settings() const noexcept;
 
-    /// Works from the background too.
+    /// Restores the settings. Works from the background too.
     void restore(const termios&) const noexcept;
 
-    /// Whether our standard input is this terminal.
+    /// Returns whether our standard input is this terminal.
     static bool is_stdin() noexcept;
 
 private:

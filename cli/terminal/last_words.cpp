@@ -10,8 +10,9 @@
 namespace cli {
 namespace {
 
-/// Without `[category:number]`, and without the code's general sentences behind words about this
-/// case. Those about a server's refusal stay: its own words do not tell what to do.
+/// Shortens a message: removes `[category:number]`, and the code's general sentence after a more
+/// precise text. The general sentence stays after an error of the server, because the server's text
+/// does not say what to do.
 std::string for_people(std::string text, const holdfast::error_code& code) {
     if (const std::size_t bracket = text.rfind(" ["); text.ends_with(']') && bracket != text.npos)
         text.erase(bracket);
@@ -19,18 +20,18 @@ std::string for_people(std::string text, const holdfast::error_code& code) {
     const bool of_server = code.category() == make_error_code(store_errc::other).category();
     if (const std::string general = ": " + code.message(); !of_server && text.ends_with(general))
         text.erase(text.size() - general.size());
-    // All statements that make the tables are more than a line; the doctor has them.
+    // The SQL statements that create the tables are too long for a line; the doctor prints them.
     if (const std::size_t statements = text.find(", and so do these statements");
         code == store_errc::not_set_up && statements != text.npos)
         text.erase(statements);
-    // A server's own sentence may have a full stop, and ours comes behind it.
+    // The server's sentence may end with a full stop before our text.
     if (const std::size_t joint = text.find(".: "); joint != text.npos)
         text.erase(joint + 1, 1);
     return printable(on_one_line(text), 1000);
 }
 
-/// A URL's error begins with `url`. Where the user has written it is what has to be mended, and a
-/// variable is easily forgotten.
+/// Names the source of a wrong URL: --url or HOLDFAST_URL. The user must know what to correct, and
+/// a variable is easily forgotten. An error about a URL begins with `url`.
 std::string with_source(const std::string& why, const std::string& url) {
     constexpr std::string_view subject = "url: ";
     if (!why.starts_with(subject))
@@ -44,14 +45,16 @@ std::string with_source(const std::string& why, const std::string& url) {
 
 namespace {
 
-/// Each node has its own reason, and the code's general sentences behind it.
+/// Removes all copies of the code's general sentence. Each node of a quorum has its own reason,
+/// followed by that sentence.
 std::string without(const std::string& general, std::string text) {
     for (std::size_t at = text.find(general); at != text.npos; at = text.find(general))
         text.erase(at, general.size());
     return printable(on_one_line(text), 1000);
 }
 
-/// It tells of each node; those of the nodes themselves come before and behind it.
+/// Returns whether the event describes the quorum as a whole. Events of single nodes come before
+/// and after it.
 bool is_of_quorum(const holdfast::event& event) {
     return std::string_view{event.text, event.text_size}.starts_with("no majority of ");
 }
@@ -70,7 +73,7 @@ void last_words::notify(const holdfast::event& event) noexcept {
 
 int last_words::report(const boost::system::system_error& failure, const std::string& url,
                        std::string_view refusal) const {
-    // What was heard last may be of one node of a quorum, and a cancelled request at that.
+    // The last event may be about only one node of a quorum, or about a cancelled request.
     const bool of_many = each_url(url).size() > 1 && failure.code() == holdfast::errc::unreachable;
     const std::string why =
         of_many ? (quorums_.empty()

@@ -9,17 +9,17 @@
 
 namespace cli {
 
-/// Remembers what the verbs of a lock do not return: why the last wait failed, in the server's or
-/// the system's own words, and whether renewal has ended because of `max_hold`.
+/// Observer that remembers why the last wait failed, in the words of the server or the system, and
+/// whether renewal has ended because of `max_hold`. The lock functions do not return this.
 class last_words : public holdfast::observer {
 public:
-    /// `tells`: it says on stderr when other servers have the locks.
+    /// If `tells` is set, it prints on stderr when the locks have moved to other servers.
     explicit last_words(bool tells = false)
         : tells_{tells} {}
 
     void notify(const holdfast::event&) noexcept override;
 
-    /// Says what is wrong with the store at `url`, and answers the exit status for it.
+    /// Prints what is wrong with the store at `url`. Returns the exit status.
     int report(const boost::system::system_error&, const std::string& url,
                std::string_view refusal = "did not give the lock") const;
 
@@ -27,7 +27,7 @@ public:
 
 private:
     std::string text_;
-    std::string quorums_; ///< of a quorum as a whole
+    std::string quorums_; ///< text about a quorum as a whole
     bool max_hold_reached_ = false;
     const bool tells_;
 };

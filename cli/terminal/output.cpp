@@ -18,19 +18,21 @@
 namespace cli {
 namespace {
 
-/// Else it is as a printer is.
+/// Returns whether the terminal can move its cursor. A `dumb` terminal works like a printer.
 bool can_move_its_cursor() {
     const char* const kind = std::getenv("TERM");
     return kind != nullptr && std::string_view{kind} != "dumb";
 }
 
-/// By https://no-color.org: whatever it says, if it says anything.
+/// Returns whether colours are allowed, by https://no-color.org: any value of NO_COLOR except the
+/// empty one forbids them.
 bool colours_are_welcome() {
     const char* const forbidden = std::getenv("NO_COLOR");
     return forbidden == nullptr || *forbidden == '\0';
 }
 
-/// Of a pipe. Then there is nobody to complain to.
+/// Returns whether stdout is a pipe that its reader has closed. A message about it would be useless
+/// then.
 bool reader_is_gone() {
     pollfd out{STDOUT_FILENO, 0, 0};
     return ::poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;

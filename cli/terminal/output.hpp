@@ -7,19 +7,19 @@ namespace cli {
 
 class inheritance;
 
-/// What stdout or stderr is, for whoever writes on it.
+/// Properties of stdout or stderr.
 struct output_form {
-    std::size_t columns; ///< to keep within; without limit where it is no terminal
-    bool live;           ///< a terminal on which a line can be written over
-    bool colours;        ///< such a one, and NO_COLOR does not forbid them
+    std::size_t columns; ///< width of the terminal; no limit if it is not a terminal
+    bool live;           ///< a terminal on which a line can be overwritten
+    bool colours;        ///< a live terminal, and NO_COLOR does not forbid colours
 };
 output_form form_of(int descriptor);
 
-/// From now on the program ends as others do when nobody reads its output: without a word. Not for
-/// who holds a lock.
+/// Makes the program end without a message when the reader of its output is gone, as other programs
+/// do. Not for a program that holds a lock.
 void end_with_reader(const inheritance&);
 
-/// Writes what is still to be written. Answers the status, or that of an output that takes no more.
+/// Flushes stdout. Returns `status`, or `unwritten` if the output failed.
 int after_output(int status);
 
 } // namespace cli

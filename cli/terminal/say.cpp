@@ -13,7 +13,7 @@ namespace cli {
 void say(std::string_view text) {
     std::string line = "holdfast: ";
     line.append(text).append("\n");
-    // If nobody can read it there is nobody to tell.
+    // If stderr cannot be written, the error cannot be reported.
     [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 

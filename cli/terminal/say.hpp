@@ -7,25 +7,25 @@
 
 namespace cli {
 
-/// A line for people, on stderr: `holdfast: <text>`. Written at once, so that the lines of several
-/// processes do not mix.
+/// Prints `holdfast: <text>` on stderr, in one write so that the lines of several processes do not
+/// mix.
 void say(std::string_view text);
 
-/// The text as it can be shown: control characters of a name must not reach a terminal, nor the
-/// megabytes that a name may have.
+/// Makes a text safe to print: replaces control characters, which must not reach a terminal, and
+/// shortens it, because a name may have megabytes.
 std::string printable(std::string_view, std::size_t longest = 120);
 
-/// The same on one line: what a server or a log said may have several, and `printable` would show
-/// their ends as `?`.
+/// Joins the lines of a text. A text from a server or a log may have several lines, and `printable`
+/// would show the line ends as `?`.
 std::string on_one_line(std::string_view);
 
-/// The command line is wrong. `main` says so, and where the help is, and ends with 64.
+/// Exception: the command line is wrong. `main` prints the message and ends with 64.
 class usage_error : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-/// There is no server to ask, and why. `main` says so and ends with 69.
+/// Exception: there is no server to ask; the text says why. `main` prints it and ends with 69.
 class no_server : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;

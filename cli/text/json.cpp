@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boost.JSON without its library: its sources, once.
+// Compiles Boost.JSON from its headers, once, so that its library is not needed.
 #include <boost/json/src.hpp>

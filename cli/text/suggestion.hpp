@@ -7,9 +7,8 @@
 
 namespace cli {
 
-/// What to do about a word that nobody knows, to be put behind it: `: did you mean …? See …` if one
-/// of the known words may have been meant, else `; see …`. `verb`: whose help that is; may be
-/// empty.
+/// Returns advice to print after an unknown word. If a known word was probably meant, returns `:
+/// did you mean …? See …`, else `; see …`. `verb` names the help text and may be empty.
 std::string advice_on(std::string_view word, const std::vector<std::string>& known,
                       std::string_view verb);
 

@@ -9,20 +9,20 @@
 
 namespace cli {
 
-/// Lines of cells under titles, as wide as they need to be. Where that is too wide, columns are
-/// cut, the first one first: what stands behind it is worth more. What cannot be shown is shown as
-/// `?`.
+/// Table with titles, whose columns are as wide as their contents. If the table is too wide,
+/// columns are cut, beginning with the first, because the later columns are more important.
+/// Characters that cannot be shown are replaced by `?`.
 class table {
 public:
     struct column {
         std::string title;
-        std::size_t least = 0; ///< how narrow it may become; 0: it is never cut
+        std::size_t least = 0; ///< smallest width after a cut; 0 if it is never cut
     };
 
     explicit table(std::vector<column> columns)
         : columns_{std::move(columns)} {}
 
-    /// As many as there are columns.
+    /// Adds a line. It must have one cell for each column.
     void add(std::vector<std::string> cells);
 
     void print(std::ostream&, const output_form&) const;

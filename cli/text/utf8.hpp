@@ -7,20 +7,22 @@
 
 namespace cli {
 
-/// How many bytes the letter has that `text` begins with; 0: it begins with none.
+/// Returns the number of bytes of the UTF-8 character at the start of `text`; 0 if there is no
+/// valid character.
 std::size_t utf8_letter(std::string_view text);
 
-/// The text with `replacement` for each byte that belongs to no letter.
+/// Returns the text with `replacement` for each byte that is not part of a valid character.
 std::string as_utf8(std::string_view text, std::string_view replacement);
 
-/// The text with what `written` makes of each letter that a terminal obeys instead of showing it:
-/// control letters above ASCII, and those that turn the direction of what follows.
+/// Returns the text in which `written` replaces each character that a terminal would obey: control
+/// characters above ASCII, and characters that change the direction of text.
 std::string without_commands(std::string_view text, std::string (*written)(char32_t));
 
-/// How many columns a terminal needs for it, one for each letter; of `printable` text.
+/// Returns the number of columns that a terminal needs for a `printable` text, one for each
+/// character.
 std::size_t width_of(std::string_view text);
 
-/// The same within `width` columns: where it is longer, its beginning and `...`.
+/// Cuts the text to `width` columns. A cut text ends with `...`.
 std::string cut(std::string_view text, std::size_t width);
 
 } // namespace cli

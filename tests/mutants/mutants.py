@@ -47,7 +47,7 @@ WORLDS = ("single", "together", "quorum", "replicas", "sessions")
 SEEDS = {"single": 1500}  # in which a fault must be found
 SEEDS_OF_SEVERAL = 500  # these worlds are larger: a fault is found sooner there, or never
 SEEDS_WITHOUT_FAULT = 10  # of each world; the layer `sim` plays more
-SECONDS_MAX = 20  # a test that a fault keeps from ending has found it
+SECONDS_MAX = 20  # a test that does not end in this time has found the fault
 SECONDS_OF_HUNT_MAX = 300
 
 
@@ -62,7 +62,7 @@ class Mutant:
 
     @property
     def number(self):
-        """Depends on the name alone, so that a new row does not change what others compile to."""
+        """Depends only on the name, so that a new row does not change how other rows compile."""
         return zlib.crc32(self.name.encode()) & 0x7FFFFFFF
 
     @property
@@ -71,7 +71,7 @@ class Mutant:
 
 
 def sources_with(path):
-    """Returns the sources that a table wants to be compiled again."""
+    """Returns the sources that a table asks to compile again."""
     return re.findall(r"^with (\S+)$", path.read_text(), re.MULTILINE)
 
 
@@ -148,7 +148,7 @@ def switched(original, variants):
     word = ""
     if shape == "head":
         word = original[:original.index("(")]
-        # A pointer or an optional is a condition, too.
+        # A pointer or an optional can be a condition too.
         original = f"bool({original.removeprefix(word)})"
         variants = [(on, f"bool({new.removeprefix(word)})") for on, new in variants]
     choice = "".join(f"{on} ? ({new}) : " for on, new in variants)
@@ -238,7 +238,7 @@ def check():
 
 def path_of(program, folder):
     """Returns the path of a test program that is linked with the mutated library."""
-    if program == "cli_test":  # which runs the mutated program
+    if program == "cli_test":  # it runs the mutated program
         return folder.parent / program
     return folder / f"{program.removesuffix('_test')}_mutants"
 
@@ -261,10 +261,10 @@ def ran_all(finder, printed):
 
 
 def run_one(program, folder, finder, number, aloud=False):
-    """Returns what came of a test: passed, failed, crashed, no end, or not run."""
+    """Returns the result of a test: passed, failed, crashed, no end, or not run."""
     environment = dict(os.environ, HOLDFAST_MUTANT=str(number),
                        HOLDFAST_PROGRAM=str(folder / "holdfast"))
-    environment.pop("GTEST_OUTPUT", None)  # a test that fails here is nobody's failure
+    environment.pop("GTEST_OUTPUT", None)  # an expected failure must not be reported
     limit = SECONDS_OF_HUNT_MAX if program == "sim" or not number else SECONDS_MAX
     child = subprocess.Popen(command_for(program, folder, finder, number), env=environment,
                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -273,7 +273,7 @@ def run_one(program, folder, finder, number, aloud=False):
     try:
         printed, _ = child.communicate(timeout=limit)
     except subprocess.TimeoutExpired:
-        os.killpg(child.pid, signal.SIGKILL)  # its servers and programs, too
+        os.killpg(child.pid, signal.SIGKILL)  # its servers and programs too
         child.communicate()
         return "no end"
     if aloud:
@@ -286,7 +286,7 @@ def run_one(program, folder, finder, number, aloud=False):
 
 
 def jobs_of(mutants):
-    """Yields each run: name, program, finder, number. First of each program without a fault."""
+    """Yields each run: name, program, finder, number. The runs without a fault come first."""
     for program in sorted({m.program for m in mutants}):
         own = {finder for m in mutants if m.program == program for finder in m.finders}
         finders = sorted(own) if program == "sim" else [":".join(sorted(own))]
@@ -298,7 +298,7 @@ def jobs_of(mutants):
 
 
 def report(rows):
-    """Writes what came of each row where ./dev test counts it."""
+    """Writes the result of each row to the folder in which ./dev test counts results."""
     results = os.environ.get("HOLDFAST_RESULTS")
     if not results:
         return
@@ -317,7 +317,7 @@ def run(folder, only, aloud):
         raise Wrong(f"no fault is called {only}")
     built = {m.program for m in mutants if path_of(m.program, folder).exists()}
     left_out = sorted({m.program for m in mutants} - built)
-    if left_out:  # holdfast::mysql may be
+    if left_out:  # holdfast::mysql may not be built
         print("left out, since they are not built:", *left_out)
     mine = list(jobs_of([m for m in mutants if m.program in built]))
     rows = []

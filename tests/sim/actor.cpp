@@ -62,7 +62,7 @@ asio::awaitable<void> actor::take_once(int name, basic_mutex& m, bool reads, dur
         world_.violated("liveness", name, "all is well again, and a release failed");
 }
 
-/// Never longer than the safety phase lasts: then everybody goes home.
+/// Sleeps, but never beyond the end of the safety phase, at which all actors stop.
 asio::awaitable<void> actor::nap(duration d) {
     const duration left = std::max(end_ - world_.clock.now(), duration{0});
     return world_.sleep(std::min(d, left));
@@ -83,7 +83,8 @@ std::shared_ptr<door> actor::build(int name) {
     return std::make_shared<door>(*home_.program, world::name_of(name), how);
 }
 
-/// As its name's locks may have it. Nothing: the server has none.
+/// Returns how many replicas a lock object of that name requires. Returns nothing if the server has
+/// no replicas.
 std::optional<unsigned> actor::draw_replicas(int name) {
     if (!world_.replicas.exists())
         return std::nullopt;
@@ -156,7 +157,8 @@ asio::awaitable<void> actor::take_and_hold() {
         co_return co_await blunder_into(built, name, how, plot);
     const std::unique_ptr<grip> held =
         co_await acquire(world_, about(name), generation, built->lock(), how, plot);
-    if (!held && generation != home_.generation) // and the next program is not there yet
+    // the program was closed, and its successor is not started yet
+    if (!held && generation != home_.generation)
         co_await nap(std::chrono::milliseconds{50});
     if (!held)
         co_return;
@@ -178,7 +180,7 @@ asio::awaitable<void> actor::take_and_hold() {
     co_await release(world_, *held, generation, second_plot);
 }
 
-/// Goes on when it has ended, or after a while.
+/// Makes an acquisition whose handler throws, then pauses for a while.
 asio::awaitable<void> actor::blunder_into(std::shared_ptr<door> built, int name, wanted how,
                                           cancellation plot) {
     how.fixed.reset();
@@ -187,7 +189,8 @@ asio::awaitable<void> actor::blunder_into(std::shared_ptr<door> built, int name,
     co_await nap(dice_.between(duration{0}, plan_.people.pause));
 }
 
-/// Call it when that thing has ended.
+/// Counts one more activity beside the actor. Returns a function to call when that activity has
+/// ended.
 std::function<void()> actor::another_thing_aside() {
     ++aside_;
     return [this] { --aside_; };
@@ -218,7 +221,7 @@ asio::awaitable<void> actor::use(std::shared_ptr<door> built, grip& held, int ge
     }
 }
 
-/// Most wait for what they begin; some go on at once.
+/// Runs the work. Most actors wait for its end; some continue at once.
 asio::awaitable<void> actor::now_or_beside(asio::awaitable<void> work) {
     if (dice_.percent(70))
         co_await std::move(work);
@@ -238,7 +241,9 @@ void actor::beside(asio::awaitable<void> work) {
 void actor::react(reactions& to, grip& held, int generation) {
     auto ask_anew = [this] { beside(take_and_hold()); };
     auto let_go = [this, &held, generation] {
-        if (!held.empty()) // a callback may ask for anything, and what it asks may lose the lock
+        // lost() is asked first, because a callback may call anything, and its call may lose the
+        // lock
+        if (!held.empty())
             (void)held.what().held.lost();
         auto releasing = [](world& w, grip& it, int of) -> asio::awaitable<void> {
             co_await release(w, it, of);
@@ -249,7 +254,7 @@ void actor::react(reactions& to, grip& held, int generation) {
     const std::stop_token lost = held.what().held.lost();
     const std::stop_token in_danger = held.what().held.in_danger();
     to.lost.emplace(lost, ask_anew);
-    to.in_danger.emplace(in_danger, let_go); // which may happen here and now
+    to.in_danger.emplace(in_danger, let_go); // the callback may run here at once
 }
 
 asio::awaitable<void> actor::extend(grip& held, int generation) {
@@ -274,7 +279,8 @@ asio::awaitable<void> actor::finish_extending(std::unique_ptr<ongoing> call,
         world_.checks().known_lost(call->what().who.name, *believed);
 }
 
-/// What becomes of a fixed lease when its thread enters again without one.
+/// Re-enters a fixed lease without a lease time, as a thread may do. From then on the lease is
+/// renewed.
 void actor::renew_from_now_on(grip& held) {
     claim& what = held.what();
     const std::shared_ptr<sync::tenure>& hold = what.held.hold();
@@ -373,7 +379,7 @@ asio::awaitable<void> actor::use_inner(std::unique_ptr<ongoing> call, subject wh
 
 asio::awaitable<void> actor::force() {
     const int name = dice_.between(0, world_.names() - 1);
-    if (world_.how.counts(name)) { // which nobody holds
+    if (world_.how.counts(name)) { // a counter has no holder
         co_await counters_.visit(name);
         co_return;
     }
@@ -393,7 +399,7 @@ asio::awaitable<void> actor::force() {
         world_.checks().known_lost(name, *ours);
 }
 
-/// The owner of the hold of that name that somebody of this program believes in.
+/// Returns the owner of a hold of that name in which this program believes.
 std::optional<std::string> actor::believed_here(int name) const {
     for (const claim* c : world_.books.believed())
         if (c->who.client == home_.number && c->who.name == name && c->held.owns_lock())

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One of the coroutines of a simulated program: takes locks, holds them, and does with them what
-// users do.
+// Coroutine of a simulated program: takes locks, holds them, and does with them what users do.
 #pragma once
 
 #include "sim/counting.hpp"
@@ -22,7 +21,8 @@ public:
     actor(world&, seat& home, int number, const plan&, time_point end);
 
     asio::awaitable<void> live();                    ///< until the end of the safety phase
-    asio::awaitable<void> take_each(duration bound); ///< every lock once: it must be possible
+    asio::awaitable<void> take_each(duration bound); ///< takes every lock once, which must be
+                                                     ///< possible
     int client() const { return home_.number; }
     bool done() const { return done_ && aside_ == 0; }
 
@@ -32,16 +32,17 @@ private:
                                     std::optional<lease_time> own = {});
     asio::awaitable<void> blunder_into(std::shared_ptr<door>, int name, wanted, cancellation);
     std::function<void()> another_thing_aside();
-    /// Inside the callbacks of its lease.
+    /// Actions inside the callbacks of the actor's lease.
     struct reactions {
         using callback = std::optional<std::stop_callback<std::function<void()>>>;
         callback in_danger{}, lost{};
     };
     void react(reactions&, grip&, int generation);
     asio::awaitable<void> use(std::shared_ptr<door>, grip&, int generation);
-    // Begin at once, whenever they are waited for: they may outlast the lease that they are given.
+    // Starts at once, whenever the caller awaits it. It may outlast the lease that it is given.
     asio::awaitable<void> extend(grip&, int generation);
-    // Both end when what stands on the hold has ended; the second releases the hold itself.
+    // Both return when everything that is based on the hold has ended. `downgrade` also releases
+    // the hold.
     asio::awaitable<void> upgrade(door&, grip& outer, int generation);
     asio::awaitable<void> downgrade(door&, grip& outer, int generation);
     asio::awaitable<void> re_enter(door&, grip&, int generation);
@@ -74,9 +75,9 @@ private:
     const plan& plan_;
     const time_point end_;
     dice dice_;
-    dice further_; // for what came later
+    dice further_; // for features that came later, so that old seeds keep their meaning
     counting counters_;
-    int aside_ = 0; ///< what was begun and not waited for
+    int aside_ = 0; ///< activities that were begun and are not awaited
     bool done_ = false;
 };
 

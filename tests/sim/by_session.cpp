@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// As any other world of locks, but holds last as long as a session, which is much shorter than the
-// leases, or longer. What comes too late must be told from what does not, and nothing may come
-// twice: what the server has of a client that goes on, nothing but a release ends.
+// Worlds of locks in which a hold lasts as long as a session, which is much shorter than the
+// leases, or longer. A request that is too late must be recognized, and no request may have its
+// effect twice. While the client lives, only a release ends a hold on the server.
 #include "sim/by_session.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ using std::chrono::seconds;
 constexpr std::uint64_t plans_by_session = 0x73657373, permits_by_session = 0x7065726d;
 constexpr duration session_least = milliseconds{500};
 
-/// Leases of many lengths that nobody renews, while something else keeps the session.
+/// Makes leases of many lengths that are not renewed, while something else keeps the session alive.
 void draw_fixed(dice& d, plan& p) {
     p.usual = {.latency = d.one_of<duration>({milliseconds{2}, milliseconds{20}})};
     p.fate = {};
@@ -26,7 +26,8 @@ void draw_fixed(dice& d, plan& p) {
     p.names = std::max(p.names, 2);
 }
 
-/// A name that is not allowed cannot be released either, and its neighbours keep the session.
+/// Denies a name for some time. Its lock cannot be released then, and the locks of other names keep
+/// the session alive.
 void draw_denied(dice& d, plan& p) {
     draw_fixed(d, p);
     p.fate.denials = seconds{d.between(1, 4)};
@@ -36,7 +37,8 @@ void draw_denied(dice& d, plan& p) {
     p.actors = 3;
 }
 
-/// Many that want one lock for a moment each, some for long and some for short.
+/// Makes many actors want one lock for a short time each, some with a long lease and some with a
+/// short one.
 void draw_heirs(dice& d, plan& p) {
     p.usual = {.latency = d.one_of<duration>({milliseconds{2}, milliseconds{20}})};
     p.fate = {};
@@ -47,7 +49,7 @@ void draw_heirs(dice& d, plan& p) {
     p.names = 1;
 }
 
-/// The names are semaphores, and what is held of one are its permits.
+/// Makes the names semaphores, of which permits are held.
 void draw_permits(dice d, plan& p) {
     p.shared = false;
     p.how.fair = p.fair = 0;
@@ -76,7 +78,7 @@ plan draw_by_session(std::uint64_t seed) {
     else if (kind < 55)
         draw_heirs(d, p);
     keep_locks_only(p);
-    if (dice more{seed ^ permits_by_session}; more.percent(20)) // came later
+    if (dice more{seed ^ permits_by_session}; more.percent(20)) // added later
         draw_permits(more, p);
     p.usual.doubled = 0;
     p.fate.steps = false;

@@ -5,7 +5,7 @@
 
 namespace holdfast::sim {
 
-/// A world whose server keeps holds as long as their client's session.
+/// Draws a world whose server keeps holds as long as their client's session.
 plan draw_by_session(std::uint64_t seed);
 
 } // namespace holdfast::sim

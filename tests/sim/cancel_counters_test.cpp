@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// As cancel_everywhere_test.cpp, of what is counted: whoever is cancelled after whichever step has
-// nothing, and what it may have taken is there again. Who waits for a latch takes nothing anyway.
+// Like cancel_everywhere_test.cpp, for counters: a call that is cancelled after any step has
+// nothing, and what it may have taken is given back. A waiter for a latch takes nothing anyway.
 #include "sim/story.hpp"
 #include "store/memory/server_state.hpp"
 
@@ -18,8 +18,9 @@ namespace {
 
 struct trouble {
     const char* name;
-    std::optional<memory::fate> of_first{}; ///< what befalls the first request
-    std::int64_t there = 2;                 ///< so many, and two are wanted; a latch is open then
+    std::optional<memory::fate> of_first{}; ///< what happens to the first request
+    std::int64_t there = 2;                 ///< the number available, of which two are wanted; a
+                                            ///< latch is open then
 };
 
 const std::vector<trouble>& troubles() {
@@ -37,7 +38,7 @@ const std::vector<trouble>& troubles() {
 
 constexpr std::int64_t wanted_permits = 2;
 
-/// Long enough that what was drawn and not given back is missing at the end.
+/// A rate that refills so slowly that a draw which was not given back is missing at the end.
 constexpr rate two_an_hour{.permits = 2, .per = 1h, .scope = rate::scope_of::overall, .kept = {}};
 
 std::string name_of(counter_kind kind) {
@@ -47,7 +48,7 @@ std::string name_of(counter_kind kind) {
                                            : "Rate";
 }
 
-/// What is to be seen of a counter before anybody comes.
+/// Returns the initial count of a counter.
 std::int64_t count_at_first(counter_kind kind, std::int64_t there) {
     return kind == counter_kind::latch ? wanted_permits - there : there;
 }
@@ -61,7 +62,7 @@ void provide(world& w, counter_kind kind, std::int64_t there) {
     w.server.inside()->stranger_changes(what);
 }
 
-/// Somebody else draws one, where that is what makes it busy.
+/// Another client draws one permit, if that is what makes the rate busy.
 asio::awaitable<void> draw_one(world& w) {
     rate_limiter it{*w.seats[1].program, w.name_of(0)};
     co_await it.async_acquire(1, asio::use_awaitable);
@@ -94,7 +95,8 @@ asio::awaitable<outcome> take(world& w, seat& home, counter_kind kind, cancellat
     co_return call.ended(std::get<0>(answer), std::get<1>(answer));
 }
 
-/// Whether it was still under way after so many steps, and was cancelled then.
+/// Runs the scene and cancels the call after `steps` steps. Returns whether the call was still
+/// running then.
 bool cancelled_after(std::size_t steps, counter_kind kind, const trouble& what) {
     rules how;
     how.counters = {kind};
@@ -137,7 +139,7 @@ bool cancelled_after(std::size_t steps, counter_kind kind, const trouble& what) 
     ADD_FAILURE() << "cancelled after " << steps << " steps: " << w->verdict()->invariant << ": "
                   << w->verdict()->story << '\n'
                   << told.str();
-    (void)w.release(); // it cannot be taken down: what is stuck in it stays stuck
+    (void)w.release(); // leaked: operations that are stuck in it cannot be destroyed
     return false;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small stories, told again and again: cancelled after their first step, after their second, and so
-// on until nothing is left to cancel. Each time all invariants hold, and nothing is left behind.
+// Plays small scenes again and again: cancelled after their first step, after their second step,
+// and so on, until there is nothing left to cancel. Each time all invariants hold, and nothing is
+// left behind.
 #include "sim/story.hpp"
 
 #include <holdfast/fair_mutex.hpp>
@@ -12,7 +13,7 @@
 namespace holdfast::sim {
 namespace {
 
-/// What the lock's surroundings are like, before anybody asks for it.
+/// Situation of the lock before the scene begins.
 struct setting {
     const char* name;
     std::function<void(world&)> arrange;
@@ -23,7 +24,7 @@ void one_slow_look(world& w, memory::fate f) {
     w.seats[0].net.next(memory::verb::look, f);
 }
 
-/// The lock, of the kind that it is in that world.
+/// The lock, of the kind that it has in that world.
 struct door {
     door(world& w, client& home) {
         if (w.how.is_fair(0))
@@ -37,7 +38,7 @@ struct door {
     std::optional<fair_mutex> fair;
 };
 
-/// Somebody of the same client holds the lock for a while.
+/// Another call of the same client holds the lock for a while.
 asio::awaitable<void> hold_locally(world& w, duration d) {
     door m{w, *w.seats[0].program};
     const wanted how;
@@ -68,13 +69,15 @@ const std::vector<setting>& settings() {
     return all;
 }
 
-/// Whether it was still under way after so many steps, and was cancelled then.
+/// Plays the scene and cancels the call after `steps` steps. Returns whether the call was still
+/// running then.
 bool cancelled_after(std::size_t steps, asio::cancellation_type type, const setting& s,
                      bool is_fair) {
     rules how;
     how.fair = is_fair ? 1 : 0;
     auto w = std::make_unique<world>(1, how, 1);
-    seat& alice = w->add_seat({.latency = 20ms}); // else much would happen in one step
+    // without latency, too much would happen in one step
+    seat& alice = w->add_seat({.latency = 20ms});
     w->add_seat();
     s.arrange(*w);
     bool was_cancelled = true;
@@ -107,7 +110,7 @@ bool cancelled_after(std::size_t steps, asio::cancellation_type type, const sett
     ADD_FAILURE() << "cancelled after " << steps << " steps: " << w->verdict()->invariant << ": "
                   << w->verdict()->story << '\n'
                   << told.str();
-    (void)w.release(); // it cannot be taken down: what is stuck in it stays stuck
+    (void)w.release(); // leaked: operations that are stuck in it cannot be destroyed
     return false;
 }
 

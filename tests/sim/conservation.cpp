@@ -8,8 +8,8 @@
 namespace holdfast::sim {
 namespace {
 
-/// So long the server remembers a request, by its own clock: where that is stepped by a minute or
-/// more, one that comes once more may count once more.
+/// Time for which the server remembers a request, by its own clock. If the clock is stepped by a
+/// minute or more, a repeated request may count once more.
 constexpr std::chrono::microseconds remembered = std::chrono::minutes{1};
 
 constexpr std::int64_t any_number = 1'000'000'000;
@@ -23,7 +23,7 @@ std::int64_t moved_by(const memory::count_record& r) {
     return r.after.value_or(0) - r.before.value_or(0);
 }
 
-/// What that change does to a counter, if it does anything.
+/// Returns whether the record is the effect that the change must have, if it has any.
 bool is_its_effect(const memory::count_record& r) {
     const counter_change& what = *r.changed;
     switch (what.verb) {
@@ -45,12 +45,13 @@ bool is_its_effect(const memory::count_record& r) {
         return r.after == what.amount;
     case counter_verb::give_back:
     case counter_verb::set_lease:
-        break; // one that is held is one of them, too
+        break; // the total does not change, because it includes the held permits
     }
     return false;
 }
 
-/// Whether a program's changes of that kind add up: what others make a change come to does not.
+/// Returns whether the changes of this kind by one program can be added up. The effect of the
+/// others depends on other programs.
 bool adds_up(counter_verb verb) {
     return verb != counter_verb::set_new && verb != counter_verb::set &&
            verb != counter_verb::erase;
@@ -86,14 +87,15 @@ void conservation::counted(int name, const memory::count_record& r) {
         change(name, r);
 }
 
-/// One that was made for a while is gone then; where nobody has found it gone, it is back when the
-/// clock is.
+/// Returns the expected value. A counter with a limited lifetime is gone after its end. If no
+/// request has found it gone, it exists again when the clock is stepped back.
 std::optional<std::int64_t> conservation::expected(int name, std::chrono::microseconds now) const {
     const number& known = numbers_[static_cast<std::size_t>(name)];
     return now < known.ends_at ? known.value : std::nullopt;
 }
 
-/// Whether it came so long after the first time that the server may carry it out anew.
+/// Returns whether the request came so long after its first arrival that the server may carry it
+/// out again.
 bool conservation::forgets(request& known, const memory::count_record& r) {
     if (!known.done || r.at - known.at < remembered)
         return false;
@@ -132,7 +134,8 @@ void conservation::give_back(int name, const memory::count_record& r) {
     if (forgets(known, r))
         return;
     const bool owes = known.moved && !known.given_back;
-    const std::int64_t due = owes && r.before ? want.amount : 0; // none is made anew for it
+    // a deleted counter is not made again for it
+    const std::int64_t due = owes && r.before ? want.amount : 0;
     if (moved_by(r) != due)
         fail(name, to_string(want.request) + " gave back " + std::to_string(moved_by(r)) +
                        " permits, not " + std::to_string(due));
@@ -143,9 +146,9 @@ void conservation::give_back(int name, const memory::count_record& r) {
     known.done = known.given_back = true;
 }
 
-/// A request draws once more when its first draw counts no more, and another time when it comes
-/// after that was given back: then that is given back, too. Where an earlier look of it drew, and a
-/// later one found too little, the caller may hear of either.
+/// Applies a draw. A request draws again when its first draw has expired. It may also draw again if
+/// it arrives after its draw was given back; then that draw is given back too. If an earlier
+/// attempt of it drew and a later one found too little, the caller may be told either.
 void conservation::draw(int name, const memory::count_record& r) {
     const owner_id& by = r.taken        ? r.taken->request
                          : r.given_back ? r.given_back->request
@@ -194,9 +197,9 @@ void conservation::change(int name, const memory::count_record& r) {
         of.at_server += moved_by(r);
 }
 
-/// By how much, at least and at most, the caller of an operation has changed the number.
+/// Returns how much, at least and at most, the caller of an operation has changed the number.
 std::pair<std::int64_t, std::int64_t> conservation::told(const operation& o, outcome how) const {
-    // By a clock that was stepped back, what comes too late is carried out.
+    // If the server's clock was stepped back, it carries out a request that is too late.
     const bool may_be_late = how == outcome::unreachable && world_.stepped_back() > duration{};
     const bool unknown = how == outcome::outcome_unknown || how == outcome::closed || may_be_late;
     const std::int64_t amount = how == outcome::done || unknown ? o.amount : 0;
@@ -204,7 +207,7 @@ std::pair<std::int64_t, std::int64_t> conservation::told(const operation& o, out
     switch (o.what) {
     case deed::acquire:
         if (world_.how.counts(o.who.name) == counter_kind::permits)
-            return {}; // what is leased is one of them, too
+            return {}; // the total includes leased permits
         return {-amount * sure, -amount * sure};
     case deed::drain:
         return {unknown ? -any_number : -amount, unknown ? any_number : -amount};
@@ -264,8 +267,8 @@ bool conservation::is_of_use(int name, const std::string& program) const {
     const bool lives = std::ranges::any_of(world_.seats, [&](const seat& each) {
         return each.program->id() == program && each.generation == each.of_program;
     });
-    // A draw that comes late is not refused by a clock that was stepped back: it is not remembered
-    // that it was given back, and counts for its time.
+    // If the clock was stepped back, the server carries out a late draw. It does not remember that
+    // the draw was given back, so the draw counts until it expires.
     const bool may_be_late = world_.stepped_back() > duration{} || world_.clock_was_slow();
     const bool draws = world_.how.counts(name) == counter_kind::rate;
     return lives && !doubted_.contains(program) && !(draws && may_be_late);

@@ -10,7 +10,7 @@ namespace {
 
 using done_or_not = std::tuple<error_code, bool>;
 
-/// Nothing was done, it says: so it may be done again.
+/// Number of attempts. `unreachable` says that nothing was done, so the call may be repeated.
 constexpr int tries_max = 3;
 
 } // namespace
@@ -85,13 +85,14 @@ asio::awaitable<void> counting::drain(semaphore built, int name) {
         co_await give(built, name, got, false);
 }
 
-/// What it knows was not done it does once more, so that permits do not grow fewer and fewer.
+/// Releases permits. Repeats a call that certainly had no effect, so that the permits do not become
+/// fewer and fewer.
 asio::awaitable<void> counting::give(semaphore built, int name, std::int64_t amount,
                                      bool if_there) {
     if (!*built && generation_ == home_.of_program)
         built = build<counting_semaphore>(name);
     if (!*built)
-        co_return; // they were the last program's
+        co_return; // the permits belonged to the last program
     const operation what =
         deed_on(name, amount < 0 ? deed::add_permits : deed::release_permits, amount);
     for (int tries = 0; tries < tries_max; ++tries) {
@@ -159,7 +160,7 @@ asio::awaitable<void> counting::take_once(int name, duration bound) {
         world_.violated("liveness", name, "all is well again, and the counter is of no use");
 }
 
-// One operation each, from its entry in the books to its end.
+// Each of these runs one operation, from its entry in the ledger to its end.
 
 asio::awaitable<outcome> counting::acquire(counting_semaphore& at, operation what,
                                            cancellation plot) {

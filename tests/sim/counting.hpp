@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an actor does with names that are no locks: takes and releases permits, closes latches,
-// counts them down, and waits for them.
+// Activities of an actor with counters: takes and releases permits, sets latches, counts them down,
+// and waits for them.
 #pragma once
 
 #include "sim/drawing.hpp"
@@ -17,7 +17,7 @@ public:
     counting(world&, seat& home, int number, const plan&, time_point end);
 
     asio::awaitable<void> visit(int name);
-    asio::awaitable<void> take_once(int name, duration bound); ///< it must be possible
+    asio::awaitable<void> take_once(int name, duration bound); ///< must be possible
 
 private:
     using semaphore = disposable<counting_semaphore>;

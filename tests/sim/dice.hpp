@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All chance in a simulated world comes from here, and all of it from one seed.
+// Source of all random choices in a simulated world, from one seed.
 #pragma once
 
 #include <holdfast/time.hpp>
@@ -12,7 +12,8 @@
 
 namespace holdfast::sim {
 
-/// xoshiro256**, seeded through splitmix64: the same numbers on every machine and standard library.
+/// xoshiro256**, seeded through splitmix64: gives the same numbers on every machine and standard
+/// library.
 class dice {
 public:
     explicit dice(std::uint64_t seed) {
@@ -47,7 +48,7 @@ public:
         return *(choices.begin() + below(choices.size()));
     }
 
-    /// Dice of their own for a part of the world, so that parts do not disturb each other.
+    /// Returns separate dice for a part of the world, so that parts do not affect each other.
     dice split() { return dice{roll()}; }
 
 private:

@@ -15,11 +15,11 @@
 
 namespace holdfast::sim {
 
-/// A lock object of a simulated program, of any type.
+/// Lock object of a simulated program, of any type.
 class door {
 public:
     struct making {
-        lock_kind kind = lock_kind::plain; ///< read, write: of a lock that can be shared
+        lock_kind kind = lock_kind::plain; ///< read and write: of a lock that can be shared
         std::optional<lease_time> lease{};
         recursion again = recursion::refused;
         fencing tokens = fencing::counted;
@@ -91,7 +91,7 @@ public:
         return *std::visit([](auto& it) { return as_lock(it); }, lock_);
     }
 
-    /// Re-enters, where it counts that.
+    /// Re-enters the lock, if it is recursive.
     template <typename Token>
     auto lock_again(const lease& outer, Token token) {
         if (auto* const fenced = std::get_if<fenced_mutex>(&lock_))

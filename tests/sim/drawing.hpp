@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an actor does with a rate limiter: it draws, gives back seldom, and sets the rate anew.
+// Activities of an actor with a rate limiter: it draws permits, seldom gives them back, and sets
+// new rates.
 #pragma once
 
 #include "sim/visitor.hpp"
@@ -13,7 +14,7 @@ public:
     drawing(world&, seat& home, int number, const plan&, time_point end);
 
     asio::awaitable<void> visit(int name);
-    asio::awaitable<void> take_once(int name, duration bound); ///< it must be possible
+    asio::awaitable<void> take_once(int name, duration bound); ///< must be possible
 
 private:
     asio::awaitable<outcome> draw(rate_limiter&, operation, cancellation = {});

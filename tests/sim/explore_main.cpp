@@ -83,7 +83,7 @@ bool understand_flag(std::string_view word, wishes& w) {
         return true;
     }
     if (word == "--fresh") {
-        w.from = 4'000'000'000 + std::random_device{}(); // no kept seed is as great
+        w.from = 4'000'000'000 + std::random_device{}(); // greater than any kept seed
         return true;
     }
     const auto named = std::ranges::find(worlds, word, &world_option::option);
@@ -123,14 +123,15 @@ std::optional<wishes> understand(const std::vector<std::string_view>& words) {
     return w;
 }
 
-/// What the processes of one run share.
+/// Memory shared by the processes of one run.
 struct shared_state {
-    std::atomic<std::uint64_t> next{0}; ///< the seed to be played next, counted from the first
+    std::atomic<std::uint64_t> next{0}; ///< the next seed to play, counted from the first
     std::atomic<std::uint64_t> played{0};
     std::atomic<std::uint64_t> failed{0};
-    std::atomic<std::uint64_t> with_two{0}; ///< seeds in which two believed in one lock
+    std::atomic<std::uint64_t> with_two{0}; ///< seeds in which two clients believed in one lock
     std::atomic_flag writing{};
-    std::array<std::atomic<std::uint64_t>, jobs_max> seed_of{}; ///< that each process plays now
+    std::array<std::atomic<std::uint64_t>, jobs_max> seed_of{}; ///< the seed that each process
+                                                                ///< plays now
 };
 
 class run {
@@ -199,7 +200,7 @@ private:
         ++state_->played;
     }
 
-    /// Prints one text as a whole, whatever other processes print.
+    /// Prints one text in one piece, even if other processes print too.
     void print(const std::string& text) {
         if (text.empty())
             return;
@@ -234,7 +235,8 @@ private:
             ++state_->failed;
     }
 
-    /// A process that a signal ended has found a fault, too: its seed is told.
+    /// Handles the end of a process. If a signal ended it, this counts as a fault, and its seed is
+    /// printed.
     bool has_ended(pid_t& child, std::size_t job) {
         int status = 0;
         if (::waitpid(child, &status, WNOHANG) != child)

@@ -54,7 +54,8 @@ void fortune::heal() {
         world_.play(keep_counters_useful());
 }
 
-/// Permits of who died are lost, and a latch that nobody counts down stays closed.
+/// Adds permits and counts latches down. Permits of clients that died are lost, and a latch that no
+/// client counts down would stay closed.
 asio::awaitable<void> fortune::keep_counters_useful() {
     const std::int64_t enough = plan_.people.amount * plan_.clients * plan_.actors;
     while (restless_) {
@@ -71,8 +72,8 @@ asio::awaitable<void> fortune::keep_counters_useful() {
     }
 }
 
-/// A JVM that died in a queue may block it for as long as all that were before it might have
-/// waited.
+/// Removes dead JVMs from queues. A JVM that died in a queue may block it for as long as all
+/// waiters before it might have waited.
 void fortune::bury_strangers() {
     for (const dead_stranger& each : dead_)
         world_.stranger_gives_up(each.name, each.owner, each.wait);
@@ -136,7 +137,7 @@ asio::awaitable<void> fortune::replace(seat& place, dice d) {
             world_.log.note({.client = place.number}, "is destroyed");
             world_.close_began(place);
         }
-        world_.start_program(place); // the old one is destroyed
+        world_.start_program(place); // destroys the old program
     }
 }
 
@@ -153,7 +154,8 @@ asio::awaitable<void> fortune::occupy(dice d) {
         if (!plan_.fate.rude_foreigners && world_.server.inspect(world::name_of(name)))
             continue;
         duration lease = d.between(duration{1}, plan_.how.lease_longest);
-        const bool is_endless = world_.how.is_token(name) && d.percent(20); // as redis-py's are
+        // locks of redis-py may have no end
+        const bool is_endless = world_.how.is_token(name) && d.percent(20);
         if (is_endless)
             lease = duration::max();
         lock_kind kind = world_.how.is_token(name) ? lock_kind::token : lock_kind::plain;
@@ -168,7 +170,7 @@ asio::awaitable<void> fortune::occupy(dice d) {
 
 void fortune::count_as_stranger(int name, dice& d) {
     if (plan_.how.counts(name) == counter_kind::rate)
-        return; // JVMs draw as we do
+        return; // JVMs draw like our clients
     if (plan_.how.counts(name) == counter_kind::permits && d.percent(60))
         return world_.take_permit(name, d.between(duration{1}, plan_.how.lease_longest));
     if (plan_.how.counts(name) == counter_kind::latch)
@@ -187,7 +189,7 @@ asio::awaitable<void> fortune::send_strangers(dice d) {
     }
 }
 
-/// Some give up, some die.
+/// Plays a JVM in a queue. Some give up, some die.
 asio::awaitable<void> fortune::live_as_stranger(int name, std::string owner, dice d) {
     constexpr duration between_looks{20};
     const duration usual = plan_.how.stranger_waits();
@@ -211,7 +213,7 @@ asio::awaitable<void> fortune::live_as_stranger(int name, std::string owner, dic
     world_.stranger_releases(name, owner);
 }
 
-/// As a store does when it has reached its server again.
+/// Does what a store does when it has reached its server again.
 asio::awaitable<void> fortune::reconnect(seat& place, duration takes) {
     co_await world_.sleep(takes);
     if (place.net.cut_off() || place.generation != place.of_program)

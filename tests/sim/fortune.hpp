@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What befalls a world during its safety phase, apart from single requests.
+// Faults of a world during its safety phase, except faults of single requests.
 #pragma once
 
 #include "sim/plan.hpp"
@@ -13,9 +13,9 @@ class fortune {
 public:
     fortune(world&, const plan&, time_point end);
 
-    void begin();                      ///< everything that the plan has, until `end`
-    void heal();                       ///< from now on all is well
-    void rest() { restless_ = false; } ///< the world is left to itself
+    void begin();                      ///< starts all faults of the plan, until `end`
+    void heal();                       ///< ends all faults
+    void rest() { restless_ = false; } ///< permits of dead clients are not replaced any more
 
 private:
     asio::awaitable<void> cut(seat&, dice);
@@ -45,7 +45,7 @@ private:
     bool restless_ = true;
 };
 
-/// Ends the program of a seat as its user would: `close`, and then it is destroyed.
+/// Ends the program of a seat as its user would: calls `close`, then destroys it.
 asio::awaitable<void> close_program(world&, seat&);
 
 } // namespace holdfast::sim

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All invariants of a world, and when each of them is looked at.
+// All checkers of a world, and when each of them runs.
 #pragma once
 
 #include "sim/checkers/afterlife.hpp"
@@ -51,7 +51,7 @@ public:
         order_.look();
     }
 
-    /// Nothing is ready any more, and the clock is about to move.
+    /// Called when nothing is ready any more, before the clock moves.
     void at_rest() {
         endings_.look();
         left_behind_.look();
@@ -73,7 +73,7 @@ public:
         opening_.sent(from, r);
         conservation_.sent(r, f);
     }
-    /// The server has come to a request about a counter.
+    /// Called when the server has processed a request about a counter.
     void counted(int name, const memory::count_record& r) {
         conservation_.counted(name, r);
         capacity_.counted(name, r);
@@ -106,7 +106,7 @@ public:
         conservation_.completed(o, how);
         opening_.completed(o, how);
     }
-    /// The store has told its client that this hold is gone.
+    /// Called when the store has told its client that this hold is gone.
     void known_lost(int name, const std::string& owner) { loss_.known(name, owner); }
     void dropped(const operation& o) { endings_.dropped(o); }
     void heard(int client, int generation, const event& e) {
@@ -119,13 +119,13 @@ public:
         sharing_.closed();
     }
 
-    /// Everybody has released everything, and time has passed since.
+    /// Called some time after all callers have released everything.
     void at_peace() {
         left_behind_.at_peace();
         reports_.at_peace();
         conservation_.at_peace();
     }
-    /// And all programs have ended.
+    /// Called when all programs have ended too.
     void at_the_end() { left_behind_.at_the_end(); }
 
 private:

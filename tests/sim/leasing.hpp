@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an actor does with a semaphore whose permits are leased: it takes some and works under their
-// lease, gives back one of somebody's, and changes how many there are.
+// Activities of an actor with a leased semaphore. It takes permits and works under their lease. It
+// also gives back a permit of another holder, and changes the number of permits.
 #pragma once
 
 #include "sim/visitor.hpp"
@@ -18,7 +18,7 @@ public:
     leasing(world&, seat& home, int number, const plan&, time_point end);
 
     asio::awaitable<void> visit(int name);
-    asio::awaitable<void> take_once(int name, duration bound); ///< it must be possible
+    asio::awaitable<void> take_once(int name, duration bound); ///< must be possible
 
 private:
     using semaphore = disposable<leased_semaphore>;
@@ -38,7 +38,7 @@ private:
         return dice_.between(world_.how.lease_time / 2, world_.how.lease_longest);
     }
 
-    dice of_ids_; ///< so that others roll as before
+    dice of_ids_; ///< separate, so that other choices keep their old values
 };
 
 } // namespace holdfast::sim

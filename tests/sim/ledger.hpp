@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the simulated programs are doing and believe: the part of the truth that checkers read.
+// Operations and beliefs of the simulated programs, which the checkers read.
 #pragma once
 
 #include "sim/trace.hpp"
@@ -17,7 +17,7 @@
 
 namespace holdfast::sim {
 
-/// A lease in somebody's hands.
+/// Lease that a caller has.
 struct claim {
     claim(subject w, lease l, duration longest, std::string beside, unsigned replicas);
     claim(const claim&) = delete;
@@ -25,26 +25,26 @@ struct claim {
     const subject who;
     lease held;
     const std::string owner;                ///< `<uuid>:<number>`
-    const void* const hold;                 ///< the same for leases that share one
-    const std::vector<std::string> permits; ///< that it has, if it is of those
+    const void* const hold;                 ///< the same for leases that share a hold
+    const std::vector<std::string> permits; ///< ids of its permits, if it is a lease of permits
     const bool reads;                       ///< it may be shared with other readers
-    const std::string beside{};             ///< the owner of the hold on which it stands, if on any
-    const unsigned wants;                   ///< so many replicas must have confirmed it
-    duration longest;                       ///< of the lengths asked for it
+    const std::string beside{};             ///< owner of the hold on which it is based, if any
+    const unsigned wants;                   ///< replicas that must have confirmed it
+    duration longest;                       ///< longest length that was requested
     bool told_lost = false;                 ///< a callback on lost() ran
     std::optional<std::stop_callback<std::function<void()>>> on_lost;
-    std::optional<time_point> first_seen;   ///< by the checkers, at its beginning
-    std::optional<time_point> absent_since; ///< the server shows another owner, or none
+    std::optional<time_point> first_seen;   ///< when the checkers first saw it
+    std::optional<time_point> absent_since; ///< since when the server shows another owner, or none
 };
 
 enum class deed {
     lock,
     try_lock,
     try_lock_for,
-    acquire,     ///< of permits, with any patience
-    wait,        ///< for a latch
-    upgrade,     ///< to write on top of a read hold
-    read_beside, ///< to read under a write hold
+    acquire,     ///< takes permits, with any timeout
+    wait,        ///< waits for a latch
+    upgrade,     ///< writes on top of a read hold
+    read_beside, ///< reads under a write hold
     share,
     extend,
     unlock,
@@ -52,7 +52,7 @@ enum class deed {
     remaining_lease,
     force_unlock,
     release_permits,
-    add_permits, ///< below zero: so many fewer
+    add_permits, ///< may be negative, which removes permits
     drain,
     set_permits,
     count_down,
@@ -60,17 +60,17 @@ enum class deed {
     erase,
     value, ///< of a counter
     set_all_permits,
-    give_back_permit, ///< one of somebody's lease
+    give_back_permit, ///< one permit of a lease
     set_permit_lease,
     set_rate,
-    give_rate, ///< what somebody drew
+    give_rate, ///< gives back a draw
     close,
 };
 
 constexpr bool acquires(deed d) {
     return d <= deed::read_beside;
 }
-/// Whether it waits for what is counted.
+/// Returns whether the operation waits for a counter.
 constexpr bool counts(deed d) {
     return d == deed::acquire || d == deed::wait;
 }
@@ -79,21 +79,21 @@ constexpr bool changes_counter(deed d) {
 }
 const char* spelled(deed);
 
-/// An asynchronous operation under way, or just completed.
+/// Asynchronous operation in progress, or just completed.
 struct operation {
     deed what;
     subject who;
     duration patience = duration::max();
     time_point started_at{};
-    int generation = 0;            ///< of the client it was called on
-    bool reads = false;            ///< as many others may
-    std::uint64_t token_floor = 0; ///< the greatest that was given of its name before it began
+    int generation = 0;            ///< of the client on which it was called
+    bool reads = false;            ///< may be shared with other readers
+    std::uint64_t token_floor = 0; ///< greatest token of its name that was granted before it began
     std::optional<time_point> cancelled_at{};
     std::int64_t amount = 0; ///< of a counter
 };
 
 enum class outcome {
-    done, ///< granted, if it was to acquire
+    done, ///< granted, if it was an acquisition
     nothing,
     cancelled,
     unreachable,
@@ -113,7 +113,7 @@ const char* spelled(outcome);
 
 class ledger {
 public:
-    using operations = std::map<std::uint64_t, operation>; // in order of their beginning
+    using operations = std::map<std::uint64_t, operation>; // in the order of their start
     using claims = std::vector<claim*>;
 
     std::uint64_t begin(operation o) {
@@ -128,9 +128,9 @@ public:
     void remove(const claim& c) { std::erase(claims_, &c); }
     const claims& believed() const { return claims_; }
 
-    /// Whether anybody has a lease, believed or not, of that owner.
+    /// Returns whether a caller has a lease of that owner, believed or not.
     bool claimed(const std::string& owner) const;
-    /// Whether anybody believes in one.
+    /// Returns whether a caller believes in a lease of that owner.
     bool believed_of(const std::string& owner) const;
 
 private:

@@ -12,7 +12,7 @@ left_behind::left_behind(world& w)
     , ghosts_(static_cast<std::size_t>(w.names())) {}
 
 void left_behind::sent(const seat& from, const memory::request& r, const memory::fate& f) {
-    // Somebody has given that permit a lease of another length than its holder knows.
+    // The request has given that permit a lease of another length than its holder knows.
     if (r.changed && r.changed->verb == counter_verb::set_lease)
         records_[world_.lease_of(r.changed->permit)].copied = true;
     const bool matters = r.what == memory::verb::look || r.what == memory::verb::release;
@@ -45,16 +45,17 @@ bool left_behind::of_closed_program(const std::string& owner) const {
 
 bool left_behind::wanted(int name, const std::string& owner) const {
     const int client = world_.client_of(owner);
-    // No server ends what a session keeps: what is lost is to be released.
+    // A hold of a session does not expire by itself, so a lost hold must be released.
     const bool is_somebodys =
         world_.how.by_session() ? world_.books.believed_of(owner) : world_.books.claimed(owner);
     if (client < 0 || is_somebodys)
         return true;
-    if (world_.how.is_fair(name)) // several of a client wait side by side
+    if (world_.how.is_fair(name)) // several waiters of a client are in the queue together
         return !records_.at(owner).left && somebody_waits(client, name);
     const auto newest = newest_.find({client, name});
     const bool is_newest = newest != newest_.end() && newest->second == owner;
-    const bool side_by_side = world_.shares || world_.how.counts(name); // readers, and for permits
+    // readers, and waiters for permits
+    const bool side_by_side = world_.shares || world_.how.counts(name);
     if (!is_newest && !side_by_side)
         return false;
     return somebody_waits(client, name);
@@ -76,8 +77,9 @@ void left_behind::look() {
     }
 }
 
-/// Whoever does not wait any more leaves the queue of a fair lock. Who cannot for as long as its
-/// patience is as good as dead: then the place is over soon after it is the first.
+/// Checks that a caller which stopped waiting leaves the queue of a fair lock. A waiter that cannot
+/// leave for as long as its place lasts counts as dead. Its place ends soon after it becomes the
+/// first.
 void left_behind::watch_places(int name) {
     for (const std::string& owner : world_.counting(name)) {
         if (world_.client_of(owner) < 0 || of_closed_program(owner) || wanted(name, owner)) {
@@ -113,18 +115,20 @@ void left_behind::check(int name, const std::string& owner, time_point since) {
         fail(name, owner + " holds the lock on the server, and nobody has it");
 }
 
-/// Its release there is not known here. Whoever asked here since then has released it here.
+/// Returns whether the hold may come from an old primary. Its release there is not known on the new
+/// primary. A client that asked the new primary later has released it there.
 bool left_behind::may_be_of_old_primary(const record& known) const {
     return world_.replicas.may_show_ghosts() &&
            (known.looked_at < world_.replicas.last_promotion() ||
             known.looked_to != world_.replicas.primary());
 }
 
-/// A right that is missing may be granted again.
+/// A missing permission may be granted again.
 constexpr duration pause_after_denial{5000};
 
-/// The longest pause between two releases. A server whose clock cannot be trusted may grant what
-/// should be late, and then the lease is the bound, or how long a place lasts.
+/// Returns the time within which a hold must be released, at least the longest pause between two
+/// releases. A server whose clock cannot be trusted may grant a request that should be late. Then
+/// the limit is the lease, or the time that a place in a queue lasts.
 duration left_behind::settled_within(int name, const std::string& owner) const {
     const auto client = static_cast<std::size_t>(world_.client_of(owner));
     const time_point denied = world_.seats[client].net.last_denial(name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One client's way to the server, as bad as a seed or a scenario wants it.
+// Connection of one client to the server, as bad as a seed or a scenario wants it.
 #pragma once
 
 #include "sim/dice.hpp"
@@ -15,27 +15,29 @@
 
 namespace holdfast::sim {
 
-/// How often each thing goes wrong, in per cent of the requests.
+/// How often each fault happens, in percent of the requests.
 struct weather {
     int refused = 0;     ///< at once
-    int lost = 0;        ///< on the way there
-    int answer_lost = 0; ///< on the way back
-    int slow = 0;        ///< on the way there, by up to `slowness`
-    int slow_answer = 0; ///< on the way back, by up to `slowness`
-    int doubled = 0;     ///< executed again a little later
-    int broken = 0;      ///< the connection breaks at once; executed up to `slowness` later
-    int deaf = 0;        ///< the next wake-up is lost
-    int no_room = 0;     ///< at the client: it is not sent
+    int lost = 0;        ///< the request is lost
+    int answer_lost = 0; ///< the reply is lost
+    int slow = 0;        ///< the request is delayed by up to `slowness`
+    int slow_answer = 0; ///< the reply is delayed by up to `slowness`
+    int doubled = 0;     ///< the request is executed again a little later
+    int broken = 0;      ///< the connection breaks at once; the request is executed up to
+                         ///< `slowness` later
+    int deaf = 0;        ///< the next notification is lost
+    int no_room = 0;     ///< the client has no room, so the request is not sent
     duration slowness{};
-    duration latency{}; ///< of each way, always: up to that much. No trouble.
+    duration latency{}; ///< maximum time in each direction, for all requests; does not count as a
+                        ///< fault
 };
 
 class network {
 public:
-    /// Told of each request and what becomes of it.
+    /// Called for each request with its fate.
     using watcher = std::function<void(const memory::request&, const memory::fate&)>;
 
-    /// `further`: for what came later, so that old seeds keep their meaning.
+    /// `further` is for features that came later, so that old seeds keep their meaning.
     network(const sim_clock& time, dice d, dice further, duration command_timeout, watcher told)
         : time_{time}
         , dice_{d}
@@ -47,14 +49,14 @@ public:
     void cut(bool refusing) { cut_ = refusing ? outage::refuses : outage::swallows; }
     void mend() { cut_ = outage::none; }
 
-    /// The connection dies without a word: nothing comes through, but over another one.
+    /// Makes the connection die silently: no byte arrives, except over another connection.
     void silence(bool now) { silent_ = now; }
-    /// The server answers that whatever concerns that name is not allowed.
+    /// Makes the server answer that requests about that name are not allowed.
     void deny(int name) { denied_.insert(name); }
     void allow(int name) { denied_.erase(name); }
 
-    /// What becomes of the next request of that kind; several wait their turn. Comes before all
-    /// else, but not before a cut.
+    /// Plans the fate of the next request of that kind; several plans are used in turn. A plan has
+    /// priority over all other faults, except a cut.
     void next(memory::verb what, memory::fate f) { planned_.emplace_back(what, f); }
 
     memory::fate decide(const memory::request&);
@@ -62,25 +64,26 @@ public:
         return [this](const memory::request& r) { return decide(r); };
     }
 
-    /// Until when what went wrong may still be felt: requests on their way, answers awaited.
+    /// Returns until when past faults may have an effect, through requests in flight or awaited
+    /// replies.
     time_point troubled_until() const { return troubled_until_; }
     bool cut_off() const { return cut_ != outage::none; }
     bool silent() const { return silent_; }
-    /// When anything went wrong last, but for what a silent connection or a right that is missing
-    /// explains; those, and for a name.
+    /// Returns when a fault last happened, except those of a silent connection or a missing
+    /// permission. The next two functions return the times of those faults.
     time_point last_mishap() const { return last_mishap_; }
     time_point last_silence() const { return silent_ ? time_.now() : last_silence_; }
     time_point last_denial(int name) const;
     time_point last_want_of_room() const { return last_want_of_room_; }
-    /// Whether nothing went wrong since then, and before it, nothing that is still felt.
+    /// Returns whether no fault has happened since then, and no earlier fault still had an effect.
     bool well_since(time_point when, int name) const;
 
     void connected_anew() { connected_at_ = time_.now(); }
     time_point connected_at() const { return connected_at_; }
-    /// Nothing has gone wrong so far, no wake-up was lost.
+    /// Returns whether no fault has happened so far, and no notification was lost.
     bool flawless() const { return !was_deaf_ && troubled_until_ == time_point{}; }
-    /// Whether the server has executed a request twice. A look that it executes again after its
-    /// owner's release leaves the mark of a waiting writer, which ends by itself only.
+    /// Returns whether the server has executed a request twice. An attempt that is executed again
+    /// after its owner's release sets the writer-waiting flag, which only expires.
     bool doubled() const { return was_doubled_; }
     bool troubles(const memory::fate&) const;
     duration latency() const { return weather_.latency; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One operation that a simulated program has under way: entered in the books, checked at its end,
-// and cancelled whenever the plot wants it.
+// One operation of a simulated program in progress: it is entered in the ledger, checked at its
+// end, and cancelled when the plot says so.
 #pragma once
 
 #include "sim/inspection.hpp"
@@ -21,7 +21,7 @@
 
 namespace holdfast::sim {
 
-/// When an operation is cancelled, and how.
+/// When and how an operation is cancelled.
 struct cancellation {
     std::optional<std::size_t> after_steps{};
     std::optional<duration> after{};
@@ -34,20 +34,21 @@ public:
     ongoing(const ongoing&) = delete;
     ~ongoing();
 
-    /// For a `co_await` that does not throw and can be cancelled.
+    /// Returns a token for a `co_await` that does not throw and can be cancelled.
     auto token() const {
         return asio::bind_cancellation_slot(signal_->slot(), asio::as_tuple(asio::use_awaitable));
     }
 
-    /// The same for a handler.
+    /// Returns the same for a handler.
     template <typename Handler>
     auto bind(Handler handler) const {
         return asio::bind_cancellation_slot(signal_->slot(), std::move(handler));
     }
 
-    /// `got`: what an operation that answers something has got.
+    /// `got` says whether an operation with a result has got it.
     outcome ended(const error_code&, bool got = true);
-    outcome ended_with(const error_code&, std::int64_t amount); ///< so many it has got
+    outcome ended_with(const error_code&, std::int64_t amount); ///< `amount` is the number that it
+                                                                ///< got
     const operation& what() const { return what_; }
 
 private:
@@ -62,7 +63,7 @@ private:
 
 enum class taken_by { acquisition, re_entry };
 
-/// What somebody has taken: a lease, in the books as long as it is in his hands.
+/// Lease of a caller, which is in the ledger as long as the caller has it.
 class grip {
 public:
     grip(world&, subject, lease, duration longest, taken_by = taken_by::acquisition,
@@ -72,7 +73,7 @@ public:
 
     claim& what() { return *claim_; }
     bool empty() const { return !claim_; }
-    lease take_out(); ///< to release it: from now on it is not believed
+    lease take_out(); ///< returns the lease to release it; it is not believed in any more
 
 private:
     void strike_out();
@@ -81,7 +82,7 @@ private:
     std::unique_ptr<claim> claim_;
 };
 
-/// How an acquisition is wished for.
+/// Options of an acquisition.
 struct wanted {
     deed how = deed::lock;
     duration patience = duration::max();
@@ -91,13 +92,14 @@ struct wanted {
     unsigned replicas = 0; ///< that the lock object requires
 };
 
-/// The result is empty unless it was granted. The lock may be destroyed when it has begun.
+/// Acquires the lock. The result is empty if it was not granted. The lock object may be destroyed
+/// when the call has begun.
 asio::awaitable<std::unique_ptr<grip>> acquire(world&, subject, int generation, basic_mutex&,
                                                wanted, cancellation = {});
 asio::awaitable<outcome> release(world&, grip&, int generation, cancellation = {});
 
-// The same with a handler that throws. Begun, and not waited for; `over` is called before it
-// throws.
+// These do the same with a handler that throws. They begin the operation and do not wait for it.
+// `over` is called before the handler throws.
 void blunder_into(world&, subject, int generation, basic_mutex&, wanted, cancellation,
                   std::function<void()> over);
 void blunder_out_of(world&, grip&, int generation, std::function<void()> over);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Swarm testing: each seed leaves most faults out and makes the others strong, so that rare
-// combinations come up that a mixture of everything would drown.
+// Swarm testing: each seed leaves out most faults and makes the others frequent. So rare
+// combinations occur that would hardly occur in a mixture of all faults.
 #include "sim/plan.hpp"
 
 #include "sim/plots.hpp"
@@ -37,13 +37,13 @@ rules draw_rules(dice& d) {
 weather draw_weather(dice& d, const rules& r) {
     weather w;
     w.latency = d.one_of<duration>({milliseconds{0}, milliseconds{2}, milliseconds{20}});
-    // Between "just late" and "long after everybody gave up".
+    // Between "just too late" and "long after all callers gave up".
     w.slowness = r.command_timeout * d.between(1, 4) / 2;
     constexpr std::array<int weather::*, 8> faults{
         &weather::refused,     &weather::lost,   &weather::answer_lost, &weather::slow,
         &weather::slow_answer, &weather::broken, &weather::doubled,     &weather::deaf};
     if (d.percent(15))
-        return w; // fine weather
+        return w; // no faults
     for (int weather::*fault : faults)
         if (d.percent(30))
             w.*fault = d.one_of({2, 10, 30});
@@ -81,7 +81,7 @@ mishaps draw_mishaps(dice& d, const rules& r) {
         m.closes = seconds{d.between(2, 15)};
     if (d.percent(25))
         m.foreigners = seconds{d.between(1, 8)};
-    // Half of all servers keep their memory and their time.
+    // Half of all servers keep their memory and their clock.
     if (d.percent(50)) {
         m.rate = d.one_of({1.0, 0.99, 0.995, 1.005, 1.01});
         return m;
@@ -95,7 +95,7 @@ mishaps draw_mishaps(dice& d, const rules& r) {
     return m;
 }
 
-/// Some worlds have locks that can be shared.
+/// Makes the locks of some worlds shared locks.
 void draw_sharing(dice d, plan& p) {
     p.shared = d.percent(25);
     if (!p.shared)
@@ -103,7 +103,7 @@ void draw_sharing(dice d, plan& p) {
     p.people.reads = d.one_of({30, 60, 90});
     p.people.upgrades = d.one_of({0, 20, 60});
     p.people.downgrades = d.one_of({0, 30});
-    if (d.percent(50)) // fewer names, more who want them
+    if (d.percent(50)) // fewer names, so more contention
         p.names = 1;
     if (d.percent(50)) {
         p.usual = {.latency = p.usual.latency};
@@ -112,7 +112,7 @@ void draw_sharing(dice d, plan& p) {
     }
 }
 
-/// Everybody takes a name by locks of the same kind.
+/// Chooses the kind of lock of each name. All callers use the same kind for a name.
 void draw_kinds(dice d, plan& p) {
     p.kinds.assign(static_cast<std::size_t>(p.names), lock_kind::plain);
     if (d.percent(60))
@@ -122,14 +122,14 @@ void draw_kinds(dice d, plan& p) {
     p.tokens = d.one_of({fencing::counted, fencing::dated});
 }
 
-/// Some names are kept by other programs too, which come and go and tell nobody.
+/// Makes some names token locks, which other programs hold too, without sending notifications.
 void draw_tokens(dice d, plan& p) {
     if (p.shared || !d.percent(20))
         return;
     for (lock_kind& kind : p.kinds)
         if (d.percent(70))
             kind = lock_kind::token;
-    if (d.percent(60)) { // and nothing else disturbs: whoever waits is soon there
+    if (d.percent(60)) { // without other faults, so that a waiter gets the lock soon
         p.usual = {.latency = p.usual.latency};
         p.fate = {};
         p.people.timed = 0;
@@ -139,7 +139,7 @@ void draw_tokens(dice d, plan& p) {
     p.fate.foreigners = milliseconds{d.one_of({300, 2000})};
 }
 
-/// In some worlds most names are no locks.
+/// Makes most names of some worlds counters.
 void draw_counters(dice d, plan& p) {
     if (!d.percent(12))
         return;
@@ -150,7 +150,7 @@ void draw_counters(dice d, plan& p) {
         const auto kind = d.one_of({counter_kind::semaphore, counter_kind::latch});
         p.counters.push_back(d.percent(90) ? std::optional{kind} : std::nullopt);
     }
-    dice more{p.seed ^ 0x6c6561736564}; // came later
+    dice more{p.seed ^ 0x6c6561736564}; // added later
     for (std::optional<counter_kind>& kind : p.counters)
         if (kind && more.percent(50))
             kind = more.one_of({counter_kind::permits, counter_kind::permits, counter_kind::rate});
@@ -161,7 +161,7 @@ void draw_counters(dice d, plan& p) {
     p.actors = std::max(p.actors, 2);
     if (d.percent(40)) {
         leave_in_peace(d, p);
-    } else if (d.percent(40)) { // much is sent more than once, and its answers are slow
+    } else if (d.percent(40)) { // many requests are sent twice, and replies are slow
         p.usual.answer_lost = p.usual.doubled = p.usual.slow_answer = 20;
         p.usual.slowness = p.how.command_timeout;
     }
@@ -218,7 +218,8 @@ plan draw_plan(std::uint64_t seed) {
     p.clients = d.between(2, 4);
     p.actors = d.between(1, 3);
     p.names = d.one_of({1, 1, 2, 3});
-    const bool has_plot = draw_more(dice{~seed}, p); // most seeds keep their meaning then
+    // separate dice, so that most seeds keep their meaning
+    const bool has_plot = draw_more(dice{~seed}, p);
     draw_sharing(dice{seed ^ 0x5ead5}, p);
     draw_kinds(dice{seed ^ 0x6b696e6473}, p);
     draw_tokens(dice{seed ^ 0x746f6b656e}, p);

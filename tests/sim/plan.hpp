@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one seed makes of the world: who is there, what they do, and what goes wrong.
+// The world of one seed: its programs, their actions, and the faults.
 #pragma once
 
 #include "sim/dice.hpp"
@@ -12,53 +12,55 @@
 
 namespace holdfast::sim {
 
-/// How often programs do what, in per cent, and how long it takes them.
+/// How often programs do each action, in percent, and how long it takes.
 struct habits {
-    int recursive = 0;   ///< a recursive_mutex
-    int own_lease = 20;  ///< the lock object has a lease time of its own
-    int fixed = 0;       ///< with a lease time, not renewed
-    int impatient = 0;   ///< one attempt
-    int timed = 0;       ///< of the patient
-    int cancels = 0;     ///< of any operation
-    int drops = 0;       ///< the lease is destroyed instead of released
+    int recursive = 0;   ///< uses a recursive_mutex
+    int own_lease = 20;  ///< the lock object has its own lease time
+    int fixed = 0;       ///< asks for a lease that is not renewed
+    int impatient = 0;   ///< makes only one attempt
+    int timed = 0;       ///< uses a timeout, in percent of the other calls
+    int cancels = 0;     ///< cancels an operation
+    int drops = 0;       ///< destroys the lease instead of releasing it
     int outlasts = 0;    ///< holds for several lease times
     int extends = 0;     ///< per stage of a hold
-    int asks = 0;        ///< likewise: is it locked, for how long
-    int re_enters = 0;   ///< likewise
-    int forces = 0;      ///< somebody's hold, instead of taking it
-    int reacts = 0;      ///< releases when in danger, asks anew when lost, inside the callback
+    int asks = 0;        ///< per stage: asks whether the lock is held, and for how long
+    int re_enters = 0;   ///< per stage
+    int forces = 0;      ///< forces another caller's hold, instead of taking the lock
+    int reacts = 0;      ///< releases when in danger, and asks again when lost, inside the callback
     int throws_away = 0; ///< destroys the lock object while it waits
     int blunders = 0;    ///< its handler throws
-    int renews = 0;      ///< re-enters a fixed lease as a blocking lock() does: then it is renewed
-    int reads = 50;      ///< shares the lock, where it can be shared
+    int renews = 0;      ///< re-enters a fixed lease as a blocking lock() does, after which it is
+                         ///< renewed
+    int reads = 50;      ///< shares the lock, if it can be shared
     int upgrades = 0;    ///< per stage of a hold: writes on top of it
-    int downgrades = 0;  ///< likewise: goes on reading
-    int amount = 3;      ///< of permits, and the count of a latch: at most
+    int downgrades = 0;  ///< per stage: continues to read
+    int amount = 3;      ///< maximum number of permits, and maximum count of a latch
     int drains = 0;      ///< takes all permits
-    int adds = 0;        ///< makes more permits, or fewer
-    int sets = 0;        ///< makes a counter that there may be
-    duration pause{};    ///< between two deeds, at most
-    duration holds{};    ///< at most
+    int adds = 0;        ///< adds or removes permits
+    int sets = 0;        ///< creates a counter, which may exist already
+    duration pause{};    ///< maximum pause between two actions
+    duration holds{};    ///< maximum time of a hold
     duration patience{};
 };
 
-/// What befalls the server and the programs; zero: never, else the usual pause between two.
+/// Faults of the server and the programs. Zero means never; otherwise the usual pause between two
+/// faults.
 struct mishaps {
     duration cuts{};
-    duration cut_lasts{}; ///< at most
+    duration cut_lasts{}; ///< maximum length
     duration closes{};    ///< a program ends, and another starts
     duration foreigners{};
-    bool rude_foreigners = false; ///< take it from whoever holds it
-    duration silences{};          ///< a connection dies without a word
+    bool rude_foreigners = false; ///< take the lock from its holder
+    duration silences{};          ///< a connection dies silently
     duration silence_lasts{};
-    duration denials{};            ///< a name is not allowed for a while, and its neighbours are
+    duration denials{};            ///< a name is not allowed for a while, while other names are
     duration strangers{};          ///< a JVM comes to a fair lock
-    duration server{};             ///< one of the following
-    duration failovers{};          ///< where there are replicas: so is the next
-    duration replicas{};           ///< one of them stands still, or falls behind
-    bool promotes_best = false;    ///< the replica that has most
-    bool in_order = false;         ///< it is told to hand over, and all have all
-    bool comes_back_empty = false; ///< who is restarted
+    duration server{};             ///< one of the faults below
+    duration failovers{};          ///< only with replicas, like the next one
+    duration replicas{};           ///< a replica stops or falls behind
+    bool promotes_best = false;    ///< promotes the replica that has the most data
+    bool in_order = false;         ///< an ordered failover, in which all replicas have all data
+    bool comes_back_empty = false; ///< a restarted server has lost its data
     bool promotes_empty = false;
     bool restarts = false;
     bool evicts = false;
@@ -67,7 +69,7 @@ struct mishaps {
 };
 
 /// Number of visits after which an actor stops. Most actors make fewer than 100 visits before the
-/// safety phase ends. An actor would make thousands only where each call fails at once.
+/// safety phase ends. An actor makes thousands only if each call fails at once.
 constexpr int visits_max = 200;
 
 struct plan {
@@ -80,17 +82,17 @@ struct plan {
     int actors = 2;
     int names = 1;
     std::vector<lock_kind> kinds{};                      ///< of each name
-    std::vector<std::optional<counter_kind>> counters{}; ///< which names are no locks
+    std::vector<std::optional<counter_kind>> counters{}; ///< kind of each name that is a counter
     fencing tokens = fencing::counted;
-    bool shared = false; ///< locks that can be shared
+    bool shared = false; ///< the locks can be shared
     duration safety_phase{};
-    int fair = 0; ///< so many of the names, from the first on, are fair locks
+    int fair = 0; ///< number of names, from the first one, that are fair locks
 };
 
 plan draw_plan(std::uint64_t seed);
-/// Makes locks of all that has a name, of which there are `names`.
+/// Makes all names locks.
 void keep_locks_only(plan&);
-/// Who waits meets nothing but others.
+/// Removes all faults, so that a waiter meets only other waiters.
 void leave_in_peace(dice&, plan&);
 std::ostream& operator<<(std::ostream&, const plan&);
 

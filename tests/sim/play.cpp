@@ -66,7 +66,7 @@ private:
         check_all_done();
     }
 
-    /// Side by side, if their client lets them.
+    /// Lets the actors of a client take locks in parallel, if their client allows so many waiters.
     asio::awaitable<void> take_turns(int client) {
         for (actor& a : cast_) {
             if (a.client() != client)
@@ -106,8 +106,8 @@ private:
                                 "an end");
     }
 
-    /// By then everything has found its end: outages are noticed, leases of the dead are over,
-    /// even if the server's clock was set back, and everybody had his turn.
+    /// Returns the time by which everything has come to an end. Outages are noticed, leases of dead
+    /// clients have expired even if the server's clock was set back, and every actor had its turn.
     duration bound() const {
         const rules& r = plan_.how;
         return 3 * (r.lease_longest + r.session_time) + world_.stepped_back() + 3 * r.poll_bound +
@@ -162,7 +162,7 @@ result play(const plan& p, std::ostream& out, telling_of what) {
     const bool failed = r.broken.has_value();
     if (what == telling_of::everything || (what == telling_of::failures && failed))
         tell(out, *w, p, what);
-    if (failed) { // it cannot be taken down: what is stuck in it stays stuck
+    if (failed) { // leaked: operations that are stuck in it cannot be destroyed
         (void)s.release();
         (void)w.release();
     }

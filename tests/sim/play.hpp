@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The life of one simulated world, from its seed to its end or to the first broken invariant.
+// Plays one simulated world, from its seed to its end or to the first broken invariant.
 #pragma once
 
 #include "sim/plan.hpp"
@@ -14,15 +14,16 @@ namespace holdfast::sim {
 
 struct result {
     std::uint64_t seed = 0;
-    std::uint64_t hash = 0; ///< of all that happened
+    std::uint64_t hash = 0; ///< of all events
     std::size_t events = 0;
-    std::set<std::string_view> seen{}; ///< each kind of thing that happened
+    std::set<std::string_view> seen{}; ///< each kind of event that happened
     std::optional<violation> broken{};
 };
 
 enum class telling_of { nothing, failures, everything };
 
-/// What is told goes to `out`: for a failure the invariant, how to see it again, and what happened.
+/// Writes to `out`. For a failure this is the invariant, the command that repeats it, and the
+/// events.
 result play(std::uint64_t seed, std::ostream& out, telling_of = telling_of::failures);
 result play(const plan&, std::ostream& out, telling_of);
 

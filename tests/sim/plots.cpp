@@ -10,8 +10,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// Holders that stay, and a way that is well: whatever is lost then is lost for a reason of the
-/// plot's own.
+/// Makes holders keep their locks, and removes all faults. A lock is then lost only by the faults
+/// that the plot adds.
 void quiet_holders(dice& d, plan& p) {
     p.usual = {.latency = d.one_of<duration>({milliseconds{2}, milliseconds{20}})};
     p.fate = {};
@@ -20,7 +20,7 @@ void quiet_holders(dice& d, plan& p) {
     p.how.max_hold.reset();
 }
 
-/// Many that want one lock for a moment each, so that it goes from hand to hand.
+/// Makes many actors want one lock for a short time each, so that it is handed over often.
 void busy_hands(dice& d, plan& p) {
     quiet_holders(d, p);
     p.people.outlasts = 0;
@@ -38,7 +38,7 @@ void one_name_is_denied(dice& d, plan& p) {
     p.fate.denials = seconds{d.between(1, 4)};
     p.people.pause = milliseconds{5};
     p.people.timed = 0;
-    p.clients = 2; // with room for each to hold several, whose renewals come to travel together
+    p.clients = 2; // room for each to hold several locks, so that their renewals share requests
     p.actors = 6;
     p.names = 8;
 }
@@ -72,7 +72,7 @@ void extended_in_flight(dice& d, plan& p) {
     p.fate.evicts = true;
 }
 
-/// Half of them want twice as much as the others, and the server forgets.
+/// Half of the owners want leases twice as long as the others, and the server forgets locks.
 void unequal_heirs(dice& d, plan& p) {
     p.how.command_timeout = milliseconds{200};
     quiet_holders(d, p);
@@ -107,7 +107,7 @@ void restarts_in_flight(dice& d, plan& p) {
     p.names = 3;
 }
 
-/// What is asked of the store at the end of a term is carried out, and nobody hears of it.
+/// Requests at the end of a lease are carried out, and their replies are lost.
 void late_extensions(dice& d, plan& p) {
     p.how.command_timeout = milliseconds{200};
     p.how.lease_time = milliseconds{1200};
@@ -125,7 +125,7 @@ void late_extensions(dice& d, plan& p) {
     p.people.extends = 100;
 }
 
-/// The way to the server takes a good part of the lease, and nothing else is wrong.
+/// The round trip takes a large part of the lease, and there are no other faults.
 void far_server(dice& d, plan& p) {
     p.how.lease_time = d.one_of<duration>({milliseconds{1500}, seconds{3}, seconds{6}});
     p.how.lease_longest = 2 * p.how.lease_time;
@@ -188,7 +188,7 @@ void draw_families(dice d, plan& p) {
     if (!d.percent(40))
         return;
     p.fair = d.between(1, p.names);
-    if (d.percent(40)) { // many, and short of time
+    if (d.percent(40)) { // many waiters with short timeouts
         quiet_holders(d, p);
         p.people.timed = d.one_of({0, 60});
         p.people.cancels = d.one_of({0, 20});

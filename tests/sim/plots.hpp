@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Worlds that are about something: what a mixture of everything would hardly ever bring together.
+// Worlds about one subject: combinations that a mixture of all faults would hardly ever produce.
 #pragma once
 
 #include "sim/plan.hpp"
 
 namespace holdfast::sim {
 
-/// Most seeds stay as they are, some have more of everything, and some are about one thing.
-/// Whether there is one plot that all of it is about.
+/// Changes the plan: most seeds stay as they are, some get more of everything, and some get one
+/// subject. Returns whether the world is about one subject.
 bool draw_more(dice, plan&);
 
-/// Which kind of lock each name is.
+/// Chooses the kind of lock of each name.
 void draw_families(dice, plan&);
 
 } // namespace holdfast::sim

@@ -108,7 +108,8 @@ void replica_set::trouble_ends() {
     trouble_at_ = world_.clock.now();
 }
 
-/// Who sleeps after a failure asks again within a second; what is under way has ended then.
+/// Ends all faults. A client that sleeps after a failure asks again within a second, and all
+/// requests in flight have ended then.
 void replica_set::heal() {
     healed_ = true;
     troubles_ = 0;
@@ -167,7 +168,8 @@ std::optional<duration> replica_set::news_for(seat& place) {
     return after;
 }
 
-/// Of one program that ends and of the next each has a link of its own.
+/// Notes when a seat hears of the primary. A program that ends and its successor each have their
+/// own connection.
 void replica_set::note_news(seat& place, std::optional<duration> after) const {
     const time_point now = world_.clock.now();
     const bool is_second = place.news.told_at == now && place.news.machine == announced_;
@@ -179,7 +181,7 @@ void replica_set::note_news(seat& place, std::optional<duration> after) const {
     place.news = {now, at, announced_};
 }
 
-/// Of who has heard of another primary, nothing more comes to the old one.
+/// Checks that a client which has heard of a new primary sends nothing more to the old one.
 void replica_set::check_sent(const seat& place, std::size_t machine) {
     if (!place.news.at || world_.clock.now() <= *place.news.at ||
         static_cast<int>(machine) == place.news.machine)
@@ -190,8 +192,9 @@ void replica_set::check_sent(const seat& place, std::size_t machine) {
                         std::to_string(machine));
 }
 
-/// An old primary that runs goes on granting and renewing, for who does not know; and who was
-/// there believes for a lease.
+/// Returns whether exclusion is in doubt. A running old primary still grants and renews for clients
+/// that do not know of the failover. A client that used it believes in its lease until the lease
+/// ends.
 bool replica_set::in_doubt() {
     if (!exists() || promotions_ == 0)
         return false;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machines of a world's server, where it has replicas: what befalls them, and what may be
-// promised after that.
+// Machines of a world's server with replicas: their faults, and what may be promised afterwards.
 //
-// Whatever all replicas must confirm survives each failover, if their clocks agree: that is always
-// promised. Anything else may be lost, and then two may believe: for as long as somebody may still
-// be at an old primary, and a lease.
+// A lock that all replicas must confirm survives each failover, if the clocks of the machines
+// agree. This is always promised. Any other lock may be lost, and then two clients may believe in
+// it. This lasts as long as a client may use an old primary, plus one lease.
 #pragma once
 
 #include "sim/dice.hpp"
@@ -21,21 +20,22 @@ namespace holdfast::sim {
 class world;
 struct seat;
 
-/// Of one announcement, what the links of a seat make of it.
+/// When the connections of a seat hear of one announcement.
 struct heard_news {
     time_point told_at{};
-    std::optional<time_point> at{}; ///< by then all have heard of it; nothing: some will not
+    std::optional<time_point> at{}; ///< when all have heard of it; empty if some never will
     int machine = 0;
 };
 
-/// What a world has of them.
+/// Settings of a world's replicas.
 struct replication {
-    int count = 0;                              ///< beside the first primary; 0: it has none
-    std::vector<std::vector<unsigned>> wants{}; ///< of each name: how many its locks may require
-    duration lag{};                             ///< of each way, at most
-    std::vector<duration> clocks{};             ///< of each machine: so far ahead
+    int count = 0;                              ///< besides the first primary; 0 for none
+    std::vector<std::vector<unsigned>> wants{}; ///< for each name, the numbers of replicas that its
+                                                ///< locks may require
+    duration lag{};                             ///< maximum time in each direction
+    std::vector<duration> clocks{};             ///< how far the clock of each machine is ahead
     bool clocks_agree = true;                   ///< within the margin of the shortest lease
-    bool is_told = true;                        ///< what befalls them is heard of soon, as a rule
+    bool is_told = true;                        ///< clients usually hear soon of a failover
 };
 
 class replica_set {
@@ -45,15 +45,16 @@ public:
     bool exists() const { return how_.count > 0; }
     int machines() const { return how_.count + 1; }
     int primary() const;
-    /// It is not the primary, and does not know.
+    /// Returns whether the machine was the primary and does not know that it is replaced.
     bool is_old_primary(int machine) const;
     bool stands_still(int machine) const;
     std::size_t listeners(int machine) const;
-    /// So much of what the primary wrote; nothing: a replica that is to be sent all again.
+    /// Returns how much of the primary's writes it has received; empty for a replica that needs a
+    /// full copy.
     std::optional<std::uint64_t> received(int machine) const;
     bool is_empty(int machine) const { return empty_[index(machine)] && !received(machine); }
 
-    // What befalls them.
+    // Faults of the machines.
     void promote(int machine);
     void announce(int machine);
     void demote(int machine);
@@ -62,9 +63,9 @@ public:
     void cut(int machine);
     void slow_down(int machine, duration lag);
     void restart_empty(int machine);
-    void heal(); ///< no trouble is left, soon
+    void heal(); ///< ends all faults, soon
 
-    /// While somebody cannot do what he could on other days.
+    /// Marks the time during which a client or a machine does not work as usual.
     class trouble {
     public:
         explicit trouble(replica_set& of)
@@ -78,29 +79,32 @@ public:
         replica_set& of_;
     };
 
-    /// When a client hears of the primary that was announced just now.
+    /// Returns when a client hears of the primary that was announced just now.
     std::optional<duration> news_for(seat&);
     void all_hear_at_once() { all_hear_ = true; }
-    std::function<std::optional<duration>(const seat&)> news_of; ///< of a scenario; empty: chance
+    std::function<std::optional<duration>(const seat&)> news_of; ///< set by a scenario; if empty,
+                                                                 ///< chance decides
 
-    /// Whether what somebody believes may be lost, or may have been, which not all confirmed.
+    /// Returns whether a belief may be lost now, or may have been lost, if not all replicas
+    /// confirmed it.
     bool in_doubt();
-    bool survives(const claim&) const; ///< all had to confirm it
-    /// What was released may still be seen: nobody told the new primary.
+    bool survives(const claim&) const; ///< all replicas had to confirm it
+    /// Returns whether a released lock may still be seen, because the new primary was not told.
     bool may_show_ghosts() const;
-    bool is_there(const seat&) const; ///< it asks the primary
+    bool is_there(const seat&) const; ///< whether it uses the primary
     duration clocks_apart() const;
-    /// Since then the primary has not stood still. Now, while it does.
+    /// Returns the time since which the primary has not been stopped; now, while it is stopped.
     time_point primary_stood_still() const;
-    bool all_survive(int name) const; ///< whatever anybody believes of that name
+    bool all_survive(int name) const; ///< every hold of that name survives
     int promotions() const { return promotions_; }
     time_point last_promotion() const { return promoted_at_; }
-    /// Somebody was not where the primary is, or a replica was not well. Now, while that lasts.
+    /// Returns the last time when a client did not use the primary, or a replica was not well; now,
+    /// while that lasts.
     time_point last_trouble() const;
-    /// The longest that an answer waits for replicas.
+    /// Returns the longest time that a reply waits for replicas.
     duration longest_confirmation() const;
 
-    /// It asked there.
+    /// Called when the seat has sent a request to that machine.
     void check_sent(const seat&, std::size_t machine);
 
 private:
@@ -117,7 +121,7 @@ private:
     int troubles_ = 0;
     bool all_hear_ = false;
     bool came_back_empty_ = false; ///< as a primary
-    std::vector<bool> empty_;      ///< it was restarted so
+    std::vector<bool> empty_;      ///< it was restarted without data
     time_point promoted_at_{};
     time_point primary_stood_{};
     bool healed_ = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// As any other world, but with little that befalls the server but what is about replicas, and with
-// leases that are short beside a failover.
+// Worlds with replicas, with few other faults of the server, and with leases that are short
+// compared with a failover.
 #include "sim/replicated.hpp"
 
 #include <algorithm>
@@ -38,10 +38,10 @@ void draw_fate(dice& d, plan& p) {
     mishaps m{.cuts = p.fate.cuts,
               .cut_lasts = d.between(duration{100}, p.how.lease_time),
               .closes = p.fate.closes};
-    if (d.percent(50)) { // nothing but what befalls the server
+    if (d.percent(50)) { // only faults of the server
         p.usual = {.latency = d.one_of<duration>({milliseconds{2}, milliseconds{20}})};
         m = {};
-    } else if (d.percent(40)) { // what is sent takes its time
+    } else if (d.percent(40)) { // slow requests
         p.usual.slow = d.one_of({10, 30});
         p.usual.slowness = p.how.command_timeout * d.between(1, 2);
         p.usual.answer_lost = d.one_of({0, 10});
@@ -54,7 +54,7 @@ void draw_fate(dice& d, plan& p) {
     p.fate = m;
 }
 
-/// None, fewer than there are, all, or now this and now that.
+/// Draws the numbers of replicas that locks require: none, not all, all, or different numbers.
 std::vector<unsigned> draw_numbers(dice& d, unsigned all) {
     const int kind = d.between(0, 99);
     if (kind < 20)
@@ -75,14 +75,14 @@ void draw_replicas(dice& d, plan& p) {
     of.is_told = d.percent(75);
     for (int name = 0; name < p.names; ++name)
         of.wants.push_back(draw_numbers(d, static_cast<unsigned>(of.count)));
-    // A hundredth of the shortest lease that anybody asks for.
+    // A hundredth of the shortest requested lease.
     const duration agreed = p.how.lease_time / 400;
     of.clocks_agree = d.percent(75);
     const duration apart =
         of.clocks_agree ? agreed : d.one_of<duration>({milliseconds{200}, seconds{30}});
     for (int machine = 0; machine <= of.count; ++machine)
         of.clocks.push_back(d.between(duration{0}, apart));
-    // What all confirm must not be forgotten by one that comes back.
+    // A replica that comes back must not forget what all replicas have confirmed.
     const bool all_confirm = std::ranges::any_of(of.wants, [&](const auto& some) {
         return std::ranges::count(some, static_cast<unsigned>(of.count)) > 0;
     });
@@ -90,7 +90,7 @@ void draw_replicas(dice& d, plan& p) {
     p.fate.promotes_empty = !all_confirm;
 }
 
-/// Where some want more replicas than others, locks go from hand to hand.
+/// Hands locks over often, if some callers require more replicas than others.
 void draw_hands(dice& d, plan& p) {
     const auto is_mixed = [](const std::vector<unsigned>& some) { return some.size() > 1; };
     if (std::ranges::none_of(p.how.replicas.wants, is_mixed) || d.percent(30))
@@ -105,7 +105,7 @@ void draw_hands(dice& d, plan& p) {
     p.fate.closes = {};
 }
 
-/// What is sent to the new primary first comes late, and that one's clock is far behind.
+/// Delays the first requests to the new primary, whose clock is far behind.
 void draw_late_looks(plan& p) {
     replication& of = p.how.replicas;
     for (int machine = 0; machine <= of.count; ++machine)
@@ -121,7 +121,7 @@ void draw_late_looks(plan& p) {
     p.fate = {.failovers = milliseconds{1500}, .promotes_empty = p.fate.promotes_empty};
 }
 
-/// Many wait for one lock while another server takes over, and for a while nobody else disturbs.
+/// Makes many callers wait for one lock during a failover, with no other faults for a while.
 void draw_waiters(dice& d, plan& p) {
     p.how.lease_time = seconds{3};
     p.how.lease_longest = 2 * p.how.lease_time;

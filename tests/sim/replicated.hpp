@@ -7,7 +7,7 @@
 
 namespace holdfast::sim {
 
-/// What one seed makes of a world whose server has replicas, and fails over to them.
+/// Draws a world whose server has replicas and fails over to them.
 plan draw_replicated(std::uint64_t seed);
 
 } // namespace holdfast::sim

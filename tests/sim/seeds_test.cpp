@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fixed number of random worlds; `./dev sim` plays more. HOLDFAST_SEED begins elsewhere.
+// Plays a fixed number of random worlds; `./dev sim` plays more. HOLDFAST_SEED sets the first seed.
 #include "sim/checkers/exclusion.hpp"
 #include "sim/several/staging.hpp"
 #include "support/source_tree.hpp"
@@ -18,7 +18,7 @@ namespace holdfast::sim {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t seeds_played = 100; // ten times as slow, for other kinds of faults
+constexpr std::uint64_t seeds_played = 100; // ten times slower, and finds other kinds of faults
 constexpr std::uint64_t seeds_of_several = 20;
 constexpr bool enough_for_rare_things = false;
 #else
@@ -32,7 +32,7 @@ std::uint64_t first_seed() {
     return wish ? std::strtoull(wish, nullptr, 0) : 1;
 }
 
-/// Plays one seed; a failure is told with all that belongs to it.
+/// Plays one seed. A failure prints everything about it.
 result play_and_check(std::uint64_t seed, repertoire of = repertoire::single) {
     std::ostringstream told;
     const result r = play(of, seed, told);
@@ -45,12 +45,12 @@ TEST(Seeds, KeepEveryInvariantAndRareThingsHappen) {
     for (std::uint64_t i = 0; i < seeds_played; ++i) {
         const result r = play_and_check(first_seed() + i);
         if (r.broken)
-            return; // one story at a time
+            return; // one failure at a time
         seen.insert(r.seen.begin(), r.seen.end());
     }
     if (!enough_for_rare_things)
         return;
-    // If one of these never happens, the worlds have become too tame to prove anything.
+    // If one of these never happens, the worlds are too harmless to prove anything.
     for (const std::string_view rare :
          {"is cancelled",
           "unreachable",
@@ -94,7 +94,7 @@ TEST(Seeds, KeepEveryInvariantAndRareThingsHappen) {
         EXPECT_TRUE(seen.contains(rare)) << "never happened: " << rare;
 }
 
-/// What happened in the first seeds of worlds of several servers; empty: one of them failed.
+/// Returns the events of the first seeds of worlds with several servers; empty if a seed failed.
 std::set<std::string_view> play_several(repertoire of) {
     std::set<std::string_view> seen;
     for (std::uint64_t i = 0; i < seeds_of_several; ++i) {
@@ -142,8 +142,8 @@ TEST(Seeds, OfReplicasKeepEveryInvariantAndRareThingsHappen) {
           "outcome_unknown", "lease_lost", "hears that it has lost the lock",
           "reports: a renewal of owner {} failed"})
         EXPECT_TRUE(seen.contains(rare)) << "never happened: " << rare;
-    // What replicas are required for: without that it does happen. (Where all are required, it is a
-    // broken invariant.)
+    // Replicas are required to prevent this, so it must happen without them. (If all replicas are
+    // required, it is a broken invariant.)
     EXPECT_TRUE(seen.contains(two_believe)) << "no failover lost anything";
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the scenarios begin with: Alice and Bob, one server, fine weather. All invariants are
-// checked throughout, and at the end nothing may be left.
+// Fixture of the scenarios: Alice and Bob, one server, no faults. All invariants are checked
+// throughout, and at the end nothing may be left.
 #pragma once
 
 #include "sim/fortune.hpp"
@@ -34,7 +34,7 @@ protected:
     seat& alice = w.add_seat();
     seat& bob = w.add_seat();
 
-    /// Takes lock0 with a lock object of its own.
+    /// Takes lock0 with a new lock object.
     asio::awaitable<held> take(seat& who, wanted how = {}, cancellation plot = {}) {
         mutex m{*who.program, w.name_of(0)};
         co_return co_await acquire(w, about(who), who.of_program, m, how, plot);
@@ -53,7 +53,7 @@ protected:
     asio::awaitable<void> sleep(duration d) { return w.sleep(d); }
     asio::awaitable<void> until(duration since_start) { return w.sleep(since_start - w.elapsed()); }
 
-    /// Plays the scenes side by side, until nothing more happens; an hour is enough.
+    /// Plays the scenes in parallel until nothing more happens; an hour is enough.
     template <typename... Scenes>
     void play(Scenes&... scenes) {
         (w.play(scenes()), ...);

@@ -38,7 +38,7 @@ void succession::heal() {
     all_.heal();
 }
 
-/// Not beyond the end.
+/// Sleeps, but not beyond the end.
 asio::awaitable<void> succession::pause(duration length) {
     return world_.sleep(std::clamp(end_ - world_.clock.now(), duration{0}, length));
 }
@@ -80,14 +80,14 @@ duration succession::until_sent_all() const {
     return 4 * plan_.how.replicas.lag + duration{20};
 }
 
-/// It does not come to it.
+/// Makes all replicas follow the primary again, if there will be no failover.
 void succession::attend_replicas() {
     for (int machine = 0; machine < all_.machines(); ++machine)
         if (!over() && machine != all_.primary() && !all_.is_old_primary(machine))
             all_.demote(machine);
 }
 
-/// Some are cut off or fall behind before it comes to that.
+/// Cuts some replicas off, or makes them fall behind, before the failover.
 asio::awaitable<void> succession::neglect_replicas(dice& d) {
     for (int machine = 0; machine < all_.machines(); ++machine) {
         if (machine == all_.primary() || all_.is_old_primary(machine) || !d.percent(60))
@@ -150,7 +150,8 @@ asio::awaitable<void> succession::follow(dice d, int machine) {
     co_await pause(until_sent_all());
 }
 
-/// Any of them; or the one that has most, as servers do it. Never one that stands still.
+/// Chooses the next primary: any replica, or the replica with the most data, as servers do. Never
+/// chooses a stopped machine.
 int succession::choose(dice& d) const {
     std::vector<int> can;
     for (int machine = 0; machine < all_.machines(); ++machine) {
@@ -195,7 +196,7 @@ asio::awaitable<void> succession::disturb_one(dice& d, int replica) {
     default:
         all_.restart_empty(replica);
     }
-    co_await pause(duration{1300}); // what is under way is slow for a while
+    co_await pause(duration{1300}); // requests in flight are slow for a while
 }
 
 } // namespace holdfast::sim

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What befalls a primary and its replicas during the safety phase: one takes the other's place.
+// Failovers of a primary to its replicas during the safety phase.
 //
-//     replication fails or falls behind ──▶ the primary dies, stands still, is cut off, or is told
-//        ──▶ a replica is promoted ──▶ clients hear of it, sooner or later
-//        ──▶ the others follow it; the old primary learns of it, or comes back
+//     replication fails or falls behind ──▶ the primary dies, is stopped, is cut off, or is told
+//      ──▶ a replica is promoted ──▶ clients hear of it, sooner or later
+//      ──▶ the others follow it; the old primary learns of it, or comes back
 #pragma once
 
 #include "sim/plan.hpp"
@@ -15,7 +15,7 @@ public:
     succession(world&, const plan&, time_point end);
 
     void begin();
-    void heal(); ///< all follow the primary, and everybody hears of it
+    void heal(); ///< all follow the primary, and all clients hear of it
 
 private:
     enum class fate { dies, stands_still, is_cut_off, is_told };
@@ -30,7 +30,7 @@ private:
     asio::awaitable<void> follow(dice, int machine);
     asio::awaitable<void> disturb(dice);
     asio::awaitable<void> disturb_one(dice&, int replica);
-    int choose(dice&) const; ///< -1: there is none
+    int choose(dice&) const; ///< -1 if there is none
     asio::awaitable<void> pause(duration);
     bool over() const { return world_.clock.now() >= end_; }
 

@@ -47,7 +47,7 @@ const char* reported(event_kind kind) {
     }
 }
 
-/// The first that it is about: an owner's, or a request's own.
+/// Returns the first number that the request is about: an owner's, or its own.
 std::int64_t number_of(const memory::request& r) {
     const std::uint64_t number = r.counted          ? r.counted->request.number
                                  : r.changed        ? r.changed->request.number

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests, holders and the clients' own reports, as lines of a trace.
+// Writes requests, holders and the clients' reports as lines of a trace.
 #pragma once
 
 #include "sim/trace.hpp"
@@ -14,7 +14,7 @@ namespace holdfast::sim {
 
 struct sighting;
 
-/// What a client reports to its observer.
+/// Observer that writes the reports of a client.
 class telling final : public observer {
 public:
     telling(trace& log, int client, std::function<void(const event&)> heard)
@@ -29,7 +29,7 @@ private:
     std::function<void(const event&)> heard_;
 };
 
-/// `from`: a client, and the server that it asks, where there are several.
+/// `from` is the client. If there are several servers, `from` also has the server that it asks.
 void tell_of_request(trace&, subject from, const memory::request&, const memory::fate&,
                      bool troubled);
 void tell_of_holder(trace&, subject lock, int client, const sighting&);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happened in a simulated world: cheap to write, since most worlds go well, and readable.
+// Events of a simulated world. A line is cheap to write, because most worlds have no failure, and
+// readable.
 #pragma once
 
 #include "support/sim_clock.hpp"
@@ -12,12 +13,12 @@
 
 namespace holdfast::sim {
 
-/// Whom a line is about. Clients, their actors, the names and servers are numbered; -1: none.
+/// Subject of a line. Clients, their actors, names and servers are numbered; -1 means none.
 struct subject {
     int client = -1;
     int actor = -1;
     int name = -1;
-    int server = -1; ///< where there are several
+    int server = -1; ///< if there are several
 };
 
 class trace {
@@ -31,16 +32,16 @@ public:
         note(who, what, a.count(), b.count());
     }
 
-    /// Returns the hash of everything that was noted, and when. Equal runs have equal hashes.
+    /// Returns the hash of all lines with their times. Equal runs have equal hashes.
     std::uint64_t hash() const;
     std::size_t size() const { return lines_.size(); }
 
-    /// Each `what` that was noted.
+    /// Returns each `what` that was noted.
     std::set<std::string_view> kinds() const;
 
-    /// Only what is about the name of that number, or about none; everything if it is negative.
+    /// Prints the lines about the name of that number, or about none; all lines if it is negative.
     void print(std::ostream&, int only_name) const;
-    /// Of those, the last ones.
+    /// Prints the last ones of those lines.
     void print_end(std::ostream&, int only_name, std::size_t lines) const;
 
 private:

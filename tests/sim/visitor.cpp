@@ -43,13 +43,13 @@ cancellation visitor::draw_cancellation() {
     return c;
 }
 
-/// Never longer than the safety phase lasts.
+/// Sleeps, but not beyond the end of the safety phase.
 asio::awaitable<void> visitor::nap(duration d) {
     const duration left = std::max(end_ - world_.clock.now(), duration{0});
     return world_.sleep(std::min(d, left));
 }
 
-/// And the next program is not there yet.
+/// Sleeps if the program was closed, because its successor may not be started yet.
 asio::awaitable<void> visitor::nap_if_closed() {
     if (generation_ != home_.generation)
         co_await nap(std::chrono::milliseconds{50});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an actor does with names that are no locks, whatever is counted there: it draws what to do
-// from dice of its own, so that others roll as before.
+// Base of an actor's activities with counters. It has its own dice, so that other choices keep
+// their values.
 #pragma once
 
 #include "sim/ongoing.hpp"
@@ -17,7 +17,7 @@ protected:
     template <typename Counter>
     using disposable = std::shared_ptr<std::optional<Counter>>; // it may be destroyed in use
 
-    /// `salt`: another one for each class.
+    /// `salt` must be different for each class.
     visitor(world&, seat& home, int number, const plan&, time_point end, int salt);
 
     template <typename Counter, typename... How>
@@ -26,7 +26,7 @@ protected:
         built->emplace(*home_.program, world::name_of(name), how...);
         return built;
     }
-    /// Perhaps it is destroyed soon.
+    /// Destroys the object soon, with some probability.
     template <typename Counter>
     void throw_away_perhaps(const disposable<Counter>& built) {
         if (!dice_.percent(plan_.people.throws_away))
@@ -48,7 +48,7 @@ protected:
     const time_point end_;
     dice dice_;
     int generation_ = 0;  ///< of the program with which the present visit began
-    std::set<int> known_; ///< names that it has been at
+    std::set<int> known_; ///< names that it has visited
 };
 
 } // namespace holdfast::sim

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A simulated world: a server, clients of the production library, one clock, one thread, one seed.
-// Between any two steps the checkers look at it.
+// Simulated world: a server, clients of the production library, one clock, one thread, one seed.
+// The checkers run between any two steps.
 #pragma once
 
 #include "sim/by_text.hpp"
@@ -36,10 +36,11 @@ namespace holdfast::sim {
 
 class inspection;
 
-/// The lengths of time that all in a world keep to.
+/// Time limits and settings of a world.
 struct rules {
     duration lease_time{6000};
-    duration lease_longest{6000}; ///< that anybody asks for, a foreigner too
+    duration lease_longest{6000}; ///< longest lease that any client requests, including foreign
+                                  ///< ones
     duration command_timeout{1000};
     duration poll_bound{2000};
     duration unavailable_patience{4000};
@@ -49,39 +50,40 @@ struct rules {
     bool release_on_close = false;
     std::size_t waiters_max = 1'000'000;
     holdfast::hand_off hand_off{};
-    int fair = 0;                   ///< so many names, from the first on, are fair locks
-    std::vector<lock_kind> kinds{}; ///< of each other name; empty: all are plain
-    std::vector<std::optional<counter_kind>> counters{}; ///< which names are no locks
+    int fair = 0;                   ///< number of names, from the first one, that are fair locks
+    std::vector<lock_kind> kinds{}; ///< of the other names; if empty, all are plain
+    std::vector<std::optional<counter_kind>> counters{}; ///< kind of each name that is a counter
     replication replicas{};                              ///< of the server
-    duration session_time{}; ///< of each client at the server; zero: holds last as their leases say
+    duration session_time{}; ///< session timeout of each client; zero if holds last as long as
+                             ///< their leases
 
     bool by_session() const { return session_time > duration{}; }
-    /// What the server gives to who asks for that lease.
+    /// Returns the time that the server gives for a requested lease.
     duration given_for(duration lease) const {
         return by_session() ? std::min(lease, session_time) : lease;
     }
 
-    /// What that name counts; nothing: it is a lock.
+    /// Returns the kind of counter of that name; empty for a lock.
     std::optional<counter_kind> counts(int name) const {
         const auto place = static_cast<std::size_t>(name);
         return place < counters.size() ? counters[place] : std::nullopt;
     }
 
-    /// The least that is allowed.
+    /// Returns the smallest allowed value.
     duration waiter_patience() const {
         return poll_bound + unavailable_patience + 2 * command_timeout;
     }
     duration stranger_waits() const { return 2 * lease_time; }
     bool is_fair(int name) const { return name < fair; }
-    /// Whether other programs keep it too, which tell nobody.
+    /// Returns whether other programs use the lock too, which send no notifications.
     bool is_token(int name) const {
         const auto place = static_cast<std::size_t>(name);
         return !is_fair(name) && place < kinds.size() && kinds[place] == lock_kind::token;
     }
 };
 
-/// A place for a client program, and its way to the server. A program may end and be followed by
-/// another, which knows nothing of it.
+/// Place of a client program, with its connection to the server. A program may end and be followed
+/// by another, which knows nothing of it.
 struct seat {
     seat(int n, dice d, network w)
         : number{n}
@@ -91,11 +93,11 @@ struct seat {
     dice random;
     network net;
     std::unique_ptr<client> program;
-    int generation = 0;    ///< one more from the moment that a program is closed
-    int of_program = 0;    ///< the generation that the program here belongs to
+    int generation = 0;    ///< increased when a program begins to close
+    int of_program = 0;    ///< the generation of the present program
     heard_news news{};     ///< of the primary that was announced last
     std::string asks{};    ///< the server, as its program reported
-    time_point moved_at{}; ///< there
+    time_point moved_at{}; ///< when it moved to that server
 };
 
 struct violation {
@@ -104,16 +106,16 @@ struct violation {
     int name; ///< of the lock, or -1
 };
 
-/// Who holds a lock, as the server shows it.
+/// Holder of a lock, as the server shows it.
 struct sighting {
-    std::string owner{}; ///< empty: free; of several the first
+    std::string owner{}; ///< empty if free; the first of several
     duration remaining{};
-    std::vector<std::string> owners{}; ///< all that share it, and who writes on top of them
-    bool written = false;              ///< somebody excludes all others
+    std::vector<std::string> owners{}; ///< all that share it, and the writer on top of them
+    bool written = false;              ///< a holder excludes all others
 
-    std::map<std::string, duration> permits{}; ///< that are leased: for how long, by id
+    std::map<std::string, duration> permits{}; ///< remaining time of leased permits, by id
 
-    /// All of it, where it has several permits.
+    /// Returns whether the server shows the whole claim, which may have several permits.
     bool shows(const claim& c) const {
         if (c.permits.empty())
             return shows(c.owner);
@@ -132,7 +134,8 @@ struct sighting {
 };
 
 sighting sighting_of(holding);
-/// Returns the lock of that name. Nothing: it is free, or the name is no lock's.
+/// Returns the lock of that name. Returns nothing if it is free, or if the name is not that of a
+/// lock.
 std::optional<holding> lock_at(const memory::server&, const lock_name&);
 
 class world {
@@ -147,55 +150,56 @@ public:
     memory::server server{clock};
     const rules how;
     dice chance;
-    bool shares = false; ///< its locks are of the kind that can be shared
-    dice further;        ///< for what came later, so that old seeds keep their meaning
+    bool shares = false; ///< its locks can be shared
+    dice further;        ///< for features that came later, so that old seeds keep their meaning
     trace log{clock};
     ledger books;
     std::deque<seat> seats;
     replica_set replicas;
 
     seat& add_seat(weather = {});
-    void start_program(seat&); ///< a new client in that place
+    void start_program(seat&); ///< starts a new client in that place
     void close_began(seat&);   ///< its program is told to close, or destroyed
 
     void play(asio::awaitable<void> story);
     asio::awaitable<void> sleep(duration);
     void after_steps(std::size_t, std::function<void()>);
 
-    // Until that moment, or the first violation.
+    // Runs until that time, or until the first violation.
     void run_until(time_point);
-    /// A handler of a user's is about to throw what it returns.
+    /// Returns an exception for a user's handler, which is about to throw it.
     struct blunder;
     blunder about_to_throw(subject);
-    bool all_came_out() const { return thrown_ == came_out_; } ///< of what was thrown
+    bool all_came_out() const { return thrown_ == came_out_; } ///< all thrown exceptions
 
     void run_for(duration d) { run_until(clock.now() + d); }
     duration elapsed() const { return clock.now() - start_; }
 
-    // What befalls the server. Exclusion is not promised for a while after some of it.
+    // Faults of the server. After some of them, exclusion is not promised for a while.
     void step_clock(duration);
     void set_rate(double);
     void restart_empty();
     void evict(int name);
     void occupy(int name, duration lease, lock_kind = lock_kind::plain);
     void vacate(int name);
-    /// A stranger's change of a counter.
+    /// Changes a counter as a foreign client.
     void count(int name, counter_verb, std::int64_t amount = 0);
-    void take_permit(int name, duration lease); ///< a stranger
-    /// The number that is there; of permits all of them, the held ones too.
+    void take_permit(int name, duration lease); ///< as a foreign client
+    /// Returns the number; for permits, the number of all permits, including held ones.
     std::optional<std::int64_t> counter(int name) const;
-    std::int64_t available(int name) const; ///< now; of a latch what is to go
-    /// Where each client draws for itself nobody sees how much all can have.
+    std::int64_t available(int name) const; ///< now; for a latch, the remaining count
+    /// Returns whether each client has its own rate, so that the total available is not known.
     bool is_drawn_by_each(int name) const;
-    bool is_set(int name) const; ///< a rate limiter, now
-    /// It was set or deleted last: before that somebody may have found that it was not.
+    bool is_set(int name) const; ///< whether the rate limiter exists now
+    /// Returns when it was last set or deleted. A client may have found it missing before.
     time_point set_since(int name) const { return set_since_[static_cast<std::size_t>(name)]; }
-    // A JVM at a fair lock: true, it has it.
+    // A JVM at a fair lock. Returns true if it has the lock.
     bool stranger_looks(int name, const std::string& owner, duration wait);
     void stranger_releases(int name, const std::string& owner);
     void stranger_gives_up(int name, const std::string& owner, duration wait);
     std::vector<std::string> waiting(int name) const;  ///< in the queue of a fair lock
-    std::vector<std::string> counting(int name) const; ///< of those, ours whose time is not over
+    std::vector<std::string> counting(int name) const; ///< waiters of our clients whose place has
+                                                       ///< not expired
     /// State of the server: while it is the same, so are holders and queues.
     struct server_stamp {
         const void* machine = nullptr;
@@ -207,16 +211,16 @@ public:
     server_stamp stamp() const;
     /// Returns `to_string(owner)`. The text is kept until the next call for another owner.
     const std::string& text_of(const owner_id& owner) const;
-    std::string holder(int name) const; ///< now; empty: nobody
-    /// Whether somebody may stand in a queue and not look any more.
+    std::string holder(int name) const; ///< now; empty if it is free
+    /// Returns whether a dead waiter may be in a queue.
     bool anybody_may_be_dead() const;
     bool jvms_came() const { return jvms_came_; } ///< into a queue
 
     int names() const { return static_cast<int>(sightings_.size()); }
     static lock_name name_of(int number) { return "lock" + std::to_string(number); }
     static int number_of(std::string_view name) { return name.back() - '0'; }
-    int client_of(const std::string& owner) const; ///< -1: foreign
-    /// For which owner that permit was asked for; empty: for none of ours.
+    int client_of(const std::string& owner) const; ///< -1 for a foreign client
+    /// Returns the owner for which that permit was requested; empty if it is not ours.
     std::string lease_of(const std::string& permit) const {
         const auto known = lease_of_permit_.find(permit);
         return known == lease_of_permit_.end() ? std::string{} : known->second;
@@ -225,13 +229,15 @@ public:
     const sighting& seen(int name) const { return sightings_[static_cast<std::size_t>(name)]; }
     double rate() const { return rate_; }
     bool exclusion_promised(int name) const;
-    /// The server shows what that claim believes, as long as it does.
+    /// Returns whether the server must show the claim as long as its client believes in it.
     bool promised(const claim&);
-    /// The server counts fencing tokens, and nobody has one from before it forgot how far.
+    /// Returns whether tokens must grow: the server counts them, and no client has a token from
+    /// before the server lost its counter.
     bool tokens_promised(int name) const;
-    /// The server forgets what it was not asked to keep, and knows of some who are gone.
+    /// Notes a failover: the server forgets what it was not asked to keep, and shows waiters that
+    /// are gone.
     void fails_over() { somebody_died_ = true, faithful_ = false; }
-    bool server_is_faithful() const { return faithful_; } ///< has forgotten nothing, nor its time
+    bool server_is_faithful() const { return faithful_; } ///< lost no data, and its clock is right
     bool clock_was_stepped() const { return stepped_; }
     bool clock_was_slow() const { return was_slow_; } ///< by more than is promised to be harmless
     duration stepped_back() const { return stepped_back_; }
@@ -262,9 +268,9 @@ private:
     std::vector<sighting> sightings_;
     std::vector<time_point> doubt_until_;
     time_point tokens_doubted_until_{};
-    by_text<int> identities_;              ///< of programs: the number of the seat
-    by_text<std::string> lease_of_permit_; ///< the owner's number, by the permit's id
-    std::vector<time_point> set_since_;    ///< rate limiters, by name
+    by_text<int> identities_;              ///< number of the seat, by identity of the program
+    by_text<std::string> lease_of_permit_; ///< the owner, by the permit's id
+    std::vector<time_point> set_since_;    ///< of rate limiters, by name
     std::uint64_t strangers_permits_ = 0;
     const bool keeps_permits_ = std::ranges::count(how.counters, counter_kind::permits) > 0;
     std::vector<delayed> delayed_;
@@ -285,7 +291,7 @@ private:
     std::unique_ptr<inspection> checks_;
 };
 
-/// Of the kind that the library itself catches elsewhere.
+/// Exception of the type that the library itself catches elsewhere.
 struct world::blunder : boost::system::system_error {
     blunder();
 };

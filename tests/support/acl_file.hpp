@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What docs/security has for a user, as an operator gives it to a server.
+// Rules of docs/security for a user, as an operator gives them to a server.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace holdfast::support {
 
-/// Its rules, for names that begin with `prefix`.
+/// Returns the rules of the file, for names that begin with `prefix`.
 std::vector<std::string> rules_of_acl_file(std::string_view prefix,
                                            std::string_view file = "holdfast.acl");
 
-/// ACL SETUSER … for `user`, with that password and exactly these rules.
+/// Returns the command ACL SETUSER … for `user`, with that password and exactly these rules.
 std::vector<std::string> acl_setuser(std::string user, std::string password,
                                      const std::vector<std::string>& rules);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Redis store on a real server without its production connection: every request is over when
-// the call returns. For tests in simulated time.
+// Redis store on a real server without its production connection. Each request is complete when the
+// call returns. For tests in simulated time.
 #pragma once
 
 #include "redis/node.hpp"
@@ -19,7 +19,7 @@ public:
         , ear_{socket_path}
         , time_{time} {}
 
-    /// Rings for whatever was published until now. The test says when.
+    /// Wakes the subscribers of all messages that were published until now. The test decides when.
     void deliver();
 
     asio::awaitable<redis::reply> call(const redis::script&, std::span<const std::string_view> keys,

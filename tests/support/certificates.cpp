@@ -21,7 +21,8 @@ void require(bool done) {
 
 using open_file = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-/// Whole or not at all: a server may read it at any moment.
+/// Writes a file by rename, because a server may read it at any moment and must not see a part of
+/// it.
 template <typename Write>
 void write_file(const std::string& path, Write write) {
     const std::string beside = path + ".new";

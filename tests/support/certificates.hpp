@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Certificates made by the test that needs them, so that none is kept that will expire.
+// Certificates that each test makes itself, so that none in the repository can expire.
 #pragma once
 
 #include <chrono>
@@ -12,32 +12,32 @@ struct x509_st;
 
 namespace holdfast::support {
 
-/// PEM files.
+/// Certificate and key in PEM files.
 struct identity {
     std::string certificate_file;
     std::string key_file;
 };
 
-/// One that signs certificates for others. All its files are in a folder that goes with it.
+/// Certificate authority for tests. Its files are in a folder that the destructor removes.
 class authority {
 public:
     using days = std::chrono::duration<int, std::ratio<86'400>>;
 
     struct wanted {
-        std::string names = "DNS:localhost,IP:127.0.0.1"; ///< empty: none, but a common name
-        days begins{-1};                                  ///< from now
+        std::string names = "DNS:localhost,IP:127.0.0.1"; ///< empty for only a common name
+        days begins{-1};                                  ///< relative to now
         days ends{1};
-        std::string key_password{}; ///< empty: the key is not encrypted
+        std::string key_password{}; ///< empty if the key is not encrypted
     };
 
     explicit authority(std::string name = "The test's authority");
     authority(const authority&) = delete;
     ~authority();
 
-    /// Its own certificate, for who trusts it.
+    /// Returns the file of its own certificate, for a client or server that trusts it.
     std::string file() const { return folder_ / "authority.pem"; }
 
-    /// Writes `<file>.pem` and `<file>.key`, over those there are.
+    /// Writes `<file>.pem` and `<file>.key`, and overwrites existing files.
     identity issue(const std::string& file, const wanted&) const;
     identity issue(const std::string& file) const { return issue(file, {}); }
 

@@ -16,7 +16,8 @@
 namespace holdfast::support {
 namespace {
 
-/// A pair of sockets and no pipe: writing to a program that is gone must not end us by SIGPIPE.
+/// Makes a pair of sockets. It is not a pipe, because writing to a program that has ended must not
+/// end the test by SIGPIPE.
 std::array<int, 2> new_pair() {
     std::array<int, 2> ends{};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Another program, spoken to in lines.
+// Another program, with which a test exchanges lines of text.
 #pragma once
 
 #include <chrono>
@@ -13,29 +13,31 @@
 
 namespace holdfast::support {
 
-/// A running program with our ends of its standard input and output. Killed and reaped with the
-/// object; one that reads its input also ends when we do.
-/// Thread safety: `next_line` and `speaks_within` on one thread, the rest on another.
+/// Running program whose standard input and output are connected to the test. The destructor kills
+/// and reaps it. If the test ends, a program that reads its input ends too. Thread safety:
+/// `next_line` and `speaks_within` on one thread, the rest on another.
 class child_process {
 public:
-    /// What it prints as errors goes to that file. Throws `std::system_error`.
+    /// Starts the program, whose stderr goes to the file `errors`. Throws `std::system_error`.
     child_process(std::vector<std::string> command, const std::filesystem::path& errors);
     child_process(const child_process&) = delete;
     ~child_process();
 
-    /// Waits for it as long as the program lives; nothing when its output has ended.
+    /// Returns the next line. Waits as long as the program lives. Returns nothing when its output
+    /// has ended.
     std::optional<std::string> next_line();
 
-    /// Whether within that time it says something, or its output ends.
+    /// Returns whether the program writes something, or closes its output, within this time.
     bool speaks_within(std::chrono::milliseconds) const;
 
-    /// On its standard input. A program that is gone hears nothing.
+    /// Writes a line to the program's standard input. Does nothing if the program has ended.
     void say(const std::string& line);
 
     void signal(int) const;
     pid_t id() const { return pid_; }
 
-    /// Returns when it has ended: its exit status, or 128 + the signal that ended it.
+    /// Waits for the end of the program. Returns its exit status, or 128 + the signal that ended
+    /// it.
     int wait();
 
 private:
@@ -44,7 +46,7 @@ private:
     std::string heard_;
 };
 
-/// As exec wants them. Valid as long as the words stay as they are.
+/// Returns the pointers that exec needs. They are valid as long as the words do not change.
 std::vector<char*> pointers_to(std::vector<std::string>& words);
 
 } // namespace holdfast::support

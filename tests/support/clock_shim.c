@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * LD_PRELOAD for a server: moves its date, and with it the end of every lease, by what a shared
- * file says, so that no test waits for a lease. Its monotonic clock stays as it is.
+ * LD_PRELOAD library for a server. It moves the server's date by an offset in a shared file, and
+ * so the expiry of every lease, so that no test waits for a lease. The monotonic clock does not
+ * change.
  *
- *     HOLDFAST_CLOCK_FILE  8 bytes: nanoseconds to add, signed, in the machine's order
+ *     HOLDFAST_CLOCK_FILE  8 bytes: nanoseconds to add, signed, in the machine's byte order
  *
- * No dlsym and no malloc: the server's allocator asks for the time before it is ready itself. */
+ * Uses no dlsym and no malloc, because the server's allocator asks for the time before it is
+ * ready. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdint.h>

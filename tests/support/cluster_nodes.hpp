@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nodes of a cluster say of each other: the lines of nodes.conf and of CLUSTER NODES.
+// Descriptions of the nodes of a cluster: the lines of nodes.conf and of CLUSTER NODES.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +15,23 @@ struct slot_range {
 
 struct cluster_line {
     std::string id{};
-    std::string address{};     ///< as in "127.0.0.1:6379@16379"
-    std::string flags{};       ///< as in "myself,master"
-    std::string primary = "-"; ///< of a replica
+    std::string address{};     ///< for example "127.0.0.1:6379@16379"
+    std::string flags{};       ///< for example "myself,master"
+    std::string primary = "-"; ///< for a replica, the id of its primary
     std::uint64_t epoch = 0;
-    bool is_connected = true; ///< in the eyes of who says it
+    bool is_connected = true; ///< as seen by the node that reports this line
     std::vector<slot_range> slots{};
-    std::vector<int> open_slots{}; ///< on their way here or away; only of itself
+    std::vector<int> open_slots{}; ///< slots being migrated or imported; a node reports only its
+                                   ///< own
 
-    bool is(std::string_view flag) const; ///< "master", and not "myself,master"
+    bool is(std::string_view flag) const; ///< "master" matches "myself,master"
     bool has(int slot) const;
-    std::string text() const; ///< without its end
+    std::string text() const; ///< without the line end
 };
 
 std::vector<cluster_line> cluster_lines(const std::string& text);
 
-/// So many equal parts.
+/// Divides the slots into equal parts.
 std::vector<std::vector<slot_range>> slots_shared_out(std::size_t parts);
 
 } // namespace holdfast::support

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All verbs of what is counted, one after the other: for what each of them owes wherever it is
-// called.
+// All functions of the counters, one after the other, for tests of what each function must do in
+// every situation.
 #pragma once
 
 #include "support/eventually.hpp"
@@ -21,7 +21,7 @@
 
 namespace holdfast::support {
 
-/// One of each type, of one client.
+/// One counter of each type, all of one client.
 struct counters {
     explicit counters(client& home)
         : seats{home, "seats"}
@@ -35,7 +35,7 @@ struct counters {
     rate_limiter mails;
 };
 
-/// A call by its name, and the code that it fails with.
+/// Function with its name. The function makes the call and returns its error code.
 using counter_verbs = std::vector<std::pair<const char*, std::function<error_code()>>>;
 
 inline const std::string some_permit(32, 'a');

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A connection that ends somewhere in what is said over it. Whatever was carried out: the lock is
-// taken once, and released once.
+// Tests of a connection that breaks at any byte of the traffic. Whatever the server has carried
+// out, the lock is taken once and released once.
 #pragma once
 
 #include "support/recorder.hpp"
@@ -20,30 +20,32 @@
 
 namespace holdfast::support {
 
-/// One lock of two clients, of which one is cut. A fixture of a store adds how its clients are
-/// made.
+/// One lock of two clients, of which one has its connection cut. The fixture of a store adds how
+/// its clients are made.
 class cut_lock {
 protected:
-    /// A lock that was released is had by others within `patience`.
+    /// After a release, another client must get the lock within `patience`.
     explicit cut_lock(duration patience)
         : patience_{patience} {}
     ~cut_lock() = default;
 
-    /// `home` reaches its store through the proxy alone and tells `told_`; `other` goes past it.
+    /// `home` reaches its store only through the proxy and reports events to `told_`. `other` does
+    /// not use the proxy.
     void use(client home, client other, const lock_name& name) {
         home_.emplace(std::move(home));
         other_.emplace(std::move(other));
         lock_.emplace(*home_, name);
         same_.emplace(*other_, name);
-        lock_->lock(); // there is a connection from here on
+        lock_->lock(); // opens the connection
         lock_->unlock();
     }
     client& other() { return *other_; }
 
-    /// What else is true of a lock while it is held.
+    /// Checks further properties of a held lock.
     virtual void look_at_held() {}
 
-    /// Cuts after no byte, after `step`, and so on, until `talk` got through uncut.
+    /// Cuts the connection after 0 bytes, after `step` bytes, and so on, until `talk` completes
+    /// without a cut.
     template <typename Talk>
     void cut_everywhere(std::size_t step, Talk talk) {
         std::size_t cuts = 0;

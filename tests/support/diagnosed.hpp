@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the doctor says of servers that belong together.
+// Findings of the doctor about servers that belong together.
 #pragma once
 
 #include <holdfast/client.hpp>
@@ -21,7 +21,7 @@ inline diagnosis diagnosed(redis::options where, unsigned replicas = 0,
     return one.doctor(name);
 }
 
-/// Each finding of a topic in a line, as in `fine: it is so (do that)`.
+/// Returns the findings of a topic, one per line, such as `fine: it is so (do that)`.
 inline std::string said_of(const std::string& topic, const diagnosis& found) {
     std::string all;
     for (const finding& each : found.findings)

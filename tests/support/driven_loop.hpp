@@ -16,7 +16,7 @@
 
 namespace holdfast::support {
 
-/// What a store is given by its client, with a real clock, and run on the test's own thread.
+/// Context that a client gives to a store, with a real clock, run on the test's own thread.
 class driven_loop {
 protected:
     store_context context() {
@@ -25,7 +25,7 @@ protected:
                 duration{5'000},    tell};
     }
 
-    /// Runs what there is until `holds`.
+    /// Runs the executor until `holds` returns true, or until the timeout.
     template <typename Predicate>
     bool run_until(Predicate holds) {
         const auto end = std::chrono::steady_clock::now() + far_too_long;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting for what another thread or a server is about to do. Every such wait has one limit, which
-// is never reached in a good run, and ends as soon as it can.
+// Waits for something that another thread or a server is about to do. All these waits share one
+// timeout, which a good run never reaches, and end as soon as they can.
 #pragma once
 
 #include <chrono>
@@ -12,11 +12,11 @@
 
 namespace holdfast::support {
 
-/// Longer than anything here takes, under a sanitizer and on a busy machine too.
+/// Longer than anything in a test takes, even under a sanitizer and on a busy machine.
 inline constexpr std::chrono::seconds far_too_long{30};
 
-/// Whether `holds()` becomes true. For what nobody tells us of; a server is asked about once a
-/// millisecond.
+/// Polls once a millisecond until `holds()` returns true, for events without a notification.
+/// Returns false after the timeout.
 template <typename Predicate>
 [[nodiscard]] bool eventually(Predicate holds) {
     const auto end = std::chrono::steady_clock::now() + far_too_long;
@@ -28,14 +28,16 @@ template <typename Predicate>
     return true;
 }
 
-/// For what a test cannot go on without: throws `std::runtime_error`, which names it.
+/// Waits for a condition without which the test cannot continue. Throws `std::runtime_error` with
+/// the text `what` after the timeout.
 template <typename Predicate>
 void until(const std::string& what, Predicate holds) {
     if (!eventually(std::move(holds)))
         throw std::runtime_error{"waited for far too long until " + what};
 }
 
-/// What the future brings; throws what it throws, and `std::runtime_error` if nothing comes.
+/// Returns the result of the future, or throws its exception. Throws `std::runtime_error` after the
+/// timeout.
 template <typename T>
 T soon(std::future<T> coming, std::chrono::seconds most = far_too_long) {
     if (coming.wait_for(most) != std::future_status::ready)

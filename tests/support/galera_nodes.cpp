@@ -14,9 +14,10 @@ namespace {
 
 constexpr const char* provider = "/usr/lib/galera/libgalera_smm.so";
 
-/// What a node and its donor call to hand over all data. MariaDB's own scripts are in a package
-/// that brings a service along. This one hands over nothing but where the data are: what is missing
-/// then comes from the donor's memory. All nodes are on this machine, so a file tells it.
+/// Script that a node and its donor call to transfer all data. MariaDB's own scripts are in a
+/// package that installs a service. This script copies no data; it only passes on the position of
+/// the data. The rest comes from the donor's cache. All nodes are on this machine, so a file
+/// carries the message.
 constexpr const char* hand_over = R"(#!/bin/sh
 while [ $# -gt 0 ]; do
   case $1 in
@@ -57,7 +58,7 @@ galera_nodes::galera_nodes(const server_binary& which, std::vector<std::string> 
     scripts_.write(script, hand_over);
     fs::permissions(scripts_.folder() / script, fs::perms::owner_all);
 
-    // The second begins as a copy of the first, which must have been a node for that.
+    // The second node begins as a copy of the first one, which must have been a node before.
     nodes_[0] = std::make_unique<mariadb_server>(which, options_of(0, "--wsrep-new-cluster"));
     nodes_[0]->shut_down();
     mariadb_server::options second = options_of(1);

@@ -11,23 +11,23 @@
 
 namespace holdfast::support {
 
-/// Two MariaDB servers that are one by Galera: both take writes. A node that was away is brought up
-/// to date by what the other has kept of it; the whole is never copied.
+/// Two MariaDB servers that Galera replicates; both accept writes. A node that was away gets the
+/// missing changes from the other node's cache, never a full copy.
 class galera_nodes {
 public:
     static constexpr std::size_t size = 2;
 
-    /// Returns when both take writes. Throws `server_unavailable`, also where the package galera-4
-    /// is missing.
+    /// Returns when both nodes accept writes. Throws `server_unavailable`, also if the package
+    /// galera-4 is missing.
     explicit galera_nodes(const server_binary& which = mariadb(),
                           std::vector<std::string> arguments = {});
 
     mariadb_server& operator[](std::size_t which) { return *nodes_.at(which); }
 
-    /// It shuts down in good order, and the other goes on; where it is killed, the other takes no
-    /// more writes, since it may be the one that is cut off.
+    /// Shuts a node down in good order, and the other node continues. If a node were killed, the
+    /// other would accept no more writes, because it may be the node that is cut off.
     void leave(std::size_t which);
-    /// One that has left comes back.
+    /// Brings a node back that has left.
     void join(std::size_t which);
 
 private:
@@ -41,7 +41,7 @@ private:
 
     std::vector<std::string> arguments_;
     std::array<place, size> places_;
-    server_process scripts_; ///< it is a folder, and runs nothing
+    server_process scripts_; ///< only used as a folder; runs nothing
     std::array<std::unique_ptr<mariadb_server>, size> nodes_;
 };
 

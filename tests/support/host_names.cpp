@@ -17,7 +17,7 @@ struct known_host {
     std::vector<std::string> addresses;
     std::size_t look_ups = 0;
     bool holds_back = false;
-    std::size_t answers = 0; ///< that may be given
+    std::size_t answers = 0; ///< number of look-ups that may be answered
 };
 
 struct name_service {
@@ -77,7 +77,7 @@ void let_go(const std::string& host, std::size_t times) {
 
 } // namespace holdfast::support
 
-/// In place of the C library's, which it asks for all other names and for numbers.
+/// Replaces the function of the C library. For other names and for numbers, it calls that function.
 extern "C" int getaddrinfo(const char* host, const char* service, const addrinfo* hints,
                            addrinfo** found) {
     using function = int(const char*, const char*, const addrinfo*, addrinfo**);
@@ -88,7 +88,8 @@ extern "C" int getaddrinfo(const char* host, const char* service, const addrinfo
     if (addresses->empty())
         return EAI_AGAIN;
     addrinfo** behind = found;
-    for (const std::string& each : *addresses) { // one list, which freeaddrinfo frees as a whole
+    // appended to one list, which freeaddrinfo frees as a whole
+    for (const std::string& each : *addresses) {
         if (const int failed = next(each.c_str(), service, hints, behind))
             return failed;
         while (*behind != nullptr)

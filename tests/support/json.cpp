@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boost.JSON is used as headers alone, and this is the one file that compiles its inside.
+// Compiles the source of Boost.JSON, which is otherwise used as headers only.
 #include <boost/json/src.hpp>

@@ -7,7 +7,7 @@
 
 namespace holdfast::support {
 
-/// As a store wants them named.
+/// Returns pointers to the holds, as a store expects them.
 inline std::vector<const hold*> listed(const std::vector<hold>& holds) {
     std::vector<const hold*> list;
     for (const hold& each : holds)

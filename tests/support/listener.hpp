@@ -14,18 +14,18 @@ struct message {
     bool operator==(const message&) const = default;
 };
 
-/// Subscribes, and hears what was published. Without sleeping: a server sends in order, so what
-/// was published before a question of ours comes before its answer.
+/// Subscriber that collects published messages without sleeping. A server replies in order, so a
+/// message that was published before a request of ours arrives before its reply.
 class listener {
 public:
     explicit listener(const std::string& socket_path)
         : connection_{socket_path} {}
 
-    /// Returns when the server has confirmed it.
+    /// Subscribes. Returns when the server has confirmed it.
     void subscribe(const std::string& channel) { ask({"SUBSCRIBE", channel}, "subscribe"); }
     void subscribe_to_all() { ask({"PSUBSCRIBE", "*"}, "psubscribe"); }
 
-    /// All that was published until now and not taken yet.
+    /// Returns all messages that were published until now and not taken yet.
     std::vector<message> take();
 
 private:

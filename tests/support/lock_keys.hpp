@@ -8,8 +8,8 @@
 
 namespace holdfast::support {
 
-/// Every key on a server but those that only say who a client is, or that it waits for a spin lock,
-/// which go by themselves, and the counters of fencing tokens, which stay.
+/// Returns all keys of a server with three exceptions. Keys with client information and of
+/// spin-lock waiters expire by themselves. Counters of fencing tokens stay.
 inline std::vector<std::string> lock_keys(redis_server& server) {
     std::vector<std::string> all;
     for (redis::reply& key : server.command({"KEYS", "*"}).items)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A user's executor: an io_context and the thread that runs it.
+// Executor of a user: an io_context with the thread that runs it.
 #pragma once
 
 #include <boost/asio/executor_work_guard.hpp>
@@ -17,7 +17,7 @@ public:
 
     boost::asio::io_context& io() { return io_; }
 
-    /// Runs what is there, and what comes of it, to its end.
+    /// Runs all work to its end, including the work that it starts, and joins the thread.
     void finish() {
         work_.reset();
         if (thread_.joinable())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers of a server, made by hand.
+// Replies of a server, made by hand.
 #pragma once
 
 #include "redis/wire/reply.hpp"

@@ -17,7 +17,7 @@ namespace holdfast::support {
 namespace fs = std::filesystem;
 namespace {
 
-/// Of one process at a time; it is gone with the process.
+/// File lock for one process at a time. It ends with the process.
 class file_lock {
 public:
     explicit file_lock(const fs::path& file)
@@ -38,8 +38,8 @@ std::string text_in(const fs::path& file) {
     return text.str();
 }
 
-/// MariaDB's tables are made by statements that come with it; the program that usually sends them
-/// takes others of another package.
+/// Returns the SQL statements that make MariaDB's own tables. They come with the server; the
+/// program that usually sends them needs statements from another package.
 std::string system_tables() {
     constexpr std::array names{"system_tables.sql", "system_tables_data.sql"};
     for (const fs::path folder : {"/usr/share/mysql", "/usr/share/mariadb"})
@@ -56,9 +56,9 @@ std::string our_schema() {
            mariadb_server::password + "';\nGRANT ALL ON " + schema + ".* TO " + user + "@'%';\n";
 }
 
-/// One statement a line, as a server takes them that only makes its data.
+/// Returns one statement per line, because a server that only creates its data reads them so.
 std::string first_statements(const server_binary& which) {
-    if (is_mysql(which)) // which tells a user only with this right whether it is a replica
+    if (is_mysql(which)) // MySQL needs this right to tell a user whether the server is a replica
         return our_schema() + "GRANT REPLICATION CLIENT ON *.* TO " + mariadb_server::user +
                "@'%';\n";
     return "CREATE DATABASE mysql;\nUSE mysql;\nSET @auth_root_socket=NULL;\n" + system_tables() +
@@ -66,7 +66,7 @@ std::string first_statements(const server_binary& which) {
 }
 
 std::string quoted(const std::string& word) {
-    return "'" + word + "'"; // a folder that a test program is in has no quote in its name
+    return "'" + word + "'"; // the folder of a test program has no quote in its name
 }
 
 std::string command_that_makes(const server_binary& which, const fs::path& data,
@@ -100,7 +100,8 @@ bool is_mysql(const server_binary& which) {
 
 std::vector<std::string> data_arguments(const server_binary& which, const fs::path& data) {
     std::vector<std::string> words{"--no-defaults", "--datadir=" + data.string(),
-                                   // Beside it: whoever starts deletes temporary tables of others.
+                                   // Outside the data folder, because a server that starts deletes
+                                   // the temporary tables in this folder.
                                    "--tmpdir=" + data.parent_path().string(),
                                    "--innodb-autoextend-increment=1", "--innodb-flush-method=fsync",
                                    "--innodb-use-native-aio=0", "--innodb-buffer-pool-size=8M",
@@ -114,7 +115,7 @@ std::vector<std::string> data_arguments(const server_binary& which, const fs::pa
                                        "--innodb-temp-data-file-path=ibtmp1:1M:autoextend"};
     words.insert(words.end(), more.begin(), more.end());
     if (geteuid() == 0)
-        words.emplace_back("--user=root"); // else it refuses to run
+        words.emplace_back("--user=root"); // otherwise it refuses to run as root
     return words;
 }
 

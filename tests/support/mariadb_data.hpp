@@ -9,14 +9,14 @@
 
 namespace holdfast::support {
 
-/// A data folder with the server's own tables and our empty schema, to be copied. It takes seconds
-/// to make, so it is made once for all tests of a build folder. Throws `server_unavailable`.
+/// Returns a data folder with the server's own tables and our empty schema, to be copied. Making it
+/// takes seconds, so all tests of a build folder share it. Throws `server_unavailable`.
 std::filesystem::path prepared_data(const server_binary&);
 
-/// What the data depend on, as on the command line.
+/// Returns the options of the command line on which the data depend.
 std::vector<std::string> data_arguments(const server_binary&, const std::filesystem::path& data);
 
-/// It is MySQL's: it makes its own tables, and has other options.
+/// Returns whether the server is MySQL's, which makes its own tables and has other options.
 bool is_mysql(const server_binary&);
 
 } // namespace holdfast::support

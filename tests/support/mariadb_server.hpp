@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A real MariaDB server, or MySQL's, of a test's own: in a fresh folder, on a unix socket and a
-// port that is free, gone when the object or the test program is. It comes with an empty schema.
+// Real MariaDB or MySQL server of a single test. It has a fresh folder, a unix socket, a free port
+// and an empty schema. It ends with the object or the test program.
 #pragma once
 
 #include "support/certificates.hpp"
@@ -18,64 +18,64 @@
 
 namespace holdfast::support {
 
-/// MariaDB's: HOLDFAST_MARIADB_SERVER, or where the distribution has it.
+/// Returns MariaDB's server: HOLDFAST_MARIADB_SERVER, or the file of the distribution's package.
 server_binary mariadb();
 
-/// MySQL's, where it was fetched: HOLDFAST_NEWER_MYSQL ("mysql-9=/where/it/is;…"). There may be
-/// none.
+/// Returns the MySQL servers that were downloaded: HOLDFAST_NEWER_MYSQL ("mysql-9=/where/it/is;…").
+/// May be empty.
 std::vector<server_binary> newer_mysql();
 
-/// The first, and then the others.
+/// Returns MariaDB's server, then the MySQL servers.
 std::vector<server_binary> mysql_servers();
 
 class mariadb_server {
 public:
     static constexpr const char* schema = "holdfast_test";
-    static constexpr const char* user = "holdfast"; ///< who has all rights there, and no others
+    static constexpr const char* user = "holdfast"; ///< has all rights in the schema, and no others
     static constexpr const char* password = "secret";
 
     struct options {
         bool tls =
-            false; ///< with a certificate of `certificates()`; the same port also takes plain
-        /// `innodb_flush_log_at_trx_commit`. 2: no commit waits for the disk; nothing is lost if
-        /// only the program dies.
+            false; ///< with a certificate of `certificates()`; the same port also takes plain TCP
+        /// `innodb_flush_log_at_trx_commit`. With 2, no commit waits for the disk. Nothing is lost
+        /// if only the program ends.
         int flush_at_commit = 2;
         bool own_clock = false;                 ///< `step_clock` works; needs a C compiler
-        std::vector<std::string> arguments{};   ///< as on its command line
-        std::vector<std::string> environment{}; ///< beside ours: `NAME=value`
-        std::uint16_t port = 0;                 ///< zero: one that is free
-        std::filesystem::path data{};           ///< what it starts with; empty: a fresh schema
+        std::vector<std::string> arguments{};   ///< added to its command line
+        std::vector<std::string> environment{}; ///< added to our environment: `NAME=value`
+        std::uint16_t port = 0;                 ///< zero for a free port
+        std::filesystem::path data{};           ///< initial data; empty for a fresh schema
     };
 
-    /// Returns when it answers. The server dies with the thread that makes it.
+    /// Returns when the server answers. The server ends with the thread that makes this object.
     explicit mariadb_server(const server_binary& which = mariadb())
         : mariadb_server{which, options{}} {}
     mariadb_server(server_binary, options);
 
     void start();
-    void stop();      ///< at once, as kill -9 does
+    void stop();      ///< at once, like kill -9
     void shut_down(); ///< as an operator does; returns when it has ended
-    void restart();   ///< on the same addresses, with what was there; its clock stays stepped
-    void restart(std::vector<std::string> arguments); ///< with these instead of those it had
-    void restart_empty();                             ///< likewise, without data
-    void pause() { process_.pause(); } ///< SIGSTOP: connections stay, nothing is answered
+    void restart();   ///< same addresses and data; its clock stays stepped
+    void restart(std::vector<std::string> arguments); ///< replaces the arguments
+    void restart_empty();                             ///< same addresses, without data
+    void pause() { process_.pause(); } ///< SIGSTOP: connections stay, no request is answered
     void resume() { process_.resume(); }
-    bool is_up() const { return process_.is_up(); } ///< as far as we have done it
+    bool is_up() const { return process_.is_up(); } ///< false after `stop` or `pause`
 
-    /// Moves its date. Its own timed waits (SLEEP, GET_LOCK) then end by the date, too.
+    /// Moves the server's date. Its own timed waits (SLEEP, GET_LOCK) then follow this date too.
     void step_clock(duration);
-    void right_clock(); ///< all steps are undone
+    void right_clock(); ///< undoes all steps
 
-    /// A statement of the operator, who has all rights, in `schema`: on a connection of its own,
-    /// which is made anew where it was lost. Throws `sql_error`.
+    /// Runs a statement as the operator, who has all rights, in `schema`. It uses its own
+    /// connection, and reconnects if that was lost. Throws `sql_error`.
     sql_connection::rows sql(const std::string& statement);
-    std::string value(const std::string& statement); ///< the first of the first row, or ""
-    /// `SHOW GLOBAL STATUS`, as of "Com_update".
+    std::string value(const std::string& statement); ///< first value of the first row, or ""
+    /// Returns a value of `SHOW GLOBAL STATUS`, for example "Com_update".
     std::uint64_t counted(const std::string& what);
-    /// Another session, as for who holds a row.
+    /// Opens another session, for example to hold a row lock.
     sql_connection connect() const;
 
-    /// The program and what it is started with.
+    /// Returns the program with its arguments.
     std::vector<std::string> command_line() const;
 
     pid_t pid() const { return process_.pid(); }

@@ -15,7 +15,7 @@ namespace holdfast::support {
 namespace fs = std::filesystem;
 namespace {
 
-/// Built when it is first needed, for this run only.
+/// Shim library that is built when first needed, only for this run.
 class built_shim {
 public:
     built_shim() {

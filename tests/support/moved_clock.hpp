@@ -11,7 +11,7 @@
 
 namespace holdfast::support {
 
-/// The date of one child process, to be moved while it runs (clock_shim.c).
+/// Date of one child process, which can be moved while the process runs (clock_shim.c).
 class moved_clock {
 public:
     /// Keeps its file in `folder`. Throws `std::runtime_error` if the shim cannot be built.
@@ -20,9 +20,9 @@ public:
     ~moved_clock();
 
     void step(duration);
-    void reset(); ///< the machine's date again
+    void reset(); ///< back to the machine's date
 
-    /// What the child must find in its environment.
+    /// Returns the environment variables that the child needs.
     std::vector<std::string> environment() const;
 
 private:

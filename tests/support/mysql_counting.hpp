@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A store on MySQL whose requests about locks are counted as those of other stores are.
+// MySQL store whose requests about locks are counted like those of other stores.
 #pragma once
 
 #include "mysql/make_database.hpp"
@@ -15,13 +15,14 @@
 
 namespace holdfast::support {
 
-/// What is known of a store's clients from their requests.
+/// Counts of the requests of a store's clients.
 struct mysql_traffic {
     std::atomic<std::size_t> requests = 0;
-    std::atomic<std::size_t> polled = 0; ///< waiters for whom was seen last
+    std::atomic<std::size_t> polled = 0; ///< waiters of the last poll
     std::atomic<std::chrono::steady_clock::time_point> polled_at{};
 
-    /// Waiters that poll: who has gone is polled for no more.
+    /// Returns the number of waiters that poll now. A waiter that has left is not polled for any
+    /// more.
     std::size_t polling() const {
         constexpr std::chrono::milliseconds longest_pause{400};
         const auto since = std::chrono::steady_clock::now() - polled_at.load();
@@ -29,8 +30,8 @@ struct mysql_traffic {
     }
 };
 
-/// Counts looks, releases, renewals and questions: each once. What sees for waiters, rings, and
-/// makes the row of a new name are no requests.
+/// Counts each attempt, release, renewal and question once. Polls for waiters, wake-up
+/// notifications and the INSERT of a new name's row do not count as requests.
 class counting_database final : public mysql::database {
 public:
     counting_database(std::unique_ptr<mysql::database> inner, mysql_traffic& count)
@@ -80,7 +81,8 @@ private:
         }
         static std::size_t change_by(const std::string& first) {
             const auto begins = [&first](const char* with) { return first.starts_with(with); };
-            if (begins("INSERT INTO `holdfast_lock` ")) // of a new name: its look is repeated
+            // the row of a new name: its attempt is repeated, so subtract one
+            if (begins("INSERT INTO `holdfast_lock` "))
                 return static_cast<std::size_t>(-1);
             const bool sees = begins("SELECT GET_LOCK") || begins("SELECT RELEASE_LOCK") ||
                               begins("SELECT id,") ||
@@ -96,7 +98,7 @@ private:
     mysql_traffic& count_;
 };
 
-/// `count` must outlive all its clients.
+/// `count` must outlive all clients of the store.
 inline store_factory counting_store(mysql::options how, mysql_traffic& count) {
     return [how = std::move(how), &count](store_context context) -> std::unique_ptr<store> {
         auto server =

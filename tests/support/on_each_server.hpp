@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests that run once on every server:
+// Runs tests once on every server:
 //
 //     class Scripts : public support::on_each_server {};
 //     HOLDFAST_ON_EACH_SERVER(Scripts);
@@ -22,8 +22,8 @@ inline void PrintTo(const server_binary& which, std::ostream* out) { // for Goog
     *out << which.label;
 }
 
-/// Makes what a test needs. A server that is not there skips the test with the reason, or fails it
-/// where servers are required.
+/// Calls `make`, which makes the servers of a test. If a server is missing, the test is skipped
+/// with the reason, or fails if servers are required.
 template <typename Make>
 void make_or_skip(Make make) {
     try {
@@ -35,7 +35,7 @@ void make_or_skip(Make make) {
     }
 }
 
-/// For tests that make their servers themselves, of the kind that is `GetParam()`.
+/// Base of tests that make their servers themselves, of the kind `GetParam()`.
 class on_each_kind_of_server : public ::testing::TestWithParam<server_binary> {
 protected:
     void SetUp() override {
@@ -43,7 +43,7 @@ protected:
     }
 };
 
-/// A fresh server for each test.
+/// Base of tests that each get a fresh server.
 class on_each_server : public ::testing::TestWithParam<server_binary> {
 protected:
     explicit on_each_server(redis_server::options how = {})
@@ -74,7 +74,7 @@ inline std::string test_name_of(const ::testing::TestParamInfo<server_binary>& i
     INSTANTIATE_TEST_SUITE_P(Servers, suite, ::testing::ValuesIn(::holdfast::support::servers()),  \
                              ::holdfast::support::test_name_of)
 
-/// For suites of what newer servers do in another way.
+/// Runs a suite only on newer servers, for what they do differently.
 #define HOLDFAST_ON_NEWER_SERVERS(suite)                                                           \
     GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(suite);                                          \
     INSTANTIATE_TEST_SUITE_P(NewerServers, suite,                                                  \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests that run once on every kind of server, on several servers that belong together:
+// Runs tests once on every kind of server, on several servers that belong together:
 //
 //     class Slots : public support::on_each_topology<support::redis_cluster> {};
 //     HOLDFAST_ON_EACH_SERVER(Slots);
@@ -16,8 +16,8 @@
 
 namespace holdfast::support {
 
-/// `Topology` is made once for each suite and kind of server, since it takes seconds, and restored
-/// before each test.
+/// Base of such tests. `Topology` is made once for each suite and kind of server, because that
+/// takes seconds. It is restored before each test.
 template <typename Topology>
 class on_each_topology : public ::testing::TestWithParam<server_binary> {
 protected:

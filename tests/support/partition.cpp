@@ -26,12 +26,12 @@ namespace {
 
 using asio::ip::tcp;
 
-constexpr std::size_t first_bytes = 2'048; // among these a server says who it is
+constexpr std::size_t first_bytes = 2'048; // a server identifies itself within these bytes
 
-/// A port that others are told.
+/// Port of the proxy that other servers are told.
 struct door {
-    std::uint16_t at = 0, whom = 0, port = 0; ///< where it is, and whose port is behind it
-    std::optional<std::uint16_t> who{};       ///< nobody else comes here
+    std::uint16_t at = 0, whom = 0, port = 0; ///< server that is reached, and its real port
+    std::optional<std::uint16_t> who{};       ///< if set, only this server connects here
 };
 
 struct passage {
@@ -52,12 +52,13 @@ struct passage {
         far.cancel(ignored);
     }
 
-    tcp::socket near, far; ///< of who connected, and of the server
+    tcp::socket near, far; ///< connection from the client side, and to the server
     const std::uint16_t at, to;
-    std::optional<std::uint16_t> from; ///< none: a client, or it did not say so yet
-    std::string said;                  ///< the first bytes
-    bool has_begun = false;            ///< something of it was passed on inwards
-    bool has_lost = false;             ///< bytes, for good
+    std::optional<std::uint16_t> from; ///< server that connected; empty for a client, or if not
+                                       ///< known yet
+    std::string said;                  ///< its first bytes
+    bool has_begun = false;            ///< bytes were passed on to the server
+    bool has_lost = false;             ///< bytes were lost for good
 };
 using shared_passage = std::shared_ptr<passage>;
 
@@ -107,7 +108,7 @@ public:
 
 private:
     struct place {
-        int side = 0; ///< zero: where all are that were not cut off
+        int side = 0; ///< zero for all that were not cut off
         clients outside = clients::pass;
         bool operator==(const place& other) const { return side == other.side; }
     };
@@ -142,7 +143,8 @@ bool partition::state::is_cut(const passage& each) const {
                      : there.side != 0 && there.outside == clients::cut_off;
 }
 
-/// A packet of the cluster bus has its sender's name at a fixed place, and names of others behind.
+/// Finds out which server has connected. A packet of the cluster bus has its sender's name at a
+/// fixed place. Names of other nodes follow it.
 void partition::state::listen(passage& at, std::string_view bytes) {
     constexpr std::size_t name_at = 40, name_size = 40;
     if (at.from || at.said.size() >= first_bytes)
@@ -179,8 +181,8 @@ asio::awaitable<void> partition::state::accept(std::shared_ptr<state> self, shar
     }
 }
 
-/// Whoever comes to a way of its own would be refused as long as nobody listens, and would try
-/// again; here it waits.
+/// Connects to the server behind the port. A server that has a port of its own here would be
+/// refused and try again if nothing listens behind it. So this retries for that server.
 asio::awaitable<void> partition::state::connect(std::shared_ptr<state> self, shared_passage made,
                                                 door through) {
     constexpr int attempts_for_one = 500;
@@ -210,7 +212,8 @@ void partition::state::pass_on(const shared_passage& made) {
     for (const bool inwards : {true, false})
         asio::co_spawn(io_, carry(shared_from_this(), made, inwards),
                        [self = shared_from_this(), made](const std::exception_ptr&) {
-                           // Behind a cut nobody learns that a connection has ended.
+                           // Behind a cut, the other end does not learn that a connection has
+                           // ended.
                            made->has_lost = made->has_lost || self->is_cut(*made);
                            if (made->has_lost)
                                return;
@@ -219,7 +222,7 @@ void partition::state::pass_on(const shared_passage& made) {
                        });
 }
 
-/// Ends with an exception when what it reads from is closed.
+/// Ends with an exception when the socket that it reads from is closed.
 asio::awaitable<void> partition::state::carry(std::shared_ptr<state> self, shared_passage at,
                                               bool inwards) {
     tcp::socket& from = inwards ? at->near : at->far;
@@ -230,7 +233,7 @@ asio::awaitable<void> partition::state::carry(std::shared_ptr<state> self, share
         const std::size_t count = co_await from.async_read_some(
             asio::buffer(bytes), asio::redirect_error(asio::use_awaitable, trouble));
         if (trouble == asio::error::operation_aborted && from.is_open())
-            continue; // only what was being written was to stop
+            continue; // only the pending writes were meant to stop
         if (trouble)
             throw boost::system::system_error{trouble};
         if (inwards) {

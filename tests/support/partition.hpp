@@ -12,15 +12,15 @@
 
 namespace holdfast::support {
 
-/// The ways between servers of a test, which it can cut. Servers announce the ports that are here
-/// instead of their own, so that others come to them through this object. It learns who comes from
-/// the first bytes of each connection. No rights are needed.
+/// Network between the servers of a test, which the test can cut. Servers announce ports of this
+/// object instead of their own, so that other servers connect through it. It identifies the
+/// connecting server by the first bytes of each connection. Needs no special rights.
 ///
-/// A server is named by its own port. What a test does has happened when the call returns.
+/// A server is named by its own port. The effect of a call is complete when the call returns.
 /// Thread safety: every member.
 class partition {
 public:
-    /// Of connections whose maker is none of the servers.
+    /// What a cut does to connections that come from no server.
     enum class clients {
         cut_off, ///< they are on the other side
         pass,    ///< they reach both sides
@@ -30,26 +30,27 @@ public:
     partition(const partition&) = delete;
     ~partition();
 
-    /// The port to announce for `port` (its own, or that of the cluster bus) of server `whom`.
+    /// Returns the port to announce for `port` (its own, or that of the cluster bus) of server
+    /// `whom`.
     std::uint16_t way_to(std::uint16_t whom, std::uint16_t port);
 
-    /// The same for connections of server `who` alone, where each server can be told another port.
+    /// Returns a port for connections of server `who` only, if each server can be told another
+    /// port.
     std::uint16_t way(std::uint16_t who, std::uint16_t whom, std::uint16_t port);
 
-    /// Of what comes in at that port, where `from` is among the first bytes of a connection, `to`
-    /// is passed on instead: as for a server that tells others where to find it. Both have the same
-    /// length.
+    /// Replaces `from` by `to` in the first bytes of each connection to that port, for a server
+    /// that tells others its address. Both texts must have the same length.
     void translate(std::uint16_t way, const std::string& from, const std::string& to);
 
-    /// Who says this when it connects is `who`; to be told before it does. A node of a cluster is
-    /// known by its name, others by the functions below.
+    /// Makes `sign` identify server `who` when it connects. Call before it connects. A node of a
+    /// cluster is known by its name, other servers by the functions below.
     void know(std::uint16_t who, const std::string& sign);
 
-    /// These still reach each other. Between them and all others nothing passes any more, no
-    /// connection is closed, and new ones carry nothing.
+    /// Cuts these servers off. They still reach each other. Between them and all others no bytes
+    /// pass, no connection is closed, and new connections carry nothing.
     void cut(const std::vector<std::uint16_t>& side, clients = clients::cut_off);
 
-    /// Closes the connections that have lost bytes.
+    /// Ends the cut, and closes the connections that have lost bytes.
     void heal();
 
 private:
@@ -63,7 +64,7 @@ private:
     std::shared_ptr<state> state_;
 };
 
-std::string sign_of_replica(std::uint16_t port);         ///< which announces that port
-std::string sign_of_sentinel(const std::string& its_id); ///< of 40 letters
+std::string sign_of_replica(std::uint16_t port);         ///< the replica announces that port
+std::string sign_of_sentinel(const std::string& its_id); ///< an id of 40 letters
 
 } // namespace holdfast::support

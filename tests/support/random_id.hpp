@@ -6,8 +6,8 @@
 
 namespace holdfast::support {
 
-/// As servers name themselves: 40 hexadecimal digits. Not the same twice, for a server that is left
-/// over from another test must not be taken for one of this.
+/// Returns 40 hexadecimal digits, the form in which servers name themselves. It is different in
+/// each test, so that a server left over from another test is not confused with a new one.
 inline std::string random_id() {
     thread_local std::mt19937_64 draw{std::random_device{}()};
     std::string id;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A URL as the reader of its scheme gets it.
+// Gives a URL to the reader of its scheme.
 #pragma once
 
 #include "url/client_parameters.hpp"
@@ -15,7 +15,7 @@
 
 namespace holdfast::support {
 
-/// What `read(store_url&)` makes of it, after the client's own parameters were read.
+/// Returns the result of `read(store_url&)`, after the client's own parameters were read.
 template <typename Read>
 auto read_store_url(std::string_view text, Read read, credential_provider logging_in = {}) {
     const url::parts all = url::split(text);
@@ -26,7 +26,7 @@ auto read_store_url(std::string_view text, Read read, credential_provider loggin
     return read(seen);
 }
 
-/// The words with which it refuses.
+/// Returns the message with which `read` refuses the URL.
 template <typename Read>
 std::string url_refusal(std::string_view text, Read read) {
     try {

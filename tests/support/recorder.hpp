@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An observer that remembers.
+// Observer that records all events.
 #pragma once
 
 #include <holdfast/error.hpp>

@@ -102,7 +102,8 @@ int redis_cluster::slot_of(const std::string& name) {
     return static_cast<int>(require_answer(any, {"CLUSTER", "KEYSLOT", name}).integer);
 }
 
-/// One that was cut off still says that it has its slots, by an older election.
+/// Finds the primary with the latest election. A primary that was cut off still claims its slots,
+/// by an older election.
 redis_server* redis_cluster::find_primary(int slot) {
     redis_server* found = nullptr;
     std::uint64_t latest = 0;
@@ -174,7 +175,8 @@ void redis_cluster::move_keys(int slot, redis_server& to) {
     }
 }
 
-/// The new owner first: its election makes what the others are told true.
+/// Ends the move at the new owner first, because its election makes true what the other nodes are
+/// told.
 void redis_cluster::end_move(int slot, redis_server& to) {
     const std::vector<std::string> words{"CLUSTER", "SETSLOT", std::to_string(slot), "NODE",
                                          id_of(to)};
@@ -197,7 +199,7 @@ void redis_cluster::call_off_moves() {
             const cluster_line itself = lines_of(*each).at(0);
             if (!itself.is("master") || itself.open_slots.empty())
                 return true;                         // a replica learns it from its primary
-            for (const int slot : itself.open_slots) // it may become a replica meanwhile
+            for (const int slot : itself.open_slots) // the node may become a replica meanwhile
                 each->command({"CLUSTER", "SETSLOT", std::to_string(slot), "STABLE"});
             return false;
         });
@@ -208,7 +210,8 @@ bool redis_cluster::is_up(const std::string& id) {
     return std::ranges::find(up, &server_named(id)) != up.end();
 }
 
-/// What it says of all that are up; nothing as long as it does not find them well.
+/// Returns what the node says of all nodes that are up. Returns nothing while it considers one of
+/// them unhealthy.
 std::optional<std::string> redis_cluster::told_by(redis_server& node) {
     std::string told;
     std::vector<cluster_line> lines = lines_of(node);
@@ -275,8 +278,8 @@ void redis_cluster::restore() {
     wait_until_agreed();
 }
 
-/// A replica that was elected a short while ago keeps its votes, and redis 7.0 counts them again at
-/// its next election: it then makes itself a primary that nobody else knows.
+/// Restarts the replicas. A replica that was elected recently keeps its votes, and redis 7.0 counts
+/// them again at its next election. It then becomes a primary that no other node knows.
 void redis_cluster::forget_votes() {
     for (redis_server* each : servers_.all())
         if (!lines_of(*each).at(0).is("master"))

@@ -48,8 +48,9 @@ redis::reply copy_of(const redisReply& raw) {
     return copy;
 }
 
-/// hiredis writes to a connection that is closed by then, which must end no test program. Only this
-/// thread does without the signal: who ignores it passes that on to the programs that it starts.
+/// Blocks SIGPIPE on this thread, because hiredis may write to a closed connection and this must
+/// not end the test program. The signal is not ignored, because ignored signals are inherited by
+/// programs that the thread starts.
 class no_broken_pipe {
 public:
     no_broken_pipe() {
@@ -81,7 +82,7 @@ redis_connection::redis_connection(const std::string& socket_path, const std::st
         throw std::runtime_error{"cannot connect to " + socket_path};
     redisSetTimeout(context_.get(), answer_limit);
     if (!password.empty())
-        command({"AUTH", password}); // refused: then the next command says so
+        command({"AUTH", password}); // if it is refused, the next command reports it
 }
 
 redis::reply redis_connection::command(const std::vector<std::string>& words) {
@@ -97,7 +98,7 @@ void redis_connection::begin(const std::vector<std::string>& words) {
     while (sent == 0 && redisBufferWrite(context_.get(), &sent) == REDIS_OK) {
     }
     const auto was_read = [this] {
-        int unread = 0; // of a unix socket: what its other end has not read
+        int unread = 0; // bytes that the other end of the unix socket has not read
         return ::ioctl(context_->fd, SIOCOUTQ, &unread) == 0 && unread == 0;
     };
     if (sent == 0 || !eventually(was_read))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plain blocking connection for tests: what any other program on the same server would use.
+// Blocking connection for tests, as any other program would use it.
 #pragma once
 
 #include "redis/wire/reply.hpp"
@@ -14,25 +14,27 @@ struct redisContext;
 
 namespace holdfast::support {
 
-/// The server has closed it: nothing is answered any more.
+/// Exception: the server has closed the connection.
 struct connection_closed : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
 class redis_connection {
 public:
-    /// Throws `std::runtime_error` if nobody answers there. A password is that of the default user.
+    /// Connects. Throws `std::runtime_error` if no server answers. `password` is that of the
+    /// default user.
     explicit redis_connection(const std::string& socket_path, const std::string& password = {});
 
-    /// An error of the server is an answer too (`reply::kind::error`). Throws
-    /// `connection_closed`, or `std::runtime_error` if the answer takes more than ten seconds.
+    /// Sends a command and returns its reply. An error of the server is a reply too
+    /// (`reply::kind::error`). Throws `connection_closed`, or `std::runtime_error` if the reply
+    /// takes more than ten seconds.
     redis::reply command(const std::vector<std::string>& words);
 
-    /// Without waiting for the answer, but until the server has begun with it: what others ask from
-    /// now on comes behind it.
+    /// Sends a command and returns when the server has begun to run it, without its reply. Later
+    /// requests of other clients run after it.
     void begin(const std::vector<std::string>& words);
 
-    /// The next message of a subscription, if it comes in time.
+    /// Returns the next message of a subscription, or nothing after the timeout.
     std::optional<redis::reply> next_message(duration patience);
 
 private:

@@ -80,7 +80,8 @@ void redis_replicas::wait_until_in_sync() {
     });
 }
 
-/// The first WAIT after a sync can take most of a second, so it is not left to a test.
+/// Waits until all replicas confirm a write. The first WAIT after a sync can take almost a second,
+/// so it must not happen inside a test.
 void redis_replicas::require_confirmation() {
     require_answer(primary(), {"FLUSHALL"});
     const std::string all = std::to_string(replicas_);

@@ -10,16 +10,16 @@
 
 namespace holdfast::support {
 
-/// A primary with replicas that follow it. Nobody watches over them: who is the primary is decided
-/// by the test alone.
+/// A primary with replicas that follow it. No Sentinel watches them: only the test decides which
+/// server is the primary.
 class redis_replicas {
 public:
     struct options {
         std::size_t replicas = 1;
         bool own_clocks = false; ///< `step_clock` works
         bool can_be_cut = false; ///< `cut` works
-        bool tls = false;        ///< they speak it to each other, and to clients on a second port
-        bool keep_data = false;  ///< `restart` finds what was there
+        bool tls = false;        ///< between the servers, and for clients on a second port
+        bool keep_data = false;  ///< `restart` keeps the data
         std::string password{};  ///< of the default user
         std::vector<std::string> arguments{};
     };
@@ -29,28 +29,31 @@ public:
         : redis_replicas{which, options{}} {}
     redis_replicas(const server_binary&, options);
 
-    /// 0 was the primary in the beginning.
+    /// Server 0 is the primary at the start.
     redis_server& server(std::size_t which) { return servers_[which]; }
     std::size_t size() const { return servers_.size(); }
 
-    /// The one that the verbs below have made the primary, whatever else may say that it is one.
+    /// Returns the server that the functions below have made the primary, even if another server
+    /// also says that it is one.
     redis_server& primary() { return servers_[primary_]; }
-    redis_server& replica(std::size_t which = 0); ///< of the others, in their order
+    redis_server& replica(std::size_t which = 0); ///< of the other servers, in their order
 
-    /// By the server's own FAILOVER. Returns when `to` is the primary and all that are up follow
-    /// it.
+    /// Uses the server's own FAILOVER. Returns when `to` is the primary and all servers that are up
+    /// follow it.
     void failover(redis_server& to);
     void failover() { failover(replica()); }
 
-    /// REPLICAOF by hand, which tells nobody else: two are primaries then.
+    /// Makes a server a primary by REPLICAOF. The others do not learn of it, so there are two
+    /// primaries.
     void promote(redis_server&);
-    void follow(redis_server& replica, redis_server& primary); ///< returns when it has its data
+    void follow(redis_server& replica, redis_server& primary); ///< returns when it has the
+                                                               ///< primary's data
 
-    /// Returns when all that are up and not the primary have what that has written.
+    /// Returns when all replicas that are up have everything that the primary has written.
     void wait_until_in_sync();
 
-    /// From now on what is written at one side is lost for the other: these and all others. The
-    /// servers do not notice for a minute. Clients on a unix socket pass.
+    /// Cuts these servers off from all others: what one side writes is lost for the other. The
+    /// servers do not notice for a minute. Clients on a unix socket are not affected.
     void cut(const std::vector<redis_server*>& side,
              partition::clients outside = partition::clients::cut_off) {
         servers_.cut(side, outside);
@@ -58,11 +61,12 @@ public:
     void cut(redis_server& alone) { cut({&alone}); }
     void heal() { servers_.heal(); }
 
-    /// All are up, empty, and in sync with `primary()`; clocks are right, nothing is cut.
+    /// Makes all servers run, empty and in sync with `primary()`, with right clocks and without
+    /// cuts.
     void restore() { restore_around(primary()); }
-    void restore_around(redis_server& primary); ///< this will be it
+    void restore_around(redis_server& primary); ///< this server becomes the primary
 
-    /// Where others find it; with TLS, its port for that.
+    /// Returns the port for other programs; with TLS, the TLS port.
     std::uint16_t port_of(std::size_t which) const { return servers_.port_of(which); }
     std::uint16_t port_of(const redis_server& one) const {
         return servers_.port_of(servers_.index_of(one));

@@ -26,7 +26,7 @@ fields fields_of(const redis::reply& pairs) {
     return all;
 }
 
-/// What a Sentinel knows under "master", "replicas" or "sentinels".
+/// Returns what a Sentinel knows under "master", "replicas" or "sentinels".
 std::vector<fields> known_to(redis_server& sentinel, const std::string& what) {
     const redis::reply answer = sentinel.command({"SENTINEL", what, redis_sentinels::service});
     if (what == "master")
@@ -75,7 +75,8 @@ void redis_sentinels::reserve() {
     watchers_.push_back(std::move(made));
 }
 
-/// The others are known to it from the beginning, so that it does not have to hear of them.
+/// Returns the configuration of a Sentinel. It names the other Sentinels, so that this one does not
+/// have to discover them.
 std::string redis_sentinels::configuration_of(const watcher& which) const {
     const std::string here = " 127.0.0.1 ", named = std::string{" "} + service;
     const auto port = [this](std::size_t i) { return std::to_string(servers_.port_of(i)); };
@@ -170,8 +171,9 @@ void redis_sentinels::failover() {
     });
 }
 
-/// Unless it is under way. It may have to be ordered again: the Sentinel still looks after the
-/// replicas of the one before, or has given up since a replica was slow.
+/// Orders a failover, unless one is in progress. The order may have to be repeated. The Sentinel
+/// may still be busy with the replicas of the last failover, or it may have given up because a
+/// replica was slow.
 void redis_sentinels::order_failover(redis_server& leader, const redis_server& old) {
     fields about = known_to(leader, "master").at(0);
     const bool is_over = about["port"] != std::to_string(servers_.port_of(old));
@@ -202,7 +204,7 @@ void redis_sentinels::wait_until_ready() {
     });
 }
 
-/// Nobody was stopped, and nobody elected.
+/// Returns whether no server was stopped and no failover has happened.
 bool redis_sentinels::is_as_in_the_beginning() {
     const bool all_up = servers_.servers().up().size() == servers_.size() &&
                         sentinels_up().size() == sentinels_.size();
@@ -213,8 +215,8 @@ bool redis_sentinels::is_as_in_the_beginning() {
            });
 }
 
-/// Sentinels that have seen a failover take ten seconds to believe that another order is wanted, so
-/// they begin anew.
+/// Restores the servers. Sentinels that have seen a failover refuse another order for ten seconds,
+/// so they are restarted empty.
 void redis_sentinels::restore() {
     if (is_as_in_the_beginning()) {
         servers_.restore_around(server(0));

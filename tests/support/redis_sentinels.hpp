@@ -15,8 +15,8 @@
 
 namespace holdfast::support {
 
-/// A primary, its replicas, and the Sentinels that watch over them. `stop`, `pause`, `resume`,
-/// `restart` and `restart_empty` are verbs of its servers, and of its Sentinels.
+/// A primary, its replicas, and the Sentinels that watch them. `stop`, `pause`, `resume`, `restart`
+/// and `restart_empty` are functions of the servers and of the Sentinels.
 class redis_sentinels {
 public:
     struct options {
@@ -24,15 +24,15 @@ public:
         duration down_after = std::chrono::milliseconds{200};
         duration failover_timeout = std::chrono::seconds{1};
         int parallel_syncs = 1;
-        bool own_clocks = false; ///< of the servers: `step_clock` works
-        bool can_be_cut = false; ///< `cut` works, of Sentinels too
-        bool tls = false;        ///< of the servers: it is their address that Sentinels name
-        bool keep_data = false;  ///< `restart` finds what was there
-        std::string password{};  ///< of the servers' default user
-        std::vector<std::string> arguments{};      ///< of the servers
-        bool sentinel_tls = false;                 ///< `port_of` a Sentinel is for TLS
-        std::string sentinel_password{};           ///< of the Sentinels' default user
-        std::vector<std::string> sentinel_lines{}; ///< more for each Sentinel's configuration
+        bool own_clocks = false;              ///< of the servers: `step_clock` works
+        bool can_be_cut = false;              ///< `cut` works, for Sentinels too
+        bool tls = false;                     ///< of the servers: Sentinels name their TLS address
+        bool keep_data = false;               ///< `restart` keeps the data
+        std::string password{};               ///< of the servers' default user
+        std::vector<std::string> arguments{}; ///< of the servers
+        bool sentinel_tls = false;            ///< `port_of` a Sentinel is for TLS
+        std::string sentinel_password{};      ///< of the Sentinels' default user
+        std::vector<std::string> sentinel_lines{}; ///< added to each Sentinel's configuration
     };
     static constexpr const char* service = "locks";
 
@@ -41,27 +41,30 @@ public:
         : redis_sentinels{which, options{}} {}
     redis_sentinels(const server_binary&, options);
 
-    redis_server& server(std::size_t which) { return servers_.server(which); } ///< 0 was primary
+    /// 0 is the primary at the start
+    redis_server& server(std::size_t which) { return servers_.server(which); }
     redis_server& sentinel(std::size_t which) { return *sentinels_.at(which); }
 
-    /// The server that most Sentinels name, of those that are up, and that says it is a primary.
+    /// Returns the primary that most running Sentinels name, and that itself says it is a primary.
     /// Waits until there is one.
     redis_server& primary();
-    redis_server& replica(std::size_t which = 0); ///< of the others that are up
-    /// Null: it names none that is here.
+    redis_server& replica(std::size_t which = 0); ///< of the other servers that are up
+    /// Returns null if the Sentinel names a server that is not in this group.
     redis_server* named_by(redis_server& sentinel);
 
-    /// By the Sentinels, though nothing is wrong. Returns when `primary()` is another.
+    /// Makes the Sentinels start a failover, although nothing is wrong. Returns when `primary()` is
+    /// another server.
     void failover();
 
-    /// Returns when all Sentinels that are up know of all servers that are up, and find them well.
-    /// A server that was a primary joins only ten seconds after a failover, or in `restore`.
+    /// Returns when all running Sentinels know all running servers and consider them healthy. A
+    /// server that was a primary joins only ten seconds after a failover, or in `restore`.
     void wait_until_ready();
 
-    /// As in the beginning: all are up, empty, and ready, server 0 is the primary, nothing is cut.
+    /// Restores the initial state: all run, empty and ready, server 0 is the primary, and nothing
+    /// is cut.
     void restore();
 
-    /// Of servers and Sentinels.
+    /// Cuts servers and Sentinels off.
     void cut(const std::vector<redis_server*>& side,
              partition::clients outside = partition::clients::cut_off) {
         servers_.cut(side, outside);
@@ -69,11 +72,11 @@ public:
     void cut(redis_server& alone) { cut({&alone}); }
     void heal() { servers_.heal(); }
 
-    /// Where others find a server, or a Sentinel.
+    /// Returns the port for other programs, of a server or a Sentinel.
     std::uint16_t port_of(const redis_server&) const;
     redis_replicas& servers() { return servers_; }
 
-    /// How a client reaches it.
+    /// Returns the options for a client.
     redis::options client_options();
 
 private:

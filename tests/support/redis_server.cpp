@@ -33,7 +33,7 @@ std::uint16_t redis_server::reserve() {
     return reserved_.emplace_back().number();
 }
 
-/// A Sentinel goes on writing it.
+/// Writes the configuration of a Sentinel. The Sentinel itself changes this file later.
 void redis_server::write_configuration() const {
     if (!how_.sentinel.empty())
         process_.write("sentinel.conf", "unixsocket " + socket_ + "\ndir " +
@@ -96,7 +96,7 @@ void redis_server::stop() {
     process_.stop();
     process_.remove("socket");
     if (!how_.keeps_data)
-        process_.remove("dump.rdb"); // what it was sent when it began to follow another stays there
+        process_.remove("dump.rdb"); // a replica keeps here the data that it got from its primary
 }
 
 void redis_server::restart() {

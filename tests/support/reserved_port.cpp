@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mark on a port is a unix socket with a name and no file ("abstract"). Such names are shared
-// by exactly those who share the ports, by all users, and end with the socket.
+// Reserves ports by abstract unix sockets, which have a name and no file. Their names are shared by
+// all users, exactly where the ports are shared. They end with the socket.
 #include "support/reserved_port.hpp"
 
 #include "support/servers.hpp"
@@ -25,7 +25,7 @@ bool has_bound(int socket, const void* address, std::size_t size) {
     return bind(socket, static_cast<const sockaddr*>(address), static_cast<socklen_t>(size)) == 0;
 }
 
-/// -1: another test has it.
+/// Returns the socket that reserves the port, or -1 if another test has reserved it.
 int marked(std::uint16_t port) {
     const std::string name = "holdfast-test-port-" + std::to_string(port);
     sockaddr_un address{};
@@ -38,10 +38,10 @@ int marked(std::uint16_t port) {
     return -1;
 }
 
-/// Whether nothing else on this machine listens there.
+/// Returns whether no other program on this machine listens on the port.
 bool is_unused(std::uint16_t port) {
     const int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const int yes = 1; // what was closed a minute ago does not count
+    const int yes = 1; // ignores connections that were closed within the last minute
     setsockopt(probe, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     sockaddr_in address{};
     address.sin_family = AF_INET;

@@ -5,12 +5,12 @@
 
 namespace holdfast::support {
 
-/// A port on 127.0.0.1 that no other test on this machine takes while the object lives: also while
-/// the server that listens there is down. It lies below those that the kernel gives to connections.
-/// If the test dies, the kernel frees it.
+/// Port on 127.0.0.1 that no other test on this machine takes while the object lives, even while
+/// the server on this port is down. It is below the range from which the kernel takes ports of
+/// connections. If the test ends, the kernel releases it.
 class reserved_port {
 public:
-    /// Throws `server_unavailable` if there is none.
+    /// Throws `server_unavailable` if no port is free.
     reserved_port();
     reserved_port(const reserved_port&) = delete;
     reserved_port(reserved_port&&) noexcept;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the library's scripts from a plain connection, for tests of the scripts alone.
+// Runs the library's scripts on a plain connection, for tests of the scripts alone.
 #pragma once
 
 #include "redis/script.hpp"
@@ -11,7 +11,7 @@
 
 namespace holdfast::support {
 
-/// EVAL with the whole text. `Connection` is a `redis_connection` or a `redis_server`.
+/// Sends EVAL with the whole text. `Connection` is a `redis_connection` or a `redis_server`.
 template <typename Connection>
 redis::reply run_script(Connection& at, const redis::script& what, std::vector<std::string> keys,
                         std::vector<std::string> arguments) {
@@ -21,7 +21,7 @@ redis::reply run_script(Connection& at, const redis::script& what, std::vector<s
     return at.command(words);
 }
 
-/// The integers of an answer, whatever else is in it; empty for an error.
+/// Returns the integers of a reply and skips other items; empty for an error.
 inline std::vector<std::int64_t> integers_of(const redis::reply& answer) {
     std::vector<std::int64_t> all;
     for (const redis::reply& each : answer.items)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an asynchronous verb told its completion handler.
+// Records what an asynchronous function passed to its completion handler.
 //
 //     said<lease> held;
 //     stock.async_lock(held.handler());
@@ -17,11 +17,11 @@
 
 namespace holdfast::support {
 
-/// Thread safety: none; for clients that run on the test's own thread.
+/// Not thread-safe; for clients that run on the test's own thread.
 template <typename T = std::monostate>
 class said {
 public:
-    /// To be given to one verb. May outlive this object.
+    /// Returns a handler for one call. The handler may outlive this object.
     auto handler() {
         return [heard = heard_](const error_code& code, auto... value) {
             ++heard->times;
@@ -39,7 +39,7 @@ public:
     bool well() const { return done() && !code(); }
     bool failed(const auto& with) const { return done() && code() == with; }
 
-    /// What came. Throws `std::bad_optional_access` if nothing did.
+    /// Returns the value. Throws `std::bad_optional_access` if there is none.
     T& value() const { return heard_->value.value(); }
     T take() { return std::move(value()); }
 

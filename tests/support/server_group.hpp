@@ -15,11 +15,11 @@
 
 namespace holdfast::support {
 
-/// Throws `std::runtime_error` if the server answers with an error.
+/// Sends a command. Throws `std::runtime_error` if the reply is an error.
 redis::reply require_answer(redis_server&, const std::vector<std::string>& words);
 
-/// What the topologies of the tests are made of: servers that find each other by the ports that
-/// they announce, which are their own, or those of a partition.
+/// Servers of a test's topology. They find each other by the ports that they announce: their own,
+/// or those of a partition.
 class server_group {
 public:
     struct options {
@@ -33,18 +33,18 @@ public:
 
     server_group(server_binary, options);
 
-    /// All get their places first, since each must know where the others will be. Returns the port
-    /// of its own.
+    /// Reserves the ports of a server. All servers reserve first, because each must know the ports
+    /// of the others. Returns the server's own port.
     std::uint16_t reserve(bool in_cluster);
-    /// The next one. The group's arguments come behind `arguments`.
+    /// Starts the next server. The group's arguments follow `arguments`.
     redis_server& start(std::vector<std::string> arguments, const std::string& nodes = {});
 
     std::size_t size() const { return servers_.size(); }
     redis_server& operator[](std::size_t which) { return *servers_.at(which); }
     std::size_t index_of(const redis_server&) const;
     std::vector<redis_server*> all();
-    std::vector<redis_server*> up();       ///< of which `is_up`
-    bool is_up(const redis_server&) const; ///< neither stopped in any way, nor cut off
+    std::vector<redis_server*> up();       ///< the servers for which `is_up` is true
+    bool is_up(const redis_server&) const; ///< neither stopped, nor paused, nor cut off
 
     std::uint16_t port_of(std::size_t which) const { return places_[which].announced; }
     std::uint16_t bus_port_of(std::size_t which) const { return places_[which].announced_bus; }
@@ -54,7 +54,7 @@ public:
 
     void cut(const std::vector<redis_server*>& side, partition::clients);
     void heal();
-    void revive(); ///< heals, resumes, starts; clocks are right
+    void revive(); ///< heals, resumes, starts, and sets clocks right
 
 private:
     struct place {

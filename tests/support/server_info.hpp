@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What servers say about themselves, for who waits until it is so.
+// State that servers report about themselves, for tests that wait for it.
 #pragma once
 
 #include "support/redis_server.hpp"
@@ -8,18 +8,18 @@
 
 namespace holdfast::support {
 
-/// One field of INFO; empty if it is not there.
+/// Returns one field of INFO; empty if it is missing.
 std::string info_of(redis_server&, const std::string& section, const std::string& field);
 
-/// Of its replication: what it has written, or taken over.
+/// Returns the replication offset: what a primary has written, or a replica has received.
 long long offset_of(redis_server&);
 
 bool is_primary(redis_server&);
 
-/// Whether this is a replica that has all that its primary had written when it was asked.
+/// Returns whether this replica has everything up to `offset` of its primary.
 bool is_in_sync(redis_server& replica, long long offset);
 
-/// How many replicas it has that have taken over all its data.
+/// Returns how many replicas have received all its data.
 int replicas_online(redis_server&);
 
 } // namespace holdfast::support

@@ -26,24 +26,26 @@ namespace holdfast::support {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::chrono::seconds ready_patience{60}; // a JVM, sanitizers beside it, a busy machine
+// enough for a JVM beside sanitizers on a busy machine
+constexpr std::chrono::seconds ready_patience{60};
 constexpr std::chrono::milliseconds ready_poll{2};
 
-/// Between fork and exec nothing may be allocated: another thread may hold the allocator's lock.
+/// Executes the program. Between fork and exec nothing may be allocated, because another thread may
+/// hold the allocator's lock.
 [[noreturn]] void turn_into(char** arguments, char** environment, int output, pid_t parent) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
-        _exit(127); // it died before we asked to die with it
+        _exit(127); // the parent ended before the call of prctl()
     dup2(output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);
-    // Asio's sockets are open in each program that is started: none would learn that one was
-    // closed.
+    // Closes all other descriptors. Otherwise each started program would keep Asio's sockets open,
+    // and their peers would not notice when the test closes them.
     close_range(STDERR_FILENO + 1, ~0U, 0);
     execvpe(arguments[0], arguments, environment);
     _exit(127);
 }
 
-/// These, and our own that have other names.
+/// Returns the wanted variables, and those of our environment that have other names.
 std::vector<std::string> with_ours(const std::vector<std::string>& wanted) {
     std::vector<std::string> all = wanted;
     for (char** variable = environ; *variable != nullptr; ++variable) {
@@ -172,7 +174,7 @@ void server_process::pause() {
         return;
     is_paused_ = true;
     kill(pid_, SIGSTOP);
-    // It has stopped when we are told so; until then it may still answer.
+    // Wait until the process has stopped, because it may answer until then.
     waitpid(pid_, nullptr, WUNTRACED);
 }
 

@@ -15,30 +15,31 @@
 
 namespace holdfast::support {
 
-/// A server of a test's own, as a program: with a folder that is fresh and goes with the object,
-/// and what it prints in the file `log` there. It dies with the thread that starts it.
+/// Server program of a single test. It has a fresh folder, which the destructor removes; its output
+/// is in the file `log` there. It ends with the thread that starts it.
 class server_process {
 public:
     server_process();
     server_process(const server_process&) = delete;
     ~server_process();
 
-    /// Returns when `answers` says so; it is asked again and again. Throws `server_unavailable`
-    /// with what the program printed if it ends before, or does not answer in time.
+    /// Starts the program. Returns when `answers` returns true, which is called again and again.
+    /// Throws `server_unavailable` with the program's output if it ends before, or does not answer
+    /// in time.
     void start(std::vector<std::string> command, const std::vector<std::string>& environment,
                const std::function<bool()>& answers);
-    void stop();      ///< at once, as kill -9 does
+    void stop();      ///< at once, like kill -9
     void shut_down(); ///< SIGTERM; returns when it has ended
-    void pause();     ///< SIGSTOP: connections stay, nothing is answered
+    void pause();     ///< SIGSTOP: connections stay, no request is answered
     void resume();
 
     bool is_running() const { return pid_ != 0; }
-    bool is_up() const { return is_running() && !is_paused_; } ///< as far as we have done it
+    bool is_up() const { return is_running() && !is_paused_; } ///< false after `stop` or `pause`
     pid_t pid() const { return pid_; }
 
     const std::filesystem::path& folder() const { return folder_; }
     void write(const std::string& name, const std::string& text) const;
-    void remove(const std::string& name) const; ///< with all that is in it
+    void remove(const std::string& name) const; ///< with its contents, if it is a folder
 
 private:
     void launch(std::vector<std::string>& command, std::vector<std::string>& environment);
@@ -51,12 +52,12 @@ private:
     bool is_paused_ = false;
 };
 
-/// How long an answer may take: the server may be stopped.
+/// Timeout of an answer, because the server may be stopped.
 constexpr std::chrono::milliseconds word_patience{2'000};
 
-/// What a server with that unix socket says by itself, or one on that port of 127.0.0.1 in answer
-/// to `question`, until it closes, `limit` bytes are there or the time is over. Empty: it does not
-/// listen, or says nothing.
+/// Returns what the server sends: as a greeting on a unix socket, or on a port of 127.0.0.1 in
+/// reply to `question`. Reads until the server closes the connection, `limit` bytes have arrived or
+/// the time is over. Empty if the server does not listen or sends nothing.
 std::string words_at(const std::filesystem::path& socket, std::size_t limit);
 std::string words_at(std::uint16_t port, const std::string& question,
                      std::chrono::milliseconds patience = word_patience);

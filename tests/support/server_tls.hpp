@@ -11,11 +11,11 @@
 
 namespace holdfast::support {
 
-/// A certificate that several servers share, and what they are started with to use it.
+/// Certificate that several servers share, with the options to use it.
 class server_tls {
 public:
-    /// They trust each other, and servers of the other authority in that file. Authorities are told
-    /// apart by their names.
+    /// The servers trust each other, and servers of the other authority in that file. Authorities
+    /// are distinguished by their names.
     explicit server_tls(std::string name, const std::string& other_authority = {})
         : authority_{std::move(name)} {
         std::ofstream all{trusted_};
@@ -24,7 +24,7 @@ public:
                 all << std::ifstream{each}.rdbuf();
     }
 
-    /// As on a command line.
+    /// Returns the options of the command line.
     std::vector<std::string> arguments() const {
         return {"--tls-cert-file",    own_.certificate_file,
                 "--tls-key-file",     own_.key_file,
@@ -32,7 +32,7 @@ public:
                 "--tls-auth-clients", "no"};
     }
 
-    /// As in a configuration file.
+    /// Returns the lines of a configuration file.
     std::string lines() const {
         std::string text;
         const std::vector<std::string> words = arguments();
@@ -41,13 +41,13 @@ public:
         return text;
     }
 
-    /// Who must be trusted to reach them.
+    /// Returns the authority that a client must trust.
     std::string ca_file() const { return authority_.file(); }
 
 private:
     authority authority_;
     identity own_ = authority_.issue("server");
-    const std::string trusted_ = authority_.file() + ".all"; // goes with the authority's folder
+    const std::string trusted_ = authority_.file() + ".all"; // removed with the authority's folder
 };
 
 } // namespace holdfast::support

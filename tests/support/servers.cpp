@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which servers the tests run on.
+// Chooses the servers on which the tests run.
 #include "support/servers.hpp"
 
 #include <cstdlib>

@@ -8,9 +8,9 @@
 
 namespace holdfast::support {
 
-/// The servers that several tests share, since to make them takes seconds: restored, or made if
-/// there are none. Where a test has left more than can be put in order, the next one does not
-/// suffer from it.
+/// Returns servers that several tests share, because making them takes seconds. The servers are
+/// restored, or made if there are none. If a test has left them in a state that cannot be restored,
+/// new ones are made.
 template <typename Topology>
 Topology& restored_or_new(std::unique_ptr<Topology>& kept, const server_binary& which,
                           const typename Topology::options& how) {

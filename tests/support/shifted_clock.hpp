@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machine's clock, but some time ahead: an hour passes for a client when the test says so, and
-// whoever sleeps that long wakes.
+// The machine's clock plus an offset. A test can let an hour pass for a client, and sleepers then
+// wake.
 #pragma once
 
 #include "runtime/real_clock.hpp"
@@ -26,8 +26,8 @@ public:
         return std::make_unique<shifted_alarm>(*this, real_.make_alarm());
     }
 
-    /// Forward, at once. A sleeper that is not due yet wakes too: alarms may, and go to sleep
-    /// again.
+    /// Moves the clock forward at once. All sleepers wake, even if they are not due. An alarm may
+    /// wake early; its sleeper then sleeps again.
     void shift(duration by) {
         ahead_ = ahead_.load() + by;
         asio::post(executor_, [awake = awake_] {

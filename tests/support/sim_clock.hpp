@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A clock that only moves when nothing else can happen: an hour of renewals runs in milliseconds,
-// and the same seed gives the same run.
+// Simulated clock that moves only when nothing else can run. An hour of renewals runs in
+// milliseconds, and the same seed gives the same run.
 //
 //     asio::io_context io;
-//     sim::sim_clock clock{io}; // before whatever waits on it, so that it dies after
+//     sim::sim_clock clock{io};       // before all objects that wait on it
 //     clock.run_for(60s);
 #pragma once
 
@@ -29,7 +29,8 @@ public:
         : io_{io}
         , now_{start} {}
 
-    /// Ends who still sleeps; a coroutine and the alarm in its frame would keep each other alive.
+    /// Cancels all sleepers, because a coroutine and the alarm in its frame would keep each other
+    /// alive.
     ~sim_clock() override {
         while (!sleepers_.empty())
             sleepers_.begin()->second->forget_sleeper();
@@ -47,11 +48,11 @@ public:
     }
     void run_for(duration length) { run_until(now_ + length); }
 
-    /// Time passes and nothing runs, as in a process that is stopped.
+    /// Lets time pass while nothing runs, as in a process that is stopped.
     void stand_still(duration length) { move_to(now_ + length); }
 
-    /// Runs until nobody sleeps, or only for ever, but no longer than `limit`. Whether it came so
-    /// far. The clock stays where the last sleeper woke.
+    /// Runs until no alarm is set, or only alarms that never fire, but at most for `limit`. Returns
+    /// whether it got so far. The clock stays at the time of the last alarm.
     bool run_until_idle(duration limit = std::chrono::hours{24}) {
         const time_point end = now_ + limit;
         do
@@ -60,12 +61,13 @@ public:
         return sleepers_.empty() || sleepers_.begin()->first == time_point::max();
     }
 
-    /// Time goes on and nothing runs, as if a handler blocked the executor for so long.
+    /// Lets time pass while nothing runs, as if a handler blocked the executor.
     void block_for(duration length) { move_to(now_ + length); }
 
-    // The same by hand, for who looks at the world between any two steps.
+    // The following functions do the same step by step, for a test that checks the state between
+    // two steps.
 
-    /// Runs one thing that is ready. False: there is none.
+    /// Runs one ready task. Returns false if there is none.
     bool step() {
         io_.restart();
         if (io_.poll_one() == 0)
@@ -75,7 +77,8 @@ public:
         return true;
     }
 
-    /// When nothing is ready: goes to the next alarm, and wakes it. False: none is set until `end`.
+    /// Call when nothing is ready. Moves to the next alarm and wakes its sleeper. Returns false if
+    /// no alarm is set until `end`.
     bool jump_to_next(time_point end) {
         const auto next = sleepers_.begin();
         if (next == sleepers_.end() || next->first > end || next->first == time_point::max())
@@ -85,7 +88,7 @@ public:
         return true;
     }
 
-    /// Those who sleep now, for ever or not.
+    /// Returns the number of sleepers, including those that sleep for ever.
     std::size_t sleepers() const noexcept { return sleepers_.size(); }
 
 private:
@@ -107,7 +110,7 @@ private:
             };
             co_await asio::async_initiate<const asio::use_awaitable_t<>, void()>(
                 fall_asleep, asio::use_awaitable);
-            rung_ = false; // whoever rang until now is heard by who wakes now
+            rung_ = false; // the waking coroutine has seen all rings until now
         }
 
         void ring() noexcept override {
@@ -130,7 +133,8 @@ private:
             return taken;
         }
 
-        sim_clock& clock_; // not touched while nobody sleeps here: the clock may be gone
+        // not used while nothing sleeps here, because the clock may have been destroyed
+        sim_clock& clock_;
         sleeper sleeper_;
         std::multimap<time_point, sim_alarm*>::iterator entry_; // valid while there is a sleeper
         bool rung_ = false;
@@ -151,7 +155,7 @@ private:
     asio::io_context& io_;
     time_point now_;
     std::size_t steps_ = 0;
-    std::multimap<time_point, sim_alarm*> sleepers_; // of equal times, the first come first
+    std::multimap<time_point, sim_alarm*> sleepers_; // at equal times, in the order of arrival
 };
 
 } // namespace holdfast::sim

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds files that tests read at run time. No path is compiled in: it would spoil ccache across
-// checkouts.
+// Finds files that tests read at run time. No path is compiled in, because that would make ccache
+// useless across checkouts.
 #pragma once
 
 #include <filesystem>
@@ -8,8 +8,8 @@
 
 namespace holdfast::support {
 
-/// `path` below the root of the sources: $HOLDFAST_SOURCE_DIR, or the nearest folder above this
-/// program, or above the working directory, that has it. Throws `std::runtime_error`.
+/// Returns `path` below the root of the sources: $HOLDFAST_SOURCE_DIR, or the nearest folder above
+/// this program, or above the working directory, that contains it. Throws `std::runtime_error`.
 std::filesystem::path source_file(std::string_view path);
 
 } // namespace holdfast::support

@@ -9,8 +9,8 @@
 namespace holdfast::support {
 namespace {
 
-/// The library makes the process ignore SIGPIPE when it begins; whether ours leaves it as it was is
-/// a question that tests ask.
+/// Initializes the client library once. The library makes the process ignore SIGPIPE; this restores
+/// the setting, because tests check that holdfast does not change it.
 void begin_once() {
     static std::once_flag once;
     std::call_once(once, [] {

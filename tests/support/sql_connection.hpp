@@ -13,16 +13,16 @@ struct st_mysql;
 
 namespace holdfast::support {
 
-/// The server refused a statement.
+/// Exception: the server refused a statement.
 struct sql_error : std::runtime_error {
     sql_error(unsigned number, const std::string& text)
         : std::runtime_error{std::to_string(number) + ": " + text}
         , code{number} {}
-    unsigned code; ///< as 1205
+    unsigned code; ///< for example 1205
 };
 
-/// A session with MariaDB or MySQL as its operator has it, by blocking calls: what a test does
-/// beside the library.
+/// Session with MariaDB or MySQL by blocking calls, as an operator uses it. For what a test does
+/// without the library.
 class sql_connection {
 public:
     using row = std::vector<std::optional<std::string>>;
@@ -35,15 +35,15 @@ public:
         bool counts_matched_rows = false; ///< CLIENT_FOUND_ROWS
     };
 
-    /// Throws `sql_error`, also where nobody listens (2002).
+    /// Throws `sql_error`, also if no server listens (2002).
     sql_connection(const std::filesystem::path& socket, const login&);
 
-    /// What it selects; empty for other statements. Throws `sql_error`.
+    /// Runs a statement. Returns the selected rows; empty for other statements. Throws `sql_error`.
     rows run(const std::string& statement);
-    /// The first value of the first row. NULL and no row: "".
+    /// Returns the first value of the first row; "" for NULL or if there is no row.
     std::string value(const std::string& statement);
 
-    std::uint64_t changed() const;   ///< rows, by the last statement
+    std::uint64_t changed() const;   ///< rows changed by the last statement
     std::uint64_t insert_id() const; ///< of the last statement
     std::uint64_t id() const;        ///< as KILL takes it
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A way to a server with all that can happen to bytes on one, and that no server does on demand:
-// cut anywhere, lost for good, late.
+// Proxy for a server that simulates network faults which no server produces on demand: connections
+// that break at any byte, lost bytes, and delays.
 #pragma once
 
 #include "support/loop_thread.hpp"
@@ -14,37 +14,39 @@ namespace holdfast::support {
 
 enum class way { requests, answers };
 
-/// Passes on all that comes, both ways, between its own unix socket and the server's, until it is
-/// told to do otherwise. What it is told it has done when the call returns.
-/// Thread safety: every member.
+/// Passes all bytes on in both directions, between its own unix socket and the server, unless it is
+/// told otherwise. The effect of a call is complete when the call returns. Thread safety: every
+/// member.
 class stream_proxy {
 public:
-    /// Its socket is `<server_socket>.proxy`. Throws `boost::system::system_error`.
+    /// Listens on `<server_socket>.proxy`. Throws `boost::system::system_error`.
     explicit stream_proxy(const std::string& server_socket);
-    /// Of a server at that port of 127.0.0.1. Its own socket is at the path.
+    /// Listens on `path`, for a server on that port of 127.0.0.1.
     stream_proxy(const std::string& path, std::uint16_t server_port);
     stream_proxy(const stream_proxy&) = delete;
     ~stream_proxy();
 
     std::string socket_path() const;
 
-    /// Passes so many bytes more that way, of whichever connection, and then closes that one on
-    /// both sides. Once.
+    /// Passes this many more bytes in that direction, over all connections. Then closes, on both
+    /// sides, the connection that carried the last of them. Works once.
     void cut_after(way, std::size_t bytes);
-    bool is_cut() const; ///< as told last
+    bool is_cut() const; ///< whether the last ordered cut has happened
 
-    /// The next request that has `text` in it reaches the server; its answer does not come back,
-    /// and the connection breaks.
+    /// Delivers the next request that contains `text` to the server, but loses its reply and breaks
+    /// the connection.
     void lose_answer_to(std::string text);
 
-    /// Connections that are there now stay, and carry nothing any more: their other ends vanished.
+    /// Makes all present connections stay open but carry nothing, as if their other ends had
+    /// vanished.
     void lose_all();
-    void lose_ears(); ///< only those that have subscribed to something
+    void lose_ears(); ///< only connections that have subscribed to a channel
 
-    /// New connections are made, and carry nothing.
+    /// If set, new connections are accepted and carry nothing.
     void be_silent(bool);
 
-    /// Requests wait here until they are let go; then they arrive, also of who has hung up.
+    /// Holds requests back until `let_go`. Then they arrive, even if their client has closed the
+    /// connection.
     void hold_back();
     void let_go();
     std::size_t bytes_held() const;

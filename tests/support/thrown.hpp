@@ -11,7 +11,7 @@
 
 namespace holdfast::support {
 
-/// What a call threw: no code if nothing.
+/// The exception of a call; an empty code if there was none.
 struct thrown {
     error_code code;
     std::string text;
@@ -27,7 +27,7 @@ thrown thrown_by(Call call) {
     }
 }
 
-/// What a coroutine that has ended threw.
+/// Returns the exception of a coroutine that has ended.
 inline thrown thrown_of(const std::exception_ptr& failed) {
     return thrown_by([&failed] {
         if (failed)

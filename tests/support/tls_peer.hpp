@@ -12,30 +12,31 @@ struct ssl_st;
 
 namespace holdfast::support {
 
-/// The server's end of one TLS connection, in memory.
+/// Server end of one TLS connection, in memory.
 class tls_peer {
 public:
     struct options {
-        int version_max = 0;        ///< as TLS1_2_VERSION; 0: the newest
-        std::string clients_from{}; ///< asks for a certificate from this authority (a file)
+        int version_max = 0;        ///< for example TLS1_2_VERSION; 0 for the newest
+        std::string clients_from{}; ///< file of an authority; if set, clients need a certificate
+                                    ///< from it
     };
 
     tls_peer(const identity& own, const options&);
     explicit tls_peer(const identity& own)
         : tls_peer{own, options{}} {}
 
-    /// Takes what came, and answers what TLS itself wants to be sent.
+    /// Processes received bytes. Returns the bytes that TLS itself must send.
     std::string take(std::string_view bytes);
 
     std::string say(std::string_view text);
     std::string say_goodbye();
-    std::string ask_for_new_keys(); ///< of both sides; TLS 1.3
+    std::string ask_for_new_keys(); ///< on both sides; TLS 1.3
 
     std::string heard;
-    std::string refused; ///< why it talks no more, in OpenSSL's words
+    std::string refused; ///< why the connection failed, in OpenSSL's words
     bool heard_goodbye() const;
     bool established() const;
-    std::string name_asked_for() const; ///< SNI; empty: none
+    std::string name_asked_for() const; ///< SNI; empty if there is none
 
 private:
     struct frees {

@@ -7,7 +7,7 @@
 
 namespace holdfast::support {
 
-/// The one hold that a lease of a single lock stands on.
+/// Returns the single hold of a lease of one lock.
 inline const sync::wire_hold& wire_hold_of(const lease& held) {
     return dynamic_cast<const sync::wire_hold&>(*held.hold());
 }

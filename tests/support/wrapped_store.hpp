@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A real store with something between it and its client.
+// Wraps a real store, so that a test can change what its client sees.
 #pragma once
 
 #include <holdfast/store.hpp>
@@ -12,7 +12,7 @@
 
 namespace holdfast::support {
 
-/// Passes everything on. What derives from it does otherwise where a test wants that.
+/// Passes all calls on. A derived class changes some of them.
 class wrapped_locks : public lock_store {
 public:
     explicit wrapped_locks(lock_store& real)
@@ -41,7 +41,8 @@ private:
     lock_store& real_;
 };
 
-/// With `Locks` around the real ones; they are made of those and of `more`.
+/// Store in which `Locks` wraps the real locks. `Locks` is constructed from the real locks and
+/// `more`.
 template <typename Locks>
 class wrapped_store final : public store {
 public:

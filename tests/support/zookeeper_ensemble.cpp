@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each server has a configuration of its own, in which the others are at the ports of a partition.
-// A server tells others where to find it, too: whoever has the smaller number is called back there.
-// So what it says is translated on its way.
+// Each server has its own configuration, in which the others are at ports of a partition. A server
+// also tells others its address, because a server with a smaller number is called back there. So
+// the partition replaces this address in the bytes.
 #include "support/zookeeper_ensemble.hpp"
 
 #include "support/eventually.hpp"
@@ -26,7 +26,7 @@ zookeeper_ensemble::zookeeper_ensemble(const server_binary& which, const options
         each.number = static_cast<std::uint16_t>(i + 1);
         each.port = places_[i].client.number();
         each.lines = lines_for(i, how);
-        // It asks again whether somebody is there, and gives up on a call, soon.
+        // Makes elections and connection attempts repeat soon.
         each.properties = {"-Dzookeeper.fastleader.maxNotificationInterval=500",
                            "-Dzookeeper.cnxTimeout=500"};
         each.properties.insert(each.properties.end(), how.properties.begin(), how.properties.end());
@@ -58,7 +58,7 @@ std::string zookeeper_ensemble::as_seen_by(std::size_t who, std::size_t whom) {
     return address_of(quorum) + ":" + std::to_string(election);
 }
 
-/// What A says to B of itself becomes the way from B to A.
+/// Replaces the address that A sends to B by the port that leads from B to A.
 void zookeeper_ensemble::translate() {
     for (const election_way& there : elections_)
         for (const election_way& back : elections_)

@@ -12,36 +12,36 @@
 
 namespace holdfast::support {
 
-/// Servers that elect a leader. The ways between them can be cut; clients reach each of them at its
-/// own port, whatever is cut.
+/// Servers that elect a leader. The network between them can be cut. Clients reach each server on
+/// its own port, even during a cut.
 class zookeeper_ensemble {
 public:
     struct options {
         std::size_t size = 3;
         std::chrono::milliseconds tick{200};
-        /// In ticks: whoever has heard nothing from the other side for so long gives up. Until then
-        /// a server that is cut off goes on answering.
+        /// In ticks: a server gives up if it has heard nothing from the other side for this long.
+        /// Until then, a server that is cut off continues to answer.
         int sync_limit = 5;
-        std::vector<std::string> lines{};      ///< more of each configuration
-        std::vector<std::string> properties{}; ///< more for each JVM
+        std::vector<std::string> lines{};      ///< added to each configuration
+        std::vector<std::string> properties{}; ///< added to each JVM
 
-        /// For six seconds a server that is cut off goes on answering.
+        /// Returns options with which a server that is cut off continues to answer for six seconds.
         static options slow_to_notice() {
             return {.tick = std::chrono::milliseconds{400}, .sync_limit = 15};
         }
     };
 
-    /// Returns when all of them serve. Throws `server_unavailable`.
+    /// Returns when all servers serve. Throws `server_unavailable`.
     explicit zookeeper_ensemble(const server_binary& which = zookeepers().back())
         : zookeeper_ensemble{which, options{}} {}
     zookeeper_ensemble(const server_binary&, const options&);
 
     std::size_t size() const { return servers_.size(); }
     zookeeper_server& operator[](std::size_t which) { return *servers_.at(which); }
-    std::string url() const; ///< of all
+    std::string url() const; ///< of all servers
 
-    /// The one that leads; it waits until there is one. While a leader is cut off there are two,
-    /// for a time: then `leader_without` says who leads the others.
+    /// Returns the leader; waits until there is one. While a leader is cut off, there are two
+    /// leaders for some time. Then `leader_without` returns the leader of the other servers.
     zookeeper_server& leader() { return one_that("leader", nullptr); }
     zookeeper_server& leader_without(const zookeeper_server& out) {
         return one_that("leader", &out);
@@ -49,11 +49,12 @@ public:
     zookeeper_server& follower() { return one_that("follower", nullptr); }
     std::vector<zookeeper_server*> all_but(const zookeeper_server&);
 
-    /// Between it and the others nothing passes any more, and no connection is closed.
+    /// Cuts a server off: no bytes pass between it and the others, and no connection is closed.
     void cut_off(const zookeeper_server&);
     void heal();
 
-    /// All are reached, run, and serve; for who shares it (`restored_or_new`).
+    /// Makes all servers reachable, running and serving, for tests that share them
+    /// (`restored_or_new`).
     void restore();
 
 private:

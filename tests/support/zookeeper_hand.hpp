@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an operator does by hand, or another program: nodes of an ensemble, one after the other.
+// Changes nodes of an ensemble one by one, as an operator or another program does.
 #pragma once
 
 #include "runtime/real_clock.hpp"
@@ -19,7 +19,7 @@
 
 namespace holdfast::support {
 
-/// One session. Thread safety: one caller at a time; each call returns when it is done.
+/// One session. Each call returns when it is done. Thread safety: one caller at a time.
 class zookeeper_hand {
     template <typename Work>
     auto done(Work work) {
@@ -70,7 +70,7 @@ public:
             co_return got == zookeeper::session::removal::removed;
         });
     }
-    /// Whatever is above it is made too, if it is missing.
+    /// Creates a node, and the nodes above it if they are missing.
     std::string make(const std::string& path, zookeeper::node_mode mode,
                      const std::string& data = {}) {
         zookeeper::session::creation got = create(path, mode, data);
@@ -80,7 +80,7 @@ public:
         }
         return got.node.path;
     }
-    /// With all that is below it.
+    /// Deletes a node and all nodes below it.
     void erase(const std::string& path) {
         for (const std::string& each : list(path).value_or(std::vector<std::string>{}))
             erase(path + '/' + each);

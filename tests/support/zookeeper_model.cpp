@@ -25,10 +25,10 @@ bool is_ephemeral(node_mode mode) {
     return mode == node_mode::ephemeral || mode == node_mode::ephemeral_sequential;
 }
 
-/// What a server tells as the owner of those.
+/// Owner that a server reports for container nodes.
 constexpr std::int64_t container_mark = std::numeric_limits<std::int64_t>::min();
 
-/// As the server writes it.
+/// Formats a number as the server does.
 std::string ten_digits(std::int64_t number) {
     char text[32];
     std::snprintf(text, sizeof text, "%010d", static_cast<int>(number));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An ensemble in memory, as a store sees it through its session: one tree of nodes, sessions that
-// end, watches, answers that get lost. Time does not end a session here; the test does.
+// ZooKeeper ensemble in memory, as a store sees it through its session: a tree of nodes, sessions
+// that expire, watches, and replies that get lost. Sessions do not expire by time; the test ends
+// them.
 #pragma once
 
 #include "zookeeper/session.hpp"
@@ -22,12 +23,12 @@
 
 namespace holdfast::support {
 
-/// What one request meets on its way.
+/// What happens to one request.
 struct zookeeper_fate {
     bool unsent = false; ///< the server cannot be reached
     bool answer_lost =
-        false;         ///< it is carried out; the connection is lost, and the session goes on
-    bool lost = false; ///< likewise, but it never arrived
+        false;         ///< it is carried out; the connection is lost, and the session continues
+    bool lost = false; ///< the same, but the request never arrived
     std::optional<store_errc> refused{};
 };
 
@@ -36,7 +37,8 @@ struct zookeeper_call {
     std::string_view path;
 };
 
-/// Thread safety: any; the sessions' members are their executors' alone.
+/// Thread safety: any thread may call the model. Members of a session may be called only on its
+/// executor.
 class zookeeper_model {
 public:
     using fault_function = std::function<zookeeper_fate(const zookeeper_call&)>;
@@ -51,29 +53,31 @@ public:
     zookeeper_model(const zookeeper_model&) = delete;
     ~zookeeper_model();
 
-    /// One client's session, which opens with its first request.
+    /// Makes the session of one client. It opens with the first request.
     std::unique_ptr<zookeeper::session> connect(const store_context&, fault_function = {},
                                                 duration timeout = std::chrono::seconds{10});
 
-    // What others do, or operators.
+    // Actions of other clients or operators.
 
     static constexpr std::int64_t strangers_session = 0x57;
-    /// Its path; a numbered one has the number at its end. What is above it is made, too.
+    /// Creates a node, and the nodes above it. Returns its path; a sequential node has its number
+    /// at the end.
     std::string make(std::string path, zookeeper::node_mode,
                      std::int64_t session = strangers_session, std::string data = {});
     bool erase(const std::string& path);
     std::optional<zookeeper::node_data> at(const std::string& path);
     std::vector<std::string> children(const std::string& path); ///< in the order of the map
     void set_next_number(const std::string& path, std::int64_t);
-    void erase_if_empty(const std::string& path); ///< as it does with containers, once a minute
+    void erase_if_empty(const std::string& path); ///< as the server does with containers, once a
+                                                  ///< minute
 
-    void end_session(std::int64_t);       ///< its nodes go, and its client is told
-    void set_servers(zookeeper::survey);  ///< as they are seen; there is none at first
-    void cut(std::int64_t);               ///< its connection: the next request resumes it
-    std::vector<std::int64_t> sessions(); ///< that are open
+    void end_session(std::int64_t);       ///< removes its nodes and notifies its client
+    void set_servers(zookeeper::survey);  ///< the servers as clients see them; none at first
+    void cut(std::int64_t);               ///< its connection; the next request resumes the session
+    std::vector<std::int64_t> sessions(); ///< open sessions
 
     figures so_far();
-    std::size_t watches(); ///< that are set
+    std::size_t watches(); ///< watches that are set
 
 private:
     struct node {
@@ -85,11 +89,11 @@ private:
         std::string path;
         bool of_children;
         std::int64_t session;
-        std::function<void()> fire; ///< posts
+        std::function<void()> fire; ///< posts the callback
     };
     class watch_handle;
 
-    // All of these under the mutex.
+    // All of these need the mutex.
     zookeeper::session::creation create(const zookeeper::new_node&, std::int64_t session);
     zookeeper::listing list(const std::string& path) const;
     std::optional<zookeeper::node_data> see(const std::string& path) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The model's sessions: what a client sees of its tree, and how one ends.
+// Sessions of the model: what a client sees of the tree, and how a session ends.
 #include "net/failure.hpp"
 #include "support/zookeeper_model.hpp"
 
@@ -19,7 +19,7 @@ using zookeeper::session_state;
 
 namespace {
 
-/// Calls may come when nobody wants them any more.
+/// Callback that may be called after its owner is gone; it then does nothing.
 using callback = std::shared_ptr<std::function<void()>>;
 
 std::function<void()> posting(const asio::any_io_executor& to, const callback& what) {
@@ -223,7 +223,7 @@ public:
         model_.sessions_.erase(id_);
     }
 
-    // For the model: under its mutex.
+    // For the model, which calls these under its mutex.
 
     void end_soon() {
         tell_soon([](model_session& me) {
@@ -257,7 +257,7 @@ private:
         tell(session_news::suspended);
     }
 
-    /// A new session, or the same one again: there every watch fires.
+    /// Opens a new session, or resumes the same one. On a resume, every watch fires.
     void connect() {
         if (std::exchange(connected_, true))
             return;
@@ -317,7 +317,8 @@ private:
     clock& time_;
     const fault_function faults_;
     const duration timeout_;
-    const std::shared_ptr<bool> here_ = std::make_shared<bool>(true); ///< false: this is gone
+    /// false when this object is destroyed
+    const std::shared_ptr<bool> here_ = std::make_shared<bool>(true);
     std::int64_t id_ = 0;
     bool connected_ = false;
     bool closed_ = false;

@@ -12,8 +12,8 @@ namespace holdfast::support {
 namespace fs = std::filesystem;
 namespace {
 
-/// The manifest of Debian's zookeeper.jar names all but these, which TLS takes, and a place for
-/// what it logs.
+/// Debian's zookeeper.jar does not name these in its manifest. TLS needs most of them; slf4j-simple
+/// writes the log.
 constexpr const char* debians_classes =
     "/usr/share/java/zookeeper.jar:/usr/share/java/netty-codec.jar:"
     "/usr/share/java/netty-resolver.jar:/usr/share/java/netty-transport-native-unix-common.jar:"
@@ -25,7 +25,7 @@ std::string text_of(const std::string& file) {
     return all.str();
 }
 
-/// As "srvr" says it.
+/// Returns the mode from an answer to "srvr".
 std::string mode_of(const std::string& answer) {
     constexpr std::string_view before = "Mode: ";
     const std::size_t at = answer.find(before);
@@ -95,7 +95,8 @@ std::string zookeeper_server::tls_lines() const {
            "\nssl.clientAuth=" + how_.client_certificates + "\n";
 }
 
-/// Little memory, and ready soon: no compiler that thinks for long, no thread per core that tidies.
+/// Returns a command line for little memory and a quick start: no optimizing compiler, and a
+/// garbage collector with one thread.
 std::vector<std::string> zookeeper_server::command_line() const {
     const char* const java = std::getenv("HOLDFAST_JAVA");
     std::vector<std::string> words{java != nullptr ? java : "java",
@@ -138,10 +139,11 @@ void zookeeper_server::restart_empty() {
     if (how_.number == 0)
         return start();
     process_.write("data/myid", std::to_string(how_.number) + "\n");
-    launch(); // it serves when there are enough of them
+    launch(); // it serves when enough servers of the ensemble run
 }
 
-/// A server that is about to start takes some connections that it then forgets.
+/// Asks with a short timeout, because a server that is starting accepts some connections and then
+/// forgets them.
 std::string zookeeper_server::ask_soon(const std::string& four_letters) const {
     constexpr std::chrono::milliseconds soon{50};
     return words_at(port_, four_letters, soon);

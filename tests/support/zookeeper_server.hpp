@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A real ZooKeeper server of a test's own: in a fresh folder, on ports that are free, gone when the
-// object or the test program is.
+// Real ZooKeeper server of a single test. It has a fresh folder and free ports. It ends with the
+// object or the test program.
 #pragma once
 
 #include "support/certificates.hpp"
@@ -16,14 +16,15 @@
 
 namespace holdfast::support {
 
-/// That of the distribution's package, or HOLDFAST_ZOOKEEPER. The path of each is a class path.
+/// Returns the server of the distribution's package, or HOLDFAST_ZOOKEEPER. Each path is a class
+/// path.
 server_binary zookeeper();
 
-/// Where they were fetched: HOLDFAST_NEWER_ZOOKEEPERS ("zookeeper-3.9.4=<class path>;…"). There may
-/// be none.
+/// Returns the servers that were downloaded: HOLDFAST_NEWER_ZOOKEEPERS ("zookeeper-3.9.4=<class
+/// path>;…"). May be empty.
 std::vector<server_binary> newer_zookeepers();
 
-/// The first, and then the others.
+/// Returns the distribution's server, then the others.
 std::vector<server_binary> zookeepers();
 
 class zookeeper_server {
@@ -31,46 +32,50 @@ public:
     struct options {
         /// A second port, for TLS, with a certificate of `authority`.
         bool tls = false;
-        /// The server asks for the client's certificate, as `ssl.clientAuth`: none, want, need.
+        /// Whether the server asks for the client's certificate, as `ssl.clientAuth`: none, want,
+        /// need.
         std::string client_certificates = "none";
 
-        /// Of its clock: sessions are of 2 to 20 of these, and end at a whole one.
+        /// Tick of the server. Session timeouts are 2 to 20 ticks, and sessions expire at whole
+        /// ticks.
         std::chrono::milliseconds tick{200};
-        /// How often it looks for empty containers; a minute, where nobody says so.
+        /// How often the server looks for empty containers. Its own default is a minute.
         std::chrono::milliseconds container_check{60'000};
-        /// False: no write waits for the disk. Nothing is lost if only the program dies.
+        /// If false, no write waits for the disk. Nothing is lost if only the program ends.
         bool forces_to_disk = false;
 
-        std::vector<std::string> lines{};      ///< more of its configuration: `key=value`
-        std::vector<std::string> properties{}; ///< more for the JVM: `-Dzookeeper.skipACL=yes`
+        std::vector<std::string> lines{};      ///< added to its configuration: `key=value`
+        std::vector<std::string> properties{}; ///< added to the JVM: `-Dzookeeper.skipACL=yes`
         std::uint16_t number = 0;              ///< of an ensemble, with `server.N` in `lines`
 
-        // Zero: one that is free. Others are reserved by who gives them.
+        // Zero for a free port. The caller reserves any other port.
         std::uint16_t port = 0;
     };
 
-    /// Returns when it serves. The server dies with the thread that makes it.
+    /// Returns when the server serves. The server ends with the thread that makes this object.
     explicit zookeeper_server(const server_binary& which = zookeeper())
         : zookeeper_server{which, options{}} {}
     zookeeper_server(server_binary, options);
 
     void start();
-    void launch(); ///< as `start`, and returns when it answers, though it may not serve yet
-    void stop() { process_.stop(); }   ///< at once, as kill -9 does
-    void restart();                    ///< on the same ports, with what was there
-    void restart_empty();              ///< likewise, without data: its numbers begin anew
-    void pause() { process_.pause(); } ///< SIGSTOP: connections stay, nothing is answered
+    void launch(); ///< like `start`, but returns when it answers, even if it does not serve yet
+    void stop() { process_.stop(); }   ///< at once, like kill -9
+    void restart();                    ///< same ports and data
+    void restart_empty();              ///< same ports, without data: its numbers start again
+    void pause() { process_.pause(); } ///< SIGSTOP: connections stay, no request is answered
     void resume() { process_.resume(); }
-    bool is_up() const { return process_.is_up(); } ///< as far as we have done it
+    bool is_up() const { return process_.is_up(); } ///< false after `stop` or `pause`
 
-    /// Its answer to a command of four letters, as "mntr". Empty: it does not listen.
+    /// Returns the answer to a command of four letters, for example "mntr". Empty if it does not
+    /// listen.
     std::string say(const std::string& four_letters) const;
-    /// The answer to "mntr" without the `zk_` before each name: "packets_received", "znode_count",
-    /// "ephemerals_count", "watch_count", "num_alive_connections", "outstanding_requests", …
+    /// Returns the answer to "mntr" without the `zk_` before each name: "packets_received",
+    /// "znode_count", "ephemerals_count", "watch_count", "num_alive_connections",
+    /// "outstanding_requests", …
     std::map<std::string, std::string> figures() const;
-    /// It answers requests: alone, or as one of an ensemble that has a leader.
+    /// Returns whether it serves requests: alone, or in an ensemble that has a leader.
     bool serves() const;
-    /// "standalone", "leader", "follower", "observer"; empty: it does not serve.
+    /// Returns "standalone", "leader", "follower" or "observer"; empty if it does not serve.
     std::string mode() const;
 
     const std::filesystem::path& folder() const { return process_.folder(); }
@@ -79,7 +84,7 @@ public:
     std::uint16_t tls_port() const { return tls_port_; }
     std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
     std::string url() const { return "zk://" + address(); }
-    std::string tls_url() const; ///< who opens it has to trust `certificates().file()`
+    std::string tls_url() const; ///< a client must trust `certificates().file()`
     const authority& certificates() const { return authority_.value(); }
     const std::string& label() const { return which_.label; }
 

@@ -1,7 +1,8 @@
-# ./dev bench [--json]: ours by turns with yardsticks, measured in one run. With --json, standard
-# output carries the results and nothing else. ./dev bench --report: all of it, as the page
-# docs/performance.md with its plots; --redraw: the page again, from what was measured last;
-# --instructions: those of a pair on one server, beside the library before it knew topologies.
+# ./dev bench [--json]: measures holdfast and the yardsticks in turn, in one run. With --json,
+# standard output has only the results. --report measures everything, and writes the page
+# docs/performance.md with its plots. --redraw writes the page again from the last results.
+# --instructions counts the instructions of a pair on one server, and compares with a version of the
+# library that had no topologies yet.
 # shellcheck shell=bash
 
 driver_redisson=4.7.0
@@ -26,7 +27,7 @@ verb_bench() {
   esac
 }
 
-# Everything in one run, and over TCP, so that all of it can be compared.
+# Runs everything at once and over TCP, so that all results can be compared.
 measure_for_report() {
   local record=$bench_record.new
   need build server stores interop
@@ -42,7 +43,8 @@ measure_for_report() {
 
 draw_report() {
   need report
-  # The distribution's own Python, which finds its packages; another may come first on the PATH.
+  # Uses the distribution's Python, which finds its packages. Another Python may come first on the
+  # PATH.
   stage "Drawing docs/performance.md" /usr/bin/python3 -B bench/report/performance.py \
     "$bench_record" bench/report/performance.template.md docs/performance.md
 }
@@ -52,11 +54,11 @@ measure() {
   stage "Building (release)" build release --target holdfast_bench >&2
   prepare_driver >&2
   prepare_other_quorums >&2
-  trap - EXIT # no summary of the stages: standard output is for the results
+  trap - EXIT # no summary of the stages, because standard output is for the results
   build/release/bench/holdfast_bench "$@"
 }
 
-# count_instructions [<record>]: also added to that.
+# count_instructions [<record>]: counts instructions, and adds the results to the record.
 count_instructions() {
   local out=build/bench/instructions before=$PWD/build/bench/$before_topologies
   need build server instructions
@@ -79,8 +81,8 @@ build_pairs() {
   cmake --build "$2" --target pairs
 }
 
-# A JVM and Maven are used where they are, and not installed for this: without them, what is
-# measured against Redisson is skipped, and says so.
+# A JVM and Maven are used if they are installed, and are not installed for this. Without them, the
+# comparisons with Redisson are skipped, and the output says so.
 prepare_driver() {
   local tool lib=$PWD/$peers_folder/$driver_redisson/lib
   for tool in java javac mvn; do
@@ -98,7 +100,7 @@ prepare_driver() {
   export HOLDFAST_BENCH_REDISSON="$driver_redisson=$PWD/$driver_classes:$lib/*"
 }
 
-# The same with redsync, node-redlock and Curator, whose peers are those of ./dev interop.
+# The same for redsync, node-redlock and Curator, whose peers are those of ./dev interop.
 prepare_other_quorums() {
   HOLDFAST_NEIGHBOURS=
   prepare_other_quorum go go redsync

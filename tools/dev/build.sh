@@ -22,10 +22,10 @@ verb_clean() { rm -rf build; }
 build() {
   local preset=$1
   shift
-  # The build itself notices whatever else changes, but not the presets that it came from.
+  # The build itself notices all other changes, but not a change of the presets.
   if [[ ! build/$preset/build.ninja -nt CMakePresets.json ]]; then
     cmake --preset "$preset"
   fi
-  # As many compilers at once as there are cores: more would only take more memory.
+  # As many compilers as cores: more would need more memory without being faster.
   NINJA_STATUS="[%f/%t %es] " cmake --build --preset "$preset" --parallel "$(nproc)" "$@"
 }

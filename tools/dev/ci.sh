@@ -4,7 +4,7 @@
 # shellcheck shell=bash
 
 ci_fuzz_seconds=15
-ci_fresh_seeds=5000 # in each world, and four times as many in the plain one
+ci_fresh_seeds=5000 # in each world; four times as many in the plain world
 
 verb_ci() {
   need build server stores interop
@@ -16,7 +16,7 @@ verb_ci() {
   mkdir -p "$results"
   find "$results" -mindepth 1 -maxdepth 1 ! -name core -exec rm -rf {} +
 
-  # Everything that comes over the network comes first.
+  # Everything that needs the network comes first.
   prepare_interop
   prepare_neighbours
   lint_quickly
@@ -27,8 +27,8 @@ verb_ci() {
     run_suites ci ci "$rest_suites"
     attempt "Simulating fresh seeds" simulate_fresh
   fi
-  # Conformance runs on memory and Redis, under ThreadSanitizer also on MariaDB, which has threads.
-  # ./dev sanitize has the rest.
+  # Conformance runs on memory and Redis; under ThreadSanitizer also on MariaDB, whose client has
+  # threads. ./dev sanitize runs the rest.
   asan_suites=$asan_ci_suites left_out='*/mariadb*:*/zookeeper*' sanitize asan
   left_out='*/zookeeper*' sanitize tsan
   lint_thoroughly

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""clang_tidy.py <build folder>: clang-tidy on the library's and the program's sources.
+"""clang_tidy.py <build folder>: runs clang-tidy on the sources of the library and the program.
 
 It looks at them in the units that they are compiled in (tools/units.cmake): most of its time goes
 to Asio's templates, once for each unit. A unit that was found clean is not looked at again until
@@ -18,25 +18,25 @@ from pathlib import Path
 from clean_files import ROOT, CleanFiles, commands_of, needs_of
 
 TOOL = shutil.which("clang-tidy-14") or shutil.which("clang-tidy")
-# What units alone have: such includes, and names of two files, of which none hides the other where
-# it stands. g++ looks for the latter in each file.
+# Checks that make no sense for units: such includes, and equal names in two files, which do not
+# hide each other in a unit. g++ checks for hidden names in each file.
 NOT_IN_UNITS = ["--checks=-bugprone-suspicious-include", "--extra-arg=-Wno-shadow"]
 
 
 def is_product(path: Path) -> bool:
-    """Of the library or of the program."""
+    """Returns whether the file belongs to the library or to the program."""
     return path.is_relative_to(ROOT / "src") or path.is_relative_to(ROOT / "cli")
 
 
 def sources_in(path: Path) -> list[Path]:
-    """Those that a unit includes; another file is its own."""
+    """Returns the sources that a unit includes; for any other file, the file itself."""
     if path.is_relative_to(ROOT) and path.parent.parent.name == "units":
         return [ROOT / name for name in re.findall(r'#include "(.*)"', path.read_text())]
     return [path]
 
 
 def units_of_product(commands: dict) -> dict[Path, list[Path]]:
-    """Each with its sources; once, where the library is compiled more than once (flavours)."""
+    """Returns each unit with its sources, once even if the library has several flavours."""
     units: dict[Path, list[Path]] = {}
     for path in sorted(commands):
         sources = sources_in(path)
@@ -50,7 +50,7 @@ def check(clean: CleanFiles, path: Path, words: list[str], folder: Path, build: 
         return True
     result = subprocess.run(
         [TOOL, "--quiet", "-p", build, "--warnings-as-errors=*", *NOT_IN_UNITS,
-         "--extra-arg=-Wno-unknown-warning-option", path],  # the presets' are g++'s
+         "--extra-arg=-Wno-unknown-warning-option", path],  # the presets have g++ options
         cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     is_clean = result.returncode == 0
     if is_clean:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Remembers which files a check has found clean, until something changes that they depend on.
+"""Remembers which files passed a check, until something changes on which they depend.
 
 Asio makes each file cost seconds. What a file depends on is what the compiler said when the file
 was checked: all headers, by their content where they are ours, by size and time where they are the
@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def commands_of(build: Path) -> dict[Path, tuple[list[str], Path]]:
-    """Of each source the compiler's words, without output and launcher, and where it was called."""
+    """Returns each source's compiler command, without output and launcher, and its folder."""
     commands: dict[Path, tuple[list[str], Path]] = {}
     for entry in json.loads((build / "compile_commands.json").read_text()):
         words = shlex.split(entry["command"])
@@ -25,7 +25,7 @@ def commands_of(build: Path) -> dict[Path, tuple[list[str], Path]]:
         del words[output : output + 2]
         words = [word for word in words
                  if word not in ("-c", entry["file"]) and not word.endswith("ccache")]
-        # The library is compiled more than once (flavours); its first command will do.
+        # The library is compiled more than once (flavours); the first command is used.
         commands.setdefault(Path(entry["file"]), (words, Path(entry["directory"])))
     return commands
 
@@ -69,17 +69,17 @@ class CleanFiles:
         place = self._place(path, words)
         beside = place.with_suffix(f".{os.getpid()}-{id(ours)}")
         beside.write_text(json.dumps({"digest": self._digest(ours), "needs": ours}))
-        beside.replace(place)  # whole or not at all: others read here too
+        beside.replace(place)  # by rename, because other processes read here too
 
 
 def needs_of(words: list[str], folder: Path, source: str) -> list[Path]:
-    """The files that a source includes, as the compiler finds them."""
+    """Returns the files that a source includes, as the compiler finds them."""
     made = subprocess.run([*words, "-M", source], cwd=folder, text=True, capture_output=True,
                           check=True).stdout
     return needs_in(made, folder)
 
 
 def needs_in(rule: str, folder: Path) -> list[Path]:
-    """The same, of the rule for make that says it."""
+    """Returns the files that are listed in a rule for make."""
     listed = rule.split(":", 1)[1].replace("\\\n", " ").split()
     return [(folder / name).resolve() for name in listed if name != "-"]

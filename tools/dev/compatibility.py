@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""compatibility.py <results folder>: docs/compatibility.md, from what the interop tests reported.
+"""compatibility.py <results folder>: prints docs/compatibility.md from the interop tests' reports.
 
-Each test says in its properties whom it met and, where it measured something, what it saw.
+Each test reports in its properties which program it met and, if it measured something, the result.
 """
 import sys
 import xml.etree.ElementTree as xml
@@ -165,7 +165,7 @@ def at_keeper(cases: list[Case]) -> Iterator[str]:
     counted = defaultdict(lambda: defaultdict(Counter))
     for case in cases:
         if "neighbour" in case.said and "keeper" in case.said:
-            # "kazoo, named as Curator does": the version belongs behind the program's name.
+            # "kazoo, named as Curator does": the version goes after the program's name.
             program, *how = case.said["neighbour"].split(", ")
             whom = ", ".join([f"{program} {case.said.get('version', '')}".strip(), *how])
             counted[case.said["primitive"]][whom].update([(case.said["keeper"], case.verdict)])

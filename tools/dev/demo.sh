@@ -1,5 +1,5 @@
-# ./dev demo: the program, on a private server that it starts for itself. It is built without the
-# optimiser and without MySQL, in half of the time.
+# ./dev demo: runs the program on a private server that it starts itself. The program is built
+# without optimisation and without MySQL, which takes half of the time.
 # shellcheck shell=bash
 
 explain_demo() {
@@ -14,7 +14,7 @@ END
 
 verb_demo() {
   if [[ " $* " == *" -h "* || " $* " == *" --help "* ]]; then
-    explain_demo # which needs no build
+    explain_demo # needs no build
     return
   fi
   need build server

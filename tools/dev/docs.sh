@@ -1,5 +1,5 @@
-# ./dev docs: the documents as a site in build/docs/site, with a reference from the headers' words.
-# A link that leads nowhere, or a comment that the reference cannot make sense of, fails it.
+# ./dev docs: makes a site of the documents in build/docs/site, with a reference from the comments
+# of the headers. A broken link, or a comment that the reference cannot process, makes it fail.
 # shellcheck shell=bash
 
 verb_docs() {
@@ -13,7 +13,7 @@ build_site() {
   fetch_generator
   rm -rf build/docs
   make_reference
-  # All that is ours, since pages link to sources too.
+  # All of our files, because pages link to sources too.
   mkdir -p build/docs/pages
   git ls-files -z -c -o --exclude-standard | tar -c --null -T - | tar -x -C build/docs/pages
   cat README.md tools/docs/contents.md > build/docs/pages/index.md
@@ -28,7 +28,7 @@ make_reference() {
   doxygen tools/docs/Doxyfile
 }
 
-# In a place of its own, named for what is in it: other versions are another place.
+# In a folder that is named after its contents, so that other versions get another folder.
 fetch_generator() {
   local wanted
   wanted=$(sha256sum tools/docs/requirements.txt | cut -c1-12)

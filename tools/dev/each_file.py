@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""each_file.py <build folder>: does each source and each header compile by itself?
+"""each_file.py <build folder>: checks that each source and each header compiles alone.
 
 Builds compile many files as one, where a file finds what another has included. Here each is parsed
 alone, and a header twice in one file; a private header that its source includes first is parsed
@@ -25,7 +25,7 @@ def headers() -> list[Path]:
 
 
 def included_first(source: Path) -> Path | None:
-    """The private header that a source includes before anything else."""
+    """Returns the private header that a source includes first."""
     named = re.search(r'^#include ["<](.*)[">]$', source.read_text(), re.MULTILINE)
     folders = (ROOT / name for name in ("src", "tests", "."))
     found = (folder / named[1] for folder in folders) if named else ()
@@ -33,7 +33,7 @@ def included_first(source: Path) -> Path | None:
 
 
 def nearest(header: Path, commands: dict) -> tuple[list[str], Path]:
-    """What compiles the source that shares most of the header's path; of a public one, a user's."""
+    """Returns the source nearest to the header's path; for a public header, a user's source."""
     def shared(source: Path) -> int:
         return len(os.path.commonpath([header, source]))
     best = max(sorted(commands), key=shared)
@@ -63,7 +63,7 @@ def compiles(clean: CleanFiles, path: Path, words: list[str], folder: Path) -> b
 
 
 def files_in(commands: dict) -> dict:
-    """What is to be parsed, and how."""
+    """Returns the files to parse, each with its command."""
     sources = {path: how for path, how in commands.items()
                if path.is_relative_to(ROOT) and path.suffix == ".cpp"
                and not path.is_relative_to(ROOT / "build")}  # mutated copies

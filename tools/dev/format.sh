@@ -1,4 +1,4 @@
-# ./dev format [--check]: the layout of C++ sources is clang-format's decision, version 14's.
+# ./dev format [--check]: lays out C++ sources with clang-format, version 14.
 # shellcheck shell=bash
 
 verb_format() {
@@ -14,5 +14,5 @@ check_format() { cpp_files | xargs -0 "$(clang_tool clang-format)" --dry-run --W
 
 cpp_files() { git ls-files -z -c -o --exclude-standard '*.hpp' '*.cpp'; }
 
-# Debian 12 names its tools by version; newer releases have only a newer one.
+# Debian 12 has the version in the name of the tool; newer releases have only a newer version.
 clang_tool() { command -v "$1-14" || command -v "$1"; }

@@ -1,5 +1,5 @@
-# ./dev fuzz [--seconds N] [--keep]: what servers, networks and users may hand us, each for so long.
-# With --keep, what the fuzzers found worth keeping joins fuzz/corpus/.
+# ./dev fuzz [--seconds N] [--keep]: feeds the parsers with data as servers, networks and users may
+# send it, each parser for N seconds. With --keep, useful inputs are added to fuzz/corpus/.
 # shellcheck shell=bash
 
 verb_fuzz() {
@@ -37,7 +37,7 @@ fuzz_all() {
   done
 }
 
-# What it finds goes to a folder of the build; a failing input stays in build/fuzz/<name>-crash-…
+# New inputs go to a folder of the build. A failing input stays in build/fuzz/<name>-crash-…
 fuzz_one() {
   local program=$1 name=$2 seconds=$3
   mkdir -p "build/fuzz/corpus/$name" "fuzz/corpus/$name"

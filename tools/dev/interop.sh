@@ -1,12 +1,11 @@
-# ./dev interop and ./dev soak: our locks against those of real Redisson clients, in JVMs of their
-# own, and of other programs (neighbours.sh). What this needs beyond the other verbs (a JDK, Maven,
-# Redisson's jars) is fetched here and by nobody else. A version of Redisson is tested if
-# tests/interop/redisson/checksums/ names it; in a few tests, on one server, if the folder once/ in
-# there does.
+# ./dev interop and ./dev soak: test our locks against real Redisson clients in separate JVMs, and
+# against other programs (neighbours.sh). What only these verbs need (a JDK, Maven, Redisson's jars)
+# is fetched here. A version of Redisson is tested if tests/interop/redisson/checksums/ names it. If
+# the folder once/ there names it, it is tested with a few tests on one server.
 # shellcheck shell=bash
 
 peers_source=tests/interop/redisson
-peers_shared=tests/interop/jvm # of all JVMs' peers
+peers_shared=tests/interop/jvm # for the peers in all JVMs
 peers_folder=build/interop/redisson
 
 verb_interop() {
@@ -23,11 +22,11 @@ verb_interop() {
   python3 -B tools/dev/tally.py "$results"
 }
 
-# test_interop [in_short]
-# In short: on one server, and without the versions of Redisson in the middle.
+# test_interop [in_short]: in_short tests on one server, and without the intermediate versions of
+# Redisson.
 test_interop() {
   local run=(run_layers "$results/ci/interop" ci interop --verbose --parallel "$((cores + 1))")
-  # Each second a test tells what its crowd does, so all is shown. Crowds use CPU besides waiting.
+  # Some tests print their progress each second, so all output is shown. These tests use much CPU.
   if [[ ${1:-} == in_short ]]; then
     HOLDFAST_SERVERS=${HOLDFAST_SERVERS%%;*} HOLDFAST_REDISSON=$(outer_versions) \
       attempt "Testing interop in short (ci)" "${run[@]}"
@@ -37,10 +36,10 @@ test_interop() {
   fi
 }
 
-# The first and the last of HOLDFAST_REDISSON.
+# Prints the first and the last version in HOLDFAST_REDISSON.
 outer_versions() { sed -E 's/^([^;]*;)(.*;)?([^;]*;)$/\1\3/' <<< "$HOLDFAST_REDISSON"; }
 
-# Writes the page of the documents, whose text stays if the results cannot be told.
+# Writes the page of the documents. The old page stays if there are no results.
 tell_compatibility() {
   local page=docs/compatibility.md made=build/interop/compatibility.md
   python3 tools/dev/compatibility.py "$results/ci/interop" > "$made"
@@ -49,7 +48,7 @@ tell_compatibility() {
   cat "$page"
 }
 
-# ./dev soak [--minutes N]: the mixed stress on each server, for so long.
+# ./dev soak [--minutes N]: runs the mixed stress test on each server for N minutes.
 verb_soak() {
   local minutes=10
   if (($# > 0)); then
@@ -73,7 +72,7 @@ prepare_interop() {
   stage "Building (ci)" build ci --target interop
 }
 
-# "3.13.6=/where/it/is/built;4.7.0=…"
+# Prints the list "3.13.6=/path/of/build;4.7.0=…".
 peers_of() {
   local sums
   for sums in "$1"/*.sha256; do
@@ -101,8 +100,8 @@ peer_is_built() {
   [[ -e $built && -z $(find "${sources[@]}" -newer "$built") ]]
 }
 
-# Maven checks what it fetches against the registry's own checksums (-C). What a JVM will run is
-# checked against ours too, every file of it, before anything runs it.
+# Maven checks its downloads against the registry's checksums (-C). Every file that a JVM will run
+# is also checked against our checksums before anything runs it.
 build_peer() {
   local out=$PWD/$peers_folder/$1 sources=src/main/java
   [[ $1 != 2.* ]] || sources=src/2/java

@@ -1,7 +1,7 @@
-# ./dev lint: what CI finds without running anything: layout, scripts, comments, clang-tidy, what
-# g++ warns of with full optimisation and the fuzzers' compiler, another one, at all; and whether
-# each file compiles by itself, as it has to in the dev preset. Minutes the first time; then only
-# what changed is looked at.
+# ./dev lint: checks that need no run: layout, scripts, comments, clang-tidy, the warnings of g++
+# with full optimisation, and those of the fuzzers' compiler (clang). It also checks that each file
+# compiles alone, as the dev preset requires. The first run takes minutes; later runs only check
+# what changed.
 # shellcheck shell=bash
 
 verb_lint() {
@@ -15,7 +15,7 @@ verb_lint() {
   (($(failed_stages) == 0))
 }
 
-# What takes seconds comes first.
+# The checks that take seconds come first.
 lint_quickly() {
   need check fuzz docs
   attempt "clang-format" check_format

@@ -1,13 +1,14 @@
-# Other programs' locks for ./dev interop and ./dev bench: redis-py, redsync and node-redlock, and
-# at ZooKeeper Curator and kazoo, each with a small peer in tests/interop/others/, fetched from its
-# registry by version and checksum and built into build/interop/others/<its folder>. Tools that
-# this machine has serve as they are; what it lacks is installed as tools/packages.txt says.
+# Locks of other programs for ./dev interop and ./dev bench: redis-py, redsync and node-redlock, and
+# on ZooKeeper Curator and kazoo. Each has a small peer in tests/interop/others/. It is fetched from
+# its registry by version and checksum and built into build/interop/others/<its folder>. Installed
+# tools are used; missing tools are installed as tools/packages.txt says.
 # shellcheck shell=bash
 
 neighbours_source=tests/interop/others
 neighbours_folder=build/interop/others
 
-# Tells the tests which are there. One that is not skips its tests, or fails them in CI.
+# Tells the tests which programs are available. The tests of a missing program are skipped, or fail
+# in CI.
 prepare_neighbours() {
   HOLDFAST_NEIGHBOURS=
   prepare_neighbour python /usr/bin/python3 redis-py
@@ -18,7 +19,7 @@ prepare_neighbours() {
   export HOLDFAST_NEIGHBOURS
 }
 
-# prepare_neighbour <folder and group of packages> <tool> <name, and that of its program there>
+# prepare_neighbour <folder and group of packages> <tool> <name of the tool's program>
 prepare_neighbour() {
   local what=$1 tool=$2 name=$3
   if ! neighbour_is_built "$what"; then
@@ -38,7 +39,7 @@ attempt_unless_ci() {
   if in_ci; then stage "$@"; else attempt "$@"; fi
 }
 
-# Debian's Python comes without what makes a place of its own.
+# Debian's Python comes without the module that makes virtual environments.
 has_venv() {
   [[ $1 != python ]] || /usr/bin/python3 -c 'import ensurepip' 2> /dev/null
 }
@@ -50,7 +51,7 @@ neighbour_is_built() {
   [[ -e $built && -z $(find "${sources[@]}" -newer "$built") ]]
 }
 
-# Leaves its programs in its folder, and last of all `built`.
+# Puts the programs into its folder, and the file `built` last.
 build_neighbour() {
   local what=$1 from=$PWD/$neighbours_source/$1 out=$PWD/$neighbours_folder/$1
   rm -rf "$out"
@@ -68,13 +69,14 @@ build_python() {
   program "$out/kazoo" "$out/place/bin/python3" -B "$from/kazoo_peer.py"
 }
 
-# go.sum has the checksum of each module; -mod=readonly: nothing that it does not name is fetched.
+# go.sum has the checksum of each module. With -mod=readonly, only modules that it names are
+# fetched.
 build_go() {
   local from=$1 out=$2
   (cd "$from" && go build -mod=readonly -trimpath -o "$out/redsync" .)
 }
 
-# package-lock.json has the checksum of each package. None of them runs anything when installed.
+# package-lock.json has the checksum of each package. No package runs scripts when it is installed.
 build_node() {
   local from=$1 out=$2
   cp "$from"/{package.json,package-lock.json,peer.js,bench.js} "$out"
@@ -82,7 +84,7 @@ build_node() {
   program "$out/node-redlock" node "$out/peer.js"
 }
 
-# As build_peer does for Redisson. Small and quick to start, as are the JVMs with Redisson.
+# Like build_peer for Redisson. These JVMs also use little memory and start quickly.
 build_curator() {
   local from=$1 out=$2
   mvn -B -q -C -Dstyle.color=never -f "$from/pom.xml" -Dout="$out" \

@@ -1,5 +1,5 @@
-# ./dev package: the Debian packages of this checkout, looked at by lintian and tried in a clean
-# root folder, where nothing is but what they ask for. They are left in build/package.
+# ./dev package: builds the Debian packages of this checkout into build/package, checks them with
+# lintian, and tries them in a clean root folder that has only their dependencies.
 # shellcheck shell=bash
 
 package_folder=build/package
@@ -19,7 +19,8 @@ verb_package() {
   (($(failed_stages) == 0))
 }
 
-# In a copy, since Debian wants its recipe in a folder debian/ at the top, and writes there.
+# Works in a copy, because Debian expects the recipe in a folder debian/ at the top, and writes
+# there.
 build_packages() {
   rm -rf "$package_folder"
   mkdir -p "$package_folder/holdfast"
@@ -31,7 +32,8 @@ build_packages() {
     DEB_BUILD_OPTIONS="parallel=$(nproc) noautodbgsym" dpkg-buildpackage -b -us -uc)
 }
 
-# What has changed is in CHANGELOG.md, which goes along; here Debian wants a version and a date.
+# Changes are listed in CHANGELOG.md, which is in the package. Debian only needs a version and a
+# date.
 write_changelog() {
   local version maintainer
   version=$(sed -nE 's/^project\(holdfast VERSION ([0-9.]+).*/\1/p' CMakeLists.txt)
@@ -40,13 +42,13 @@ write_changelog() {
     "$version" "$version" "$maintainer" "$(git log -1 --format=%aD)"
 }
 
-# For root, lintian wants to be told that root is meant.
+# lintian must be told that it runs as root on purpose.
 lint_packages() {
   lintian --allow-root --tag-display-limit 0 --fail-on error,warning \
     --suppress-tags-from-file packaging/debian/lintian "$package_folder"/*.changes
 }
 
-# Debian has its own ideas of where documents lie, and compresses some.
+# Debian has its own places for documents, and compresses some of them.
 follow_links() (
   work=$(mktemp -d)
   trap 'rm -rf "$work"' EXIT
@@ -62,13 +64,14 @@ try_packages() (
   mkdir "$work/root/trial"
   cp "$package_folder"/*.deb "$work/root/trial"
   cp -r tests/package/consumer tests/package/clean_root.sh "$work/root/trial"
-  # In namespaces of its own: what is mounted or started there is gone when it ends.
+  # In separate namespaces, so that mounts and processes end with the command.
   unshare --mount --pid --fork --mount-proc="$work/root/proc" \
     chroot "$work/root" bash /trial/clean_root.sh
 )
 
-# The smallest Debian or Ubuntu of this machine's release, from the sources that the machine uses.
-# It is made once, beside its place and moved there: a broken run leaves nothing half done.
+# Makes the smallest Debian or Ubuntu of this machine's release, from the machine's package sources.
+# It is made once, in a temporary folder that is then renamed, so that an interrupted run leaves
+# nothing half done.
 make_clean_root() {
   local release mirror
   release=$(. /etc/os-release && printf '%s' "$VERSION_CODENAME")
@@ -83,7 +86,7 @@ make_clean_root() {
     die "debootstrap could not make a clean root folder; $clean_root.log says why"
   rm -rf "$clean_root.made/etc/apt"
   cp -a /etc/apt "$clean_root.made/etc/apt"
-  # Debian starts a service as soon as it is installed; there is nothing to start it here.
+  # Debian starts a service when it is installed, but here nothing can be started.
   printf '#!/bin/sh\nexit 101\n' > "$clean_root.made/usr/sbin/policy-rc.d"
   chmod +x "$clean_root.made/usr/sbin/policy-rc.d"
   mv -T "$clean_root.made" "$clean_root"

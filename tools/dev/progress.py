@@ -22,7 +22,7 @@ USUAL_OTHER_S = 60
 COUNTED = re.compile(rb"^[\[ ]*(\d+)/(\d+)[ \]]")
 ROUND = re.compile(r" \(\d+ of \d+\)$")
 SHOWN_EACH_S = 0.5
-TRUSTED_AFTER_S = 5  # before that, a count of steps says little about their time
+TRUSTED_AFTER_S = 5  # before that, the steps' count says little
 
 
 def known_times(file: Path) -> dict[str, float]:
@@ -36,7 +36,7 @@ def expected(title: str, known: dict[str, float]) -> float:
 
 
 def left_of_stage(elapsed: float, usual: float, done: int, of: int) -> float:
-    """Seconds that the stage still takes: by the steps that are done, else by its usual time."""
+    """Estimates the remaining seconds from the finished steps, else from the usual time."""
     if done > 0 and (elapsed > TRUSTED_AFTER_S or done == of):
         return elapsed * (of - done) / done
     return max(usual - elapsed, 0)

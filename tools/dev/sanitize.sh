@@ -1,12 +1,12 @@
-# ./dev sanitize: the tests with AddressSanitizer and UndefinedBehaviorSanitizer (asan), and those
-# that have several threads with ThreadSanitizer (tsan). They run on one server of each store, since
-# what they look for is in our code.
+# ./dev sanitize: runs the tests with AddressSanitizer and UndefinedBehaviorSanitizer (asan), and
+# those with several threads with ThreadSanitizer (tsan). They run on one server of each store,
+# because the sanitizers check our code and not the servers.
 # shellcheck shell=bash
 
 asan_suites="unit sim conformance+redis@one-server mysql+zookeeper@one-server"
 asan_ci_suites="unit sim conformance+redis@one-server" # in CI
 tsan_suites="threads@one-server"
-sanitized_seeds=25 # a sanitizer makes the simulator many times slower
+sanitized_seeds=25 # the simulator is many times slower with a sanitizer
 
 verb_sanitize() {
   local preset presets=()

@@ -1,17 +1,17 @@
-# The servers that tests run against. Debian 12 has redis-server 7.0; Valkey 8 is in its backports
-# and is unpacked into a folder of ours, so that the machine's package sources stay as they are.
+# Servers for the tests. Debian 12 has redis-server 7.0. Valkey 8 is in its backports and is
+# unpacked into our own folder, so that the machine's package sources do not change.
 # shellcheck shell=bash
 
 # <name>:<package>:<release of Debian>:<program>
 newer_servers=(redis-8:redis-server:trixie:redis-server valkey-9:valkey-server:forky:valkey-server)
 servers_folder=${HOLDFAST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/holdfast}/servers
 
-# Tells the tests which servers to run on. One that is not there is named too: its tests are then
+# Tells the tests which servers to run on. A missing server is listed too: its tests are then
 # skipped with that reason, or fail in CI.
 export_servers() {
   local redis
   redis=$(command -v redis-server) || redis=/usr/bin/redis-server
-  HOLDFAST_REDIS_SERVER=$redis # for who needs just one
+  HOLDFAST_REDIS_SERVER=$redis # for tests that need only one
   HOLDFAST_SERVERS="redis-$(server_version "$redis")=$redis"
   HOLDFAST_SERVERS+=";valkey-8=$servers_folder/valkey-8/bin/valkey-server"
   export HOLDFAST_REDIS_SERVER HOLDFAST_SERVERS
@@ -22,13 +22,13 @@ export_servers() {
   fi
 }
 
-# Only those that are there: nobody has to have them.
+# Lists only the available servers, because nobody needs to have all of them.
 export_newer_servers() {
   HOLDFAST_NEWER_SERVERS=$(those_there "${newer_servers[@]}")
   export HOLDFAST_NEWER_SERVERS
 }
 
-# "<name>=<program>;…" of these entries.
+# Prints these entries as "<name>=<program>;…".
 those_there() {
   local entry name program all=
   for entry in "$@"; do
@@ -40,7 +40,7 @@ those_there() {
   printf '%s' "$all"
 }
 
-# "7.0" of "Redis server v=7.0.15 sha=…".
+# Prints "7.0" for "Redis server v=7.0.15 sha=…".
 server_version() { { "$1" --version || true; } | sed -nE 's/.* v=([0-9]+\.[0-9]+).*/\1/p'; }
 
 fetch_servers() {
@@ -72,15 +72,15 @@ fetch_each() {
   done
 }
 
-# fetch_if_it_can_be_had <name> <command>...
-# One that cannot be had is told, in CI too. Once a week it is tried again.
+# fetch_if_it_can_be_had <name> <command>...: runs the command to fetch a server. A failure is
+# printed, in CI too, and the command is tried again after a week.
 fetch_if_it_can_be_had() {
   local name=$1 failed=$servers_folder/.no-$1 status
   shift
   [[ -z $(find "$failed" -mtime -7 2> /dev/null) ]] || return 0
   say "Fetching $name"
   mkdir -p "$servers_folder"
-  # Not `if "$@"`: `set -e` would then not act inside it.
+  # Not `if "$@"`, because `set -e` has no effect inside such a command.
   set +e
   (
     set -e
@@ -96,21 +96,21 @@ fetch_if_it_can_be_had() {
   fi
 }
 
-# fetch_server <name> <package> [<release> [<program>]]: leaves
-# <servers_folder>/<name>/bin/<program>, ready to run.
-# It is made beside and moved into place: a broken or concurrent run leaves nothing half done.
+# fetch_server <name> <package> [<release> [<program>]]: makes
+# <servers_folder>/<name>/bin/<program>, ready to run. The folder is made under another name and
+# then renamed, so that an interrupted or concurrent run leaves nothing half done.
 fetch_server() (
   name=$1 package=$2 release=${3:-} program=${4:-$2}
   work=$(mktemp -d "$servers_folder/.$name.XXXXXX")
   trap 'rm -rf "$work"' EXIT
   private_apt_options "$work" "$release"
   apt-get "${apt_options[@]}" -qq update
-  # What installing it here would bring: the server, its tools, and libraries this machine lacks; of
-  # another release, what it would bring to a machine with nothing.
+  # Fetches what an installation on this machine would add: the server, its tools, and missing
+  # libraries. For another release, fetches what an installation on an empty machine would add.
   mapfile -t packages < <(
     apt-get "${apt_options[@]}" -s --no-install-recommends install "$package" |
       sed -nE 's/^Inst ([^ ]+) .*/\1/p' | grep -E "${release:+^(redis|valkey|mysql|lib|zlib)}" |
-      grep -v ^libperl # of the scripts beside a server
+      grep -v ^libperl # only for scripts of the package
   )
   ((${#packages[@]} > 0)) || packages=("$package")
   mkdir -p "$work/debs" "$work/made"
@@ -124,9 +124,9 @@ fetch_server() (
   mv -T "$work/made" "$servers_folder/$name"
 )
 
-# private_apt_options <folder> [<other release>]
-# An apt of our own: its lists, its choice of sources; the machine's mirror and installed packages,
-# or, for another release, none of these.
+# private_apt_options <folder> [<other release>]: options for a separate apt with its own lists and
+# sources. It uses the machine's mirror and knows the installed packages. For another release, it
+# uses neither.
 private_apt_options() {
   local work=$1 other=$2 release mirror suite suites
   release=$(. /etc/os-release && printf '%s' "$VERSION_CODENAME")
@@ -140,10 +140,10 @@ private_apt_options() {
     apt_options+=(-o "Dir::State::status=$work/state/none")
     suites=("$other")
   elif [[ $release != bookworm ]]; then
-    return # newer releases have it in the sources that the machine uses anyway
+    return # in newer releases, the machine's own sources have the package
   fi
   mirror=$(machine_mirror "$release")
-  if [[ -z $mirror ]]; then # as in a fresh container, which has no package lists
+  if [[ -z $mirror ]]; then # a fresh container has no package lists
     as_root apt-get -qq update
     mirror=$(machine_mirror "$release")
   fi
@@ -153,15 +153,16 @@ private_apt_options() {
   apt_options+=(-o "Dir::Etc::SourceList=$work/sources.list" -o Dir::Etc::SourceParts=-)
 }
 
-# Asked of apt, because the sources folder also holds files that apt does not read.
+# Asks apt, because the sources folder also has files that apt does not read.
 machine_mirror() {
   # shellcheck disable=SC2016 # $(REPO_URI) is apt's to expand
   apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' "Codename: $1" | head -n 1
 }
 
-# bin/<server> is a link where this machine has all its libraries, else a script that names ours.
-# With a libc of its own it also needs that one's loader, which must be told by which name it is
-# called: a server may be one of several programs in one file, and look for its files beside it.
+# Makes bin/<server>. This is a link if the machine has all libraries of the server, else a script
+# that names our copies. A server with its own libc also needs the loader of that libc. The loader
+# must be told the server's name, because a server may be one of several programs in one file, and
+# may look for files in its own folder.
 make_runnable() {
   local root=$1 server=$2 place libraries loader start=
   place=usr/bin/$server

@@ -1,6 +1,6 @@
-# ./dev setup: the packages of tools/packages.txt, and the servers that Debian 12 itself has not.
-# Nothing to do is the usual case and takes a fraction of a second. --all fetches also what only CI
-# takes.
+# ./dev setup: installs the packages of tools/packages.txt, and servers that Debian 12 does not
+# have. If nothing is missing, this takes a fraction of a second. --all also fetches what only CI
+# uses.
 # shellcheck shell=bash
 
 verb_setup() {
@@ -27,7 +27,7 @@ need() {
   fi
 }
 
-# One line per entry of these groups, alternatives separated by spaces.
+# Prints one line per entry of these groups, with its alternatives separated by spaces.
 wanted_packages() {
   local group
   for group in "$@"; do
@@ -39,7 +39,7 @@ missing_packages() {
   local alternatives package installed
   installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' | sed -n 's/^installed //p')
   while read -r -a alternatives; do
-    # Only where the first choice cannot be had, its alternative counts: Debian 12 has an old Boost.
+    # An alternative is used only if the first choice is not available: Debian 12 has an old Boost.
     package=${alternatives[0]}
     if ! grep -qxF "$package" <<< "$installed"; then
       package=$(first_available "${alternatives[@]}")
@@ -62,7 +62,7 @@ install_packages() {
       "Is this Debian 12, 13 or Ubuntu 24.04, with its main (Ubuntu: universe) sources on?"
     chosen+=("$package")
   done
-  # --no-remove: never take something away from a machine that is not ours.
+  # --no-remove: never remove packages from the user's machine.
   without_starting_services \
     as_root env DEBIAN_FRONTEND=noninteractive \
     apt-get install -y --no-remove --no-install-recommends "${chosen[@]}" ||
@@ -90,9 +90,9 @@ as_root() {
   fi
 }
 
-# Debian starts a service as soon as its package is installed, now and at each boot. The tests start
-# servers of their own, so one that comes with set-up stays still; one that was there before is not
-# touched.
+# Debian starts a service when its package is installed, now and at each boot. The tests start their
+# own servers. So this disables a service that the set-up has installed, and leaves a service alone
+# that was there before.
 services_to_keep_still="redis-server mariadb zookeeper"
 
 without_starting_services() {

@@ -1,9 +1,9 @@
-# ./dev sim: hostile worlds from seeds, as many as wanted. `./dev test` runs a fixed number of them.
+# ./dev sim: plays any number of simulated worlds with faults. `./dev test` plays a fixed number.
 # shellcheck shell=bash
 
 verb_sim() {
   need build
-  # The ci preset: optimised, so a second holds more worlds, and with assertions.
+  # The ci preset is optimised, so it plays more worlds in a second, and has assertions.
   stage "Building (ci)" build ci --target sim_explore
   build/ci/tests/sim/sim_explore "$@"
 }

@@ -1,9 +1,9 @@
-# Long work in named stages, each with its time, and a summary at the end.
+# Runs long work in named stages, prints the time of each, and a summary at the end.
 # shellcheck shell=bash
 
 stage_titles=() stage_times=() stage_results=()
-stage_plan=()         # the titles of all stages, where they are known beforehand
-times_file=build/times # how long each stage took when it last succeeded
+stage_plan=()         # the titles of all stages, if they are known
+times_file=build/times # the time of each stage's last success
 stage_logs=build/logs
 
 say() { printf '%s\n' "$*"; }
@@ -14,7 +14,7 @@ die() {
 }
 in_ci() { [[ ${CI:-} == true ]]; }
 
-# stage <title> <command>...: runs a command that must succeed.
+# stage <title> <command>...: runs a command. A failure ends the verb.
 stage() {
   stage_begin "$1"
   shift
@@ -22,12 +22,13 @@ stage() {
   stage_end ok
 }
 
-# attempt <title> <command>...: runs a command whose failure is told at the end, after the others.
+# attempt <title> <command>...: runs a command. A failure is reported at the end, after the other
+# stages.
 attempt() {
   stage_begin "$1"
   shift
   local status
-  # Not `if "$@"`: `set -e` would then not act inside the command.
+  # Not `if "$@"`, because `set -e` has no effect inside the command then.
   set +e
   if shows_progress; then
     (
@@ -47,8 +48,8 @@ attempt() {
   if ((status == 0)); then stage_end ok; else stage_end FAILED; fi
 }
 
-# plan_stages <title>...: announces the stages; an argument may have several lines. On a terminal
-# each of them then shows one line that says how far it is, and keeps its output in a log.
+# plan_stages <title>...: announces the stages; an argument may have several lines. On a terminal,
+# each stage then shows one line with its progress, and its output goes to a log.
 plan_stages() { mapfile -t stage_plan < <(printf '%s\n' "$@"); }
 
 shows_progress() {
@@ -89,26 +90,26 @@ stage_end() {
   printf '==> %s: %s, %s s\n' "${stage_titles[-1]}" "$1" "${stage_times[-1]}"
 }
 
-# Remembers how long the last stage took: the next run tells from it how long the rest will take.
+# Remembers the time of the last stage, from which the next run estimates the remaining time.
 note_time() {
   mkdir -p build
   touch "$times_file"
   {
     printf '%s\t%s\n' "${stage_times[-1]}" "${stage_titles[-1]}" |
-      sed -E 's/ \([0-9]+ of [0-9]+\)$//' # the round
+      sed -E 's/ \([0-9]+ of [0-9]+\)$//' # removes the round
     cat "$times_file"
   } | awk -F '\t' '!known[$2]++' > "$times_file.new"
   mv "$times_file.new" "$times_file"
 }
 
-# Where results are counted, the tally at the end of the last verb names what failed in any.
+# Records a failed stage for the tally that the last verb prints.
 note_failed() {
   [[ -n ${results:-} ]] || return 0
   mkdir -p "$results"
   printf '%s\n' "$1" >> "$results/failed_stages"
 }
 
-# Runs once, whichever way the verb ends. A stage that is still open then has failed.
+# Runs once, in whatever way the verb ends. A stage that has not ended by then has failed.
 stage_summary() {
   trap - EXIT
   if ((${#stage_titles[@]} > ${#stage_times[@]})); then

@@ -1,6 +1,6 @@
-# The servers of MySQL, MariaDB and ZooKeeper that tests run on. MariaDB and one ZooKeeper are the
-# distribution's. What it has not, CI fetches, and ./dev setup --all; elsewhere the few tests that
-# take it are left out.
+# Servers of MySQL, MariaDB and ZooKeeper for the tests. MariaDB and one ZooKeeper come from the
+# distribution. CI and ./dev setup --all fetch the others; elsewhere the few tests that need them
+# are left out.
 # shellcheck shell=bash
 
 # <name>:<package>:<release of Debian>:<program>
@@ -10,7 +10,7 @@ fetches_all=
 
 fetch_stores() {
   in_ci || [[ -n $fetches_all ]] || return 0
-  need galera interop # Maven fetches
+  need galera interop # for Maven, which fetches them
   fetch_each "${newer_mysql[@]}"
   local sums version
   for sums in "$zookeeper_source"/*.sha256; do
@@ -39,8 +39,8 @@ export_stores() {
 
 zookeeper_folder() { printf '%s' "$servers_folder/zookeeper-$1"; }
 
-# As the JVM's peers (interop.sh): Maven checks what it fetches against the registry's own
-# checksums, and every file is checked against ours before anything runs it.
+# As for the peers in JVMs (interop.sh), Maven checks its downloads against the registry's
+# checksums. Every file is also checked against our checksums before anything runs it.
 fetch_zookeeper() (
   version=$1 sums=$PWD/$zookeeper_source/$1.sha256
   mkdir -p "$servers_folder"

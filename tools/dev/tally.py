@@ -16,7 +16,7 @@ from collections import Counter
 from pathlib import Path
 
 
-WORDS_MAX = 600  # of a failure; the whole of it is in the log above
+WORDS_MAX = 600  # of a failure; the log above has all of it
 
 
 def cases_of(program: Path, skipped: Counter, failed: list) -> Counter:

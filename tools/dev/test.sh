@@ -1,11 +1,12 @@
-# ./dev test: the tests, layer by layer, and how long each took. Without options it runs the core, a
-# choice that takes ten minutes; --all runs everything. A layer that fails keeps no other from
-# running.
+# ./dev test: runs the tests layer by layer, and prints the time of each layer. Without options it
+# runs the core, a selection that takes ten minutes; --all runs everything. After a layer has
+# failed, the other layers still run.
 # shellcheck shell=bash
 
-# A suite is layers that run together, joined by plus. A part of them follows an @:
+# A suite is one or more layers that run together, joined by plus. A part of the layers follows an
+# @:
 #   one-server     on one Redis, MariaDB and ZooKeeper of the distribution, and in memory
-#   other-servers  the rest: Valkey, TLS, a user with few rights, Cluster, Sentinel
+#   other-servers  the rest: Valkey, TLS, a user with few permissions, Cluster, Sentinel
 #   readme         the example that README.md names
 #   others         the other examples
 core_suites="tidy+docs unit sim conformance+redis+cli@one-server examples@readme"
@@ -13,8 +14,8 @@ rest_suites="mutants conformance+redis+cli@other-servers"
 rest_suites+=" mysql+zookeeper+process+sentinel+cluster+chaos examples@others package"
 all_layers="tidy docs unit sim conformance redis cli mysql zookeeper sentinel cluster chaos process"
 all_layers+=" mutants examples package"
-# These wait for leases, outages and servers nearly all of the time, so more of them run at once
-# than there are cores.
+# These mostly wait for leases, outages and servers, so more of them than there are cores run at the
+# same time.
 waiting_layers="conformance redis cli mysql zookeeper sentinel cluster chaos process threads"
 topologies='*/*_tls*:*/*_acl*:*/*_cluster*:*/*_sentinel*'
 cores=$(nproc)
@@ -73,7 +74,7 @@ verb_test() {
   python3 -B tools/dev/tally.py "$results"
 }
 
-# Reads the options into verb_test's what, repeat, load and chosen.
+# Parses the options into verb_test's variables what, repeat, load and chosen.
 understand_test() {
   while (($# > 0)); do
     case $1 in
@@ -110,7 +111,7 @@ refuse_test() {
 }
 
 # targets_of <suites>
-# A layer's programs are one target. The packages install all targets.
+# The programs of a layer are one target. The tests of the packages need all targets.
 targets_of() {
   local layer targets=()
   for layer in $(sed -E 's/@[a-z-]+//g; s/[+]/ /g' <<< "$1"); do
@@ -144,7 +145,7 @@ title_of() {
   printf 'Testing %s (%s)%s\n' "${1/@/ on }" "$2" "$counted"
 }
 
-# titles_of <suites> <preset> [<rounds>]: one line for each stage of run_suites.
+# titles_of <suites> <preset> [<rounds>]: prints one line for each stage of run_suites.
 titles_of() {
   local rounds=${3:-1} round suite
   for ((round = 1; round <= rounds; round++)); do
@@ -169,7 +170,7 @@ run_suite() {
 }
 
 # run_layers <folder> <preset> <layers> [<ctest option>...]
-# Every case of a GoogleTest program is counted, so these leave a report each in the folder.
+# Every case of a GoogleTest program is counted, so these programs write reports into the folder.
 run_layers() {
   local folder=$1 preset=$2 layers=$3 at_once=$cores layer
   shift 3
@@ -182,15 +183,15 @@ run_layers() {
     --output-junit "$folder/ctest.junit"
 }
 
-# Runs a command on one server of each store, and without what needs several. `left_out` are more
-# cases that it leaves out.
+# Runs a command on one server of each store, without the tests that need several. `left_out` names
+# more cases to leave out.
 on_one_server() {
   HOLDFAST_SERVERS=${HOLDFAST_SERVERS%%;*} HOLDFAST_NEWER_SERVERS='' HOLDFAST_NEWER_MYSQL='' \
     HOLDFAST_NEWER_ZOOKEEPERS='' \
     GTEST_FILTER="-$topologies:*Galera*${left_out:+:$left_out}" "$@"
 }
 
-# Starts processes that use all CPU until this one has ended.
+# Starts processes that use all CPU until this script has ended.
 keep_busy() {
   python3 -B tools/dev/load.py $((cores * 2)) &
 }

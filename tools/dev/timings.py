@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""timings.py <build folder>: where the time of the last build went, as ninja wrote it down.
+"""timings.py <build folder>: prints where the time of the last build went, from ninja's log.
 
 What came out of the compiler cache took next to no time: for the whole cost, `CCACHE_DISABLE=1
 ./dev build --timings` after `./dev clean`.
@@ -12,12 +12,12 @@ MOST = 25
 
 
 def steps_of(log: Path) -> dict[str, tuple[int, int]]:
-    """Of each output of the last build its begin and end, in milliseconds."""
+    """Returns the begin and end of each output of the last build, in milliseconds."""
     steps: dict[str, tuple[int, int]] = {}
     last_end = 0
     for line in log.read_text().splitlines()[1:]:
         begin, end, _, output, _ = line.split("\t")
-        if int(end) < last_end:  # time begins anew with each build
+        if int(end) < last_end:  # each build counts from zero
             steps.clear()
         last_end = int(end)
         steps[output] = (int(begin), int(end))

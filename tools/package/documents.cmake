@@ -1,10 +1,10 @@
-# Run by `cmake --install` on the pages that it has laid down in ${documents}. Of the source tree
-# only the pages and the examples are there: a link to anything else becomes words with its name.
+# Run by `cmake --install` on the installed pages in ${documents}. Only the pages and the examples
+# of the source tree are installed, so a link to any other file is replaced by the file's name.
 file(GLOB pages RELATIVE "${source}" "${source}/*.md")
 file(GLOB_RECURSE below RELATIVE "${source}" "${source}/docs/*.md")
 
-# What is in parentheses; that it follows a link's text is left to the replacement, since CMake's
-# lists do not survive a bracket alone.
+# Matches a link's target in parentheses. The replacement checks that a link's text precedes it,
+# because CMake's lists cannot contain a single bracket.
 function(name_sources_in page)
   file(READ "${documents}/${page}" before)
   set(text "${before}")

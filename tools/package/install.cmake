@@ -1,6 +1,6 @@
-# What `cmake --install` lays down: library, its components holdfast::testing and, where that was
-# built, holdfast::mysql; headers, the program with its manual and completions, and two ways to find
-# the library (find_package and pkg-config). tests/package consumes each.
+# Installs for `cmake --install`: the library with its component holdfast::testing and, if it was
+# built, holdfast::mysql; the headers; the program with its manual and completions; and files for
+# find_package and pkg-config. tests/package uses each of them.
 include(CMakePackageConfigHelpers)
 
 install(TARGETS holdfast EXPORT holdfast-targets)
@@ -18,7 +18,7 @@ if(TARGET holdfast_cli)
     install(DIRECTORY "${PROJECT_BINARY_DIR}/cli/man/" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1"
             FILES_MATCHING PATTERN "*.1")
   endif()
-  # Debian's zsh looks into the one folder for packages, and into the other for what is built here.
+  # Debian's zsh looks into the first folder for packages, and into the second for local builds.
   if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
     set(zsh_folder "vendor-completions")
   else()
@@ -37,7 +37,7 @@ configure_package_config_file(tools/package/holdfast-config.cmake.in holdfast-co
 # Before 1.0 a minor version may break its users, so 0.2 does not satisfy a request for 0.1.
 write_basic_package_version_file(holdfast-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(EXPORT holdfast-targets NAMESPACE holdfast:: DESTINATION "${package_folder}")
-# The components have files of their own: a distribution may pack each by itself.
+# Each component has its own files, so that a distribution can package it separately.
 install(EXPORT holdfast-testing-targets NAMESPACE holdfast:: DESTINATION "${package_folder}")
 if(TARGET holdfast_mysql)
   install(EXPORT holdfast-mysql-targets NAMESPACE holdfast:: DESTINATION "${package_folder}")
@@ -46,15 +46,16 @@ install(FILES "${PROJECT_BINARY_DIR}/holdfast-config.cmake"
               "${PROJECT_BINARY_DIR}/holdfast-config-version.cmake"
         DESTINATION "${package_folder}")
 
-# Who links the static library must link what it needs; a shared one brings that along itself, and
-# pkg-config would ask for the development files even of what is only required in private.
+# A program that links the static library must link the library's dependencies. A shared library
+# needs no such list. pkg-config would even require the development files of private dependencies.
 set(pc_requires "")
 set(pc_mysql_requires "")
 if(NOT BUILD_SHARED_LIBS)
   set(pc_mysql_requires ", libmariadb >= 3.3")
   set(pc_requires "Requires: hiredis >= 0.14, libssl >= 3.0, libcrypto >= 3.0\n")
 endif()
-# Found from the file itself, so that what is installed can be moved (`--prefix`, staging folders).
+# Computed from the location of the file, so that the installation can be moved (`--prefix`, staging
+# folders).
 file(RELATIVE_PATH pc_up "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 configure_file(tools/package/holdfast.pc.in holdfast.pc @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/holdfast.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
@@ -67,11 +68,11 @@ if(TARGET holdfast_mysql)
           DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 endif()
 
-# The documents lie as in the checkout, so that the pages find each other and the examples.
+# The documents keep the layout of the checkout, so that links between pages and examples work.
 if(PROJECT_IS_TOP_LEVEL)
   file(GLOB pages CONFIGURE_DEPENDS *.md)
   install(FILES LICENSE ${pages} TYPE DOC)
-  install(DIRECTORY docs TYPE DOC PATTERN "docs/man" EXCLUDE) # which is installed as a manual
+  install(DIRECTORY docs TYPE DOC PATTERN "docs/man" EXCLUDE) # installed as a manual
   install(DIRECTORY examples TYPE DOC FILES_MATCHING PATTERN "*.cpp")
   cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_DOCDIR BASE_DIRECTORY "\${CMAKE_INSTALL_PREFIX}"
              OUTPUT_VARIABLE documents)

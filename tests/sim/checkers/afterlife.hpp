@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A released hold stays released: nothing renews it, nothing asks for it again, and no second
-// acquisition uses its owner number. But before its release is sent it may be handed on to another
-// waiter of the same client, so often and for so long as the budget says, and with enough of its
-// term left to be worth having, but not far more than the heir asked for.
+// Checker: a released hold stays released. It is not renewed or requested again, and its owner
+// number is not used for a second acquisition. Before its release is sent, it may be handed over to
+// another waiter of the same client. The hand-over must respect the budget for number and time.
+// Enough of the lease must remain, but not far more than the new owner asked for.
 #pragma once
 
 #include "sim/world.hpp"
@@ -20,14 +20,14 @@ public:
     explicit afterlife(world& w)
         : world_{w} {}
 
-    /// The last lease on it, by its owner. The request for it leaves in this very moment; what was
-    /// on its way out before it may still go first.
+    /// Called when the last lease on the hold ends, with its owner. The release request is sent in
+    /// this moment; an earlier request may still be sent before it.
     void released(const claim& c) { of(c).unwanted_since = world_.clock.now(); }
 
     void shared(const claim& c) { of(c).unwanted_since.reset(); }
 
-    /// Notes when somebody has entered a hold again, or has failed to. Until then the hold was not
-    /// over.
+    /// Called when an operation ends. If it was a re-entry, whether it succeeded or failed, the
+    /// hold was in use until now.
     void completed(const operation& o) {
         if (o.what == deed::share)
             share_ended_at_[o.who.client] = world_.clock.now();
@@ -53,7 +53,7 @@ public:
 private:
     struct life {
         std::string name{};
-        bool was_granted = false; ///< and its owner knows
+        bool was_granted = false; ///< the owner knows of the grant
         std::optional<time_point> unwanted_since{};
         time_point granted_at{};
         unsigned times_handed_on = 0;
@@ -66,7 +66,7 @@ private:
         return l;
     }
 
-    /// Readers share a hold, for as long as one may be handed on.
+    /// Readers may join a hold for as long as it may be handed over.
     void joined(const claim& c, life& l) {
         l.unwanted_since.reset();
         if (world_.clock.now() - l.granted_at >= world_.how.hand_off.within)
@@ -101,8 +101,8 @@ private:
         l.over = l.over || r.what == memory::verb::release;
     }
 
-    /// Returns whether somebody enters it again and waits for replicas to confirm it, or did so
-    /// until this moment.
+    /// Returns whether a re-entry of this client waits for replicas to confirm it, or did so until
+    /// this moment.
     bool may_be_shared_soon(const hold& h) const {
         if (!world_.replicas.exists())
             return false;
@@ -124,7 +124,7 @@ private:
 
     world& world_;
     by_text<life> lives_;                      ///< by owner
-    std::map<int, time_point> share_ended_at_; ///< by client: last
+    std::map<int, time_point> share_ended_at_; ///< end of the last re-entry, by client
 };
 
 } // namespace holdfast::sim

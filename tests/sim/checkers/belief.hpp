@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whoever believes in a lease is right: the server shows that owner now, and will not forget it
+// Checker: if a client believes in a lease, the server shows its owner now, and does not forget it
 // before the belief ends.
 #pragma once
 
@@ -28,7 +28,7 @@ private:
                                 (shown.owner.empty() ? "nobody" : shown.owner));
             return;
         }
-        // In the server's milliseconds; it shows them rounded down.
+        // In the server's milliseconds, which it shows rounded down.
         const double believed = static_cast<double>(c.held.remaining().count()) * world_.rate();
         const duration left = shown.left_of(c);
         if (believed > static_cast<double>(left.count() + 1))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Of a semaphore's permits no more are given out than there are: when one is leased anew, all that
-// are held then fit. Somebody may make them fewer later.
+// Checker: a semaphore does not give out more permits than it has. When a permit is newly leased,
+// all held permits must fit. The number may be reduced later.
 #pragma once
 
 #include "sim/world.hpp"
@@ -31,7 +31,7 @@ public:
 private:
     using leases = std::map<std::string, duration>; // by permit
     struct semaphore {
-        std::int64_t most = 0; ///< of all the numbers of permits since the last look
+        std::int64_t most = 0; ///< the greatest number of permits since the last check
         leases held{};
         void saw(std::int64_t all) { most = std::max(most, all); }
     };
@@ -43,7 +43,7 @@ private:
         last.saw(all);
         const auto is_new = [&](const auto& each) { return !last.held.contains(each.first); };
         const auto count = static_cast<std::int64_t>(held.size());
-        // What is over is held again where a clock is stepped back.
+        // A permit that has expired is held again if the clock is stepped back.
         const bool grows = world_.stepped_back() == duration{} && std::ranges::any_of(held, is_new);
         if (grows && count > last.most)
             world_.violated("capacity", name,

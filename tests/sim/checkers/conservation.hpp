@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Permits are neither made nor lost, whether they are leased or not: a counter is what its requests
-// have made of it, each of which has its effect once; and what a program's requests have done is
-// what its callers were told. So it is with what is drawn of a rate, but that this is free again by
-// itself (window).
+// Checker: permits are neither created nor lost, whether they are leased or not. The value of a
+// counter is the sum of its requests, each of which has its effect once. The effect of a program's
+// requests is what its callers were told. The same holds for draws of a rate, except that they
+// become free again by themselves (see `window`).
 #pragma once
 
 #include "sim/world.hpp"
@@ -27,36 +27,37 @@ public:
     explicit conservation(world&);
 
     void sent(const memory::request&, const memory::fate&);
-    void counted(int name, const memory::count_record&); ///< the server has carried that out
+    void counted(int name, const memory::count_record&); ///< the server has carried the request out
     void completed(const operation&, outcome);
     void look();
-    void forgotten(); ///< all of it
+    void forgotten(); ///< all counters
     void evicted(int name);
     void at_peace();
 
 private:
-    /// What a counter comes to by its requests.
+    /// Expected value of a counter, computed from the requests.
     struct number {
         std::optional<std::int64_t> value{};
         std::chrono::microseconds ends_at = std::chrono::microseconds::max();
     };
-    /// What one request has done.
+    /// What a request has done so far.
     struct request {
-        std::chrono::microseconds at{}; ///< when it did that first
+        std::chrono::microseconds at{}; ///< when the request had its first effect
         bool done = false;
-        bool given_back = false; ///< of a take: it takes nothing any more
+        bool given_back = false; ///< of an attempt: it takes nothing any more
         bool moved = false;      ///< it has changed the number
-        bool copied = false;     ///< a look of it
-        bool unnoticed = false;  ///< it took after that
+        bool copied = false;     ///< an attempt that was sent twice
+        bool unnoticed = false;  ///< it took permits after it was sent twice
     };
-    /// Of one program, about one name: by how much its requests have changed the number, and by how
-    /// much its callers have, as far as they know.
+    /// For one program and one name: how much its requests have changed the number, and how much
+    /// its callers have changed it, as far as they know.
     struct account {
         std::int64_t at_server = 0;
         std::int64_t least = 0;
         std::int64_t most = 0;
-        /// What looks took that came twice. They may have been found busy, and nobody wants them
-        /// any more when the copy comes: then it is as if somebody had come and died.
+        /// Permits taken by attempts that arrived twice. The first arrival may have found the
+        /// counter busy. When the copy arrives, the caller may have given up, so this looks like a
+        /// client that took permits and died.
         std::int64_t unnoticed = 0;
     };
 
@@ -66,7 +67,8 @@ private:
     void change(int name, const memory::count_record&);
     void draw(int name, const memory::count_record&);
     bool forgets(request&, const memory::count_record&);
-    bool is_of_use(int name, const std::string& program) const; ///< what is known of that one
+    bool is_of_use(int name, const std::string& program) const; ///< what is known of that program
+                                                                ///< can be used
     account& account_of(const std::string& program, int name) { return accounts_[{program, name}]; }
     std::pair<std::int64_t, std::int64_t> told(const operation&, outcome) const;
     void fail(int name, const std::string& story);
@@ -75,7 +77,7 @@ private:
     std::vector<number> numbers_; ///< by name
     std::map<std::string, request> requests_;
     std::map<std::pair<std::string, int>, account> accounts_;
-    std::set<std::string> doubted_; ///< programs of which the server forgot something
+    std::set<std::string> doubted_; ///< programs whose requests the server has partly forgotten
 };
 
 } // namespace holdfast::sim

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every operation on several locks ends exactly once, in time, and with an outcome that has a
-// reason; and whoever waits for locks that are all free takes them.
+// Checker: every operation on several locks ends exactly once, in time, and with an outcome that
+// has a reason. A call that waits for locks which are all free takes them.
 #pragma once
 
 #include "sim/several/realm.hpp"
@@ -29,7 +29,7 @@ public:
         });
     }
 
-    /// Its handler is gone, and was never called.
+    /// The handler was destroyed and never called.
     void dropped(const deal& d) { fail(d, "was never completed"); }
 
     void completed(const deal& d, outcome how) {
@@ -60,8 +60,8 @@ private:
         return realm_.at(d.program, d.of.front().server).net.latency();
     }
 
-    /// A round may begin when the patience is nearly over, and what it was granted is released
-    /// before the call ends.
+    /// Returns the time limit of an operation. A round may begin when the timeout is almost over,
+    /// and what it was granted is released before the call ends.
     duration longest(const deal& d) const {
         const rules& how = realm_.how;
         const duration slack = 12 * latency(d) + duration{20};
@@ -113,7 +113,8 @@ private:
             return false;
         }
     }
-    /// So often, while it took them, that it gave up.
+    /// Returns whether something happened to one of the locks. It may have happened so often during
+    /// the acquisition that the call gave up.
     bool something_befell(const deal& d) const {
         return std::any_of(d.of.begin(), d.of.end(),
                            [&](spot where) { return !realm_.is_well(where); });
@@ -126,8 +127,8 @@ private:
                });
     }
 
-    /// Who waits beside others of its program, or for one that a lease of its own program is still
-    /// believed in, is not looked at.
+    /// Checks that a call with free locks gets them. Skips a call that waits beside other calls of
+    /// its program, and a call for a lock in which its own program still believes.
     void check_progress(std::uint64_t id, const deal& d) {
         const time_point now = realm_.clock.now();
         if (!acquires(d.what) || d.what == deed::try_lock)
@@ -165,7 +166,8 @@ private:
         return std::find_first_of(one.begin(), one.end(), other.begin(), other.end()) != one.end();
     }
 
-    /// The poll bound, the longest pause between two tries, and some round trips.
+    /// Returns the time in which free locks must be taken: the polling bound, the longest pause
+    /// between two attempts, and some round trips.
     duration taken_within(const deal& d) const {
         const bool flawless = !any_terminal(d, [](const terminal& t) { return !t.net.flawless(); });
         if (flawless)
@@ -185,7 +187,8 @@ private:
     }
 
     realm& realm_;
-    std::map<std::uint64_t, time_point> free_since_; ///< all that a call waits for
+    std::map<std::uint64_t, time_point> free_since_; ///< time since which all locks of a call are
+                                                     ///< free
 };
 
 } // namespace holdfast::sim::several

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every operation ends exactly once, in time, and with an outcome that has a reason.
+// Checker: every operation ends exactly once, in time, and with an outcome that has a reason.
 #pragma once
 
 #include "sim/world.hpp"
@@ -28,7 +28,7 @@ public:
         }
     }
 
-    /// Its handler is gone, and was never called.
+    /// The handler was destroyed and never called.
     void dropped(const operation& o) { fail(o, "was never completed"); }
 
     void completed(const operation& o, outcome how) {
@@ -58,7 +58,7 @@ private:
             return how.release_patience + answer;
         case deed::share: // more replicas may have to confirm it
             return world_.replicas.exists() ? answer + how.command_timeout : slack;
-        case deed::extend: // asked for three times at most
+        case deed::extend: // sent at most three times
             return answer + 2 * how.command_timeout;
         case deed::close:
             return how.close_patience + how.release_patience + slack;
@@ -68,12 +68,12 @@ private:
         case deed::wait:
         case deed::upgrade:
         case deed::read_beside:
-            // A look that was quickly told "late" is sent once more.
+            // An attempt that was quickly answered with "late" is sent once more.
             return o.patience >= duration::max() / 2
                        ? duration::max()
                        : o.patience + answer + how.command_timeout / 2;
         default:
-            if (changes_counter(o.what)) // which is sent like a look
+            if (changes_counter(o.what)) // such a change is sent like an attempt
                 return how.unavailable_patience + answer + how.command_timeout / 2;
             return how.unavailable_patience + answer;
         }
@@ -95,7 +95,7 @@ private:
         case outcome::unreachable:
         case outcome::outcome_unknown:
             if ((o.what == deed::extend || o.what == deed::share) && world_.replicas.exists())
-                return true; // what is about to end waits for no replica any more
+                return true; // a hold that is about to end does not wait for replicas
             return troubled && (!acquires(o.what) || took >= patience_with_outage(o));
         case outcome::clock_unstable:
             return world_.clock_was_stepped() || world_.rate() != 1 ||
@@ -114,13 +114,13 @@ private:
         }
     }
 
-    /// Of a rate limiter, which somebody deletes.
+    /// Returns whether the rate limiter may have been deleted.
     bool may_be_unset(const operation& o) const {
         return o.who.name >= 0 && world_.how.counts(o.who.name) == counter_kind::rate &&
                (world_.set_since(o.who.name) >= o.started_at || !world_.is_set(o.who.name));
     }
 
-    /// On a hold that may end meanwhile.
+    /// Returns whether the operation depends on another hold, which may end meanwhile.
     static bool stands_on_another(deed d) { return d == deed::upgrade || d == deed::read_beside; }
 
     std::size_t waiting_beside(const operation& o) const {
@@ -131,7 +131,8 @@ private:
         return static_cast<std::size_t>(waits) + over_just_now(o.who.client);
     }
 
-    // A refusal is told a moment after it was decided: who waited then may have ended since.
+    // A refusal is reported a moment after it was decided. Other waits may have ended in between,
+    // so they are counted too.
     void wait_over(int client) {
         if (std::exchange(over_at_, world_.clock.now()) != world_.clock.now())
             over_.clear();
@@ -156,7 +157,7 @@ private:
 
     world& world_;
     time_point over_at_{};
-    std::map<int, std::size_t> over_; // waits that ended at that moment, by client
+    std::map<int, std::size_t> over_; // waits that ended at `over_at_`, by client
 };
 
 } // namespace holdfast::sim

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// No two leases of one name are believed at once. Leases that share a hold count as one, and
-// readers may read together; who writes on top of its own read hold, or reads under its own write
-// hold, has both.
+// Checker: no two leases of one name are believed in at the same time. Leases that share a hold
+// count as one. Readers may read together. A caller that writes on top of its own read hold, or
+// reads under its own write hold, has both.
 #pragma once
 
 #include "sim/world.hpp"
@@ -12,7 +12,7 @@
 
 namespace holdfast::sim {
 
-/// Noted where it is not promised that this does not happen.
+/// Noted in the trace if two clients believe where exclusion is not promised.
 inline constexpr const char* two_believe = "TWO BELIEVE IN IT, after a failover that may lose it";
 
 class exclusion {
@@ -48,7 +48,8 @@ private:
                         "two leases are believed at once: " + one.owner + ", and " + other.owner);
     }
 
-    /// After a failover, of what not all replicas had to confirm: it must happen.
+    /// Notes a double belief after a failover, for a lock that not all replicas had to confirm. It
+    /// must happen in some seeds.
     void count(const claim& one, const claim& other) {
         if (counted_.insert({one.owner, other.owner}).second)
             world_.log.note({.name = one.who.name}, two_believe);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is renewed is kept, and what is fixed until its own end: while the way to the server is
-// well, no renewal fails, no term ends, and nobody is warned. A connection that died without a
-// word, or a right that another name lacks, is no excuse.
+// Checker: a renewed lease is kept, and a fixed lease is kept until its end. While the connection
+// to the server is good, no renewal fails, no lease ends, and no client is warned. A connection
+// that died silently, or a missing permission for another name, is no excuse.
 #pragma once
 
 #include "sim/checkers/length.hpp"
@@ -15,7 +15,7 @@ namespace holdfast::sim {
 
 class kept {
 public:
-    /// Both must outlive it.
+    /// Both arguments must outlive it.
     kept(world& w, const length& of_each)
         : world_{w}
         , lengths_{of_each} {}
@@ -25,7 +25,7 @@ public:
         if (generation != home.generation || generation != home.of_program)
             return;
         if (!home.program)
-            return; // it is being destroyed
+            return; // the client is being destroyed
         const std::string owner = home.program->id() + ":" + std::to_string(e.owner_number);
         for (const claim* c : world_.books.believed()) {
             if (c->owner != owner)
@@ -52,8 +52,8 @@ private:
         return world_.how.given_for(std::max(c.longest, support::wire_hold_of(c.held).lease()));
     }
 
-    /// Who has a fixed lease that outlasts the session contacts the server for it. An extension of
-    /// which nothing is known yet makes it no longer.
+    /// Returns whether a fixed lease outlasts the session, so that the client contacts the server
+    /// for it. An extension whose outcome is unknown does not make the lease longer.
     bool outlasts_session(const claim& c, const network& net) const {
         const duration lease = support::wire_hold_of(c.held).lease();
         const duration room = duration{5} + lease / 50;
@@ -63,29 +63,31 @@ private:
                now + room < lengths_.asked_first_at(c) + lease;
     }
 
-    /// The grant and the first renewal take a round trip each, of which the term knows nothing.
+    /// Returns whether answers come early enough for no warning. The grant and the first renewal
+    /// take a round trip each, which shortens the lease.
     bool in_time(const claim& c, const network& net) const {
         return 4 * net.latency() < term_of(c) / 3;
     }
 
-    /// A round trip takes less than half of the lease: then each answer comes with time to spare.
+    /// Returns whether a round trip takes less than half of the lease, so that each answer comes
+    /// with time to spare.
     bool has_time(const claim& c, const network& net) const {
         return 5 * net.latency() <= world_.how.given_for(support::wire_hold_of(c.held).lease());
     }
 
-    /// A shorter lease has no time for giving up on an answer.
+    /// Returns whether the lease is long enough to give up on a lost answer and ask again.
     bool survives_silence(const claim& c) const {
         return world_.how.given_for(support::wire_hold_of(c.held).lease()) >=
                std::chrono::seconds{1};
     }
 
-    /// Where there are replicas: when it last may have asked another machine, or in vain.
+    /// Returns when the client may last have asked another server, or the replicas had trouble.
     time_point last_trouble(const seat& home) const {
         return std::max(home.moved_at, world_.replicas.last_trouble());
     }
 
     void check_failure(const claim& c, const seat& home) {
-        // A question that is not answered before the end of the lease has failed then.
+        // A request that is not answered before the end of the lease fails at that moment.
         const bool is_over = support::wire_hold_of(c.held).ends_at() <= world_.clock.now();
         if (!is_over && in_time(c, home.net) &&
             home.net.well_since(world_.clock.now(), c.who.name) &&
@@ -93,7 +95,8 @@ private:
             fail(c, "a renewal of it failed");
     }
 
-    /// A hold that two asked for has lasted as the longer of them wanted.
+    /// Checks that nothing was wrong for a long time. If two callers asked for the hold, it lasts
+    /// as long as the longer lease.
     void check_kept(const claim& c, time_point excused, const seat& home, const char* what) {
         const network& net = home.net;
         const time_point trouble =

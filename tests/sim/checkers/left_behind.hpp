@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nothing is left behind: no hold that nobody has, no listener, no gate, no task, no timer.
+// Checker: nothing is left behind: no hold without an owner, no subscription, no local queue, no
+// task, no timer.
 #pragma once
 
 #include "sim/world.hpp"
@@ -24,14 +25,15 @@ public:
     void at_the_end();
 
 private:
-    /// Holds on the server that nobody wants, and since when.
+    /// Holds on the server that no caller wants, with the time since when.
     using ghosts = std::map<std::string, time_point>;
-    /// What was sent for an owner number.
+    /// Requests that were sent for an owner number.
     struct record {
-        time_point looked_at{};  ///< last
-        int looked_to = 0;       ///< the machine
-        time_point settles_at{}; ///< by then it has had its effect, or is known to have failed
-        bool copied = false;     ///< a copy of its look may come after its release
+        time_point looked_at{};  ///< time of the last attempt
+        int looked_to = 0;       ///< the server that received it
+        time_point settles_at{}; ///< time by which it has had its effect, or is known to have
+                                 ///< failed
+        bool copied = false;     ///< a copy of its attempt may arrive after its release
         bool left = false;       ///< a release was sent
     };
 
@@ -49,10 +51,12 @@ private:
 
     world& world_;
     std::vector<ghosts> ghosts_;                         ///< by name
-    by_text<time_point> empty_places_;                   ///< in queues, since when; by owner
+    by_text<time_point> empty_places_;                   ///< places in queues without a waiter,
+                                                         ///< with the time since when; by owner
     by_text<record> records_;                            ///< by owner
-    std::map<std::pair<int, int>, std::string> newest_;  ///< asked for, by client and name
-    std::set<std::string, std::less<>> closed_;          ///< identities
+    std::map<std::pair<int, int>, std::string> newest_;  ///< newest owner of an attempt, by client
+                                                         ///< and name
+    std::set<std::string, std::less<>> closed_;          ///< identities of closed clients
     std::vector<std::shared_ptr<sync::engine>> engines_; ///< of programs that were closed
 };
 

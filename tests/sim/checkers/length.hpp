@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where holds last as long as a session, a lease ends all the same: nobody believes in it for
-// longer than was asked for, counted from when it was asked for, or handed on, for the last time.
+// Checker: even if holds last as long as a session, a lease ends. No client believes in it for
+// longer than it asked for. The time counts from the last request or hand-over.
 #pragma once
 
 #include "sim/world.hpp"
@@ -43,16 +43,17 @@ public:
                                 c->owner + " is believed to hold for longer");
     }
 
-    /// When it was asked for last, for any length.
+    /// Returns when the lease was last requested, for any length.
     time_point asked_at(const claim& c) const {
         const auto asked = began_.find(c.owner);
         return asked == began_.end() ? time_point{} : asked->second;
     }
 
-    /// When it was asked for last, or earlier if that request may have been a repetition. The
-    /// server answers "late" to a look whose deadline has passed by its clock. The client repeats
-    /// the look at once, and counts the lease from when it sent the first. Extensions do not count
-    /// here, because an extension whose outcome is unknown prolongs nothing.
+    /// Returns when the lease was last requested, or earlier if that request may have been a
+    /// repetition. The server answers "late" to an attempt whose deadline has passed by its clock.
+    /// The client repeats the attempt at once, and counts the lease from when it sent the first
+    /// one. Extensions do not count here, because an extension whose outcome is unknown does not
+    /// prolong the lease.
     time_point asked_first_at(const claim& c) const {
         const auto asked = first_.find(c.owner);
         return asked == first_.end() ? time_point{} : asked->second;
@@ -74,14 +75,14 @@ private:
         const auto inherited = inherited_.find(&c);
         const time_point from =
             std::max(asked_at(c), inherited == inherited_.end() ? time_point{} : inherited->second);
-        const auto until = until_.find(c.owner); // an extension for less shortens nothing
+        const auto until = until_.find(c.owner); // a shorter extension does not shorten the lease
         return std::max(from + lease, until == until_.end() ? time_point{} : until->second);
     }
 
     world& world_;
-    by_text<time_point> began_; ///< by owner, as the next two
+    by_text<time_point> began_; ///< by owner, like the next two
     by_text<time_point> first_; ///< without repetitions
-    by_text<time_point> until_; ///< the longest that was ever asked for
+    by_text<time_point> until_; ///< end of the longest lease that was ever requested
     std::map<const claim*, time_point> inherited_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A free lock that somebody waits for is taken: at once where nothing went wrong, else within the
-// poll bound of whoever can be reached.
+// Checker: a free lock that has a waiter is taken. If nothing went wrong, it is taken at once.
+// Otherwise it is taken within the polling bound of a waiter that can reach the server.
 #pragma once
 
 #include "sim/world.hpp"
@@ -67,8 +67,8 @@ private:
         }
     }
 
-    /// After an eviction the server knows nothing of a lease that is still believed, and its
-    /// client's other waiters wait for it.
+    /// Notes which clients believe in a lease. After an eviction, the server does not know a lease
+    /// that is still believed in. The other waiters of that client then wait for it.
     void note_believers() {
         for (const place& p : believers_)
             last_believed_[p] = world_.clock.now();
@@ -80,14 +80,16 @@ private:
             last_believed_[p] = world_.clock.now();
     }
 
-    /// Whoever asked in vain before asks again within a second.
+    /// Returns since when all servers are well. A client whose attempt failed before tries again
+    /// within a second.
     time_point all_well_since(const seat& home) const {
         constexpr duration longest_pause{1000};
         const time_point trouble = std::max(world_.replicas.last_trouble(), home.moved_at);
         return world_.replicas.exists() ? trouble + longest_pause : trouble;
     }
 
-    /// How long it may stay so, Redisson reckons.
+    /// Returns whether a JVM is first in the queue. Redisson itself computes how long it may stay
+    /// there.
     bool a_jvm_is_first(int name) const {
         if (!world_.how.is_fair(name))
             return false;
@@ -95,25 +97,29 @@ private:
         return !waiting.empty() && world_.client_of(waiting.front()) < 0;
     }
 
-    /// Whoever died or was cut off in the queue of a fair lock keeps its place for a while; for
-    /// longer, if it has it from a primary whose clock was ahead.
+    /// Returns how long dead waiters may block a fair lock. A waiter that died or was cut off keeps
+    /// its place for a while. The place lasts longer if it was given by a primary whose clock was
+    /// ahead.
     duration waited_for_dead(int name) const {
         const rules& how = world_.how;
         if (!how.is_fair(name) || !world_.anybody_may_be_dead())
             return {};
-        // Behind JVMs a place lasts longer, and is cut when it is the first: one after the other.
+        // Behind JVMs a place lasts longer, and is shortened only when it becomes the first. So the
+        // places end one after the other.
         const auto places = static_cast<int>(queued_[static_cast<std::size_t>(name)]);
         return std::max(places, 1) * how.waiter_patience() + how.poll_bound +
                world_.stepped_back() + world_.replicas.clocks_apart() + how.stranger_waits();
     }
 
-    /// Another program that held it has told nobody.
+    /// Returns the extra time for a token lock, because another program that held it sends no
+    /// notification.
     duration waited_untold(int name) const {
         return world_.how.is_token(name) ? remote::untold_poll_bound : duration{};
     }
 
-    /// Readers, and who queues behind them, leave a writer two round trips when the lock is free:
-    /// an answer that took longer than the command timeout tells nothing of them.
+    /// Returns the extra time before readers take the lock. Readers, and callers that queue behind
+    /// them, leave a writer two round trips when the lock is free. A reply that is slower than the
+    /// command timeout does not show how long a round trip takes.
     duration kept_back() const {
         const auto is_flawless = [](const seat& each) { return each.net.flawless(); };
         const bool by_slow_writer =
@@ -121,11 +127,13 @@ private:
         return by_slow_writer ? 2 * world_.how.command_timeout : duration{};
     }
 
-    /// The poll bound, the longest pause between two tries, and some round trips.
+    /// Returns the time in which a free lock must be taken: the polling bound, the longest pause
+    /// between two attempts, and some round trips.
     duration taken_within(const network& net) const {
         if (net.flawless() && world_.server_is_faithful())
             return duration{250} + world_.how.poll_bound / 50 + 8 * net.latency();
-        if (net.flawless() && world_.replicas.exists()) // it was told, wherever it asks now
+        // the waiter gets its notification from any server
+        if (net.flawless() && world_.replicas.exists())
             return duration{250} + world_.how.poll_bound / 50 + 8 * net.latency() +
                    3 * world_.replicas.longest_confirmation();
         constexpr duration longest_pause{1000};
@@ -134,8 +142,8 @@ private:
 
     world& world_;
     std::vector<std::optional<time_point>> free_since_;
-    std::vector<std::size_t> queued_; ///< so many at once since then, where JVMs were among them
-    std::vector<place> believers_;    ///< when it last looked
+    std::vector<std::size_t> queued_; ///< greatest queue since then, if JVMs were in it
+    std::vector<place> believers_;    ///< at the last check
     std::map<place, time_point> last_believed_;
 };
 

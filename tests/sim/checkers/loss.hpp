@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who loses a lock hears of it: when the term ends, at that very moment; when the server took the
-// lock away, by the next contact.
+// Checker: a client that loses a lock is told. When the lease ends, it is told at that moment. When
+// the server took the lock away, it is told by the next contact.
 #pragma once
 
 #include "sim/world.hpp"
@@ -31,7 +31,8 @@ public:
             asked_at_[world_.text_of(r.holds[0].owner)] = world_.clock.now();
     }
 
-    /// Its own client was told that the store has it no more: by a refusal, or since it was forced.
+    /// Called when the client was told that the store does not have the hold any more: by a
+    /// refusal, or because the lock was forced.
     void known(int name, const std::string& owner) {
         if (world_.books.believed_of(owner))
             world_.violated("loss is told", name,
@@ -70,8 +71,8 @@ private:
         check_asked_anew(c, net);
     }
 
-    /// Whoever has a new connection asks at once; what is in flight then may be an older truth, a
-    /// grant too.
+    /// A client with a new connection asks at once. What is in flight at that moment may be
+    /// outdated, including a grant.
     void check_asked_anew(const claim& c, const network& net) {
         const duration two_answers = 4 * net.latency() + duration{5};
         const time_point connected = net.connected_at();
@@ -83,7 +84,7 @@ private:
             fail(c, "the server has forgotten it, and whoever is connected anew did not ask");
     }
 
-    /// Whoever has heard of another primary asks it at once for all that it holds.
+    /// A client that has heard of another primary asks that primary at once about all its holds.
     void check_moved(const claim& c, const seat& home) {
         if (!world_.replicas.exists())
             return;
@@ -96,8 +97,9 @@ private:
             fail(c, "another primary does not know of it, and whoever went there did not ask");
     }
 
-    /// A third of the lease between two contacts, and what a contact takes that had just failed.
-    /// A hold that was extended is asked for as often as its longest lease wants.
+    /// Returns the time within which a loss must be noticed: a third of the lease between two
+    /// contacts, and the time of a contact that had just failed. A hold that was extended is
+    /// renewed at intervals of its longest lease.
     duration noticed_within(const claim& c, const network& net) const {
         const duration longest =
             world_.how.given_for(std::max(c.longest, support::wire_hold_of(c.held).lease()));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whoever waits for a latch is let through when it is open, and not before: and where one of a
-// program was, so are all of it that waited when that one looked.
+// Checker: a waiter for a latch continues when the latch is open, and not before. When one waiter
+// of a program continues, all waiters of that program that waited at the time of its check continue
+// too.
 #pragma once
 
 #include "sim/world.hpp"
@@ -60,10 +61,11 @@ public:
 private:
     struct looks {
         time_point last{};
-        time_point before{};        ///< at another moment
-        std::uint64_t request = 0;  ///< of the last look
-        time_point by_another_at{}; ///< when one with another number was sent
-        bool seen = true;           ///< else what is sent next repeats it, for it came late
+        time_point before{};        ///< at another time
+        std::uint64_t request = 0;  ///< of the last check
+        time_point by_another_at{}; ///< when a check with another number was sent
+        bool seen = true;           ///< if false, the next request repeats the check because it was
+                                    ///< late
     };
 
     static bool is_open(const std::optional<std::int64_t>& count) { return count.value_or(0) <= 0; }
@@ -73,9 +75,9 @@ private:
             open_at_[static_cast<std::size_t>(name)] = world_.clock.now();
     }
 
-    /// Where nothing was slow, the last look that was sent before now is the one that saw it open.
-    /// A call that looks for itself waits for its own answer, so the check is for calls during
-    /// which one call alone has looked.
+    /// If nothing was slow, the last check that was sent before now is the one that saw the latch
+    /// open. A call that checks for itself waits for its own answer. So this only applies to a call
+    /// during which only one other call has checked.
     void check_with(const operation& first, const operation& other) {
         const int client = first.who.client;
         const bool stood_beside = other.what == deed::wait && other.who.client == client &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fair lock is granted in the order of its queue: nobody overtakes a waiter of ours that stands
-// there, unless that one has not been able to look for as long as its patience.
+// Checker: a fair lock is granted in the order of its queue. No client overtakes a waiter of ours
+// in the queue, unless that waiter could not poll for as long as its place lasts.
 #pragma once
 
 #include "sim/world.hpp"
@@ -21,14 +21,15 @@ public:
     void sent(const memory::request& r, const memory::fate& f) {
         const bool arrives = !f.refused && !f.overloaded && !f.denied && !f.request_lost;
         if (r.what == memory::verb::release && arrives && !r.counted)
-            gave_up_[world_.text_of(r.holds[0].owner)] = true; // which may be carried out at once
+            // the release may be carried out at once
+            gave_up_[world_.text_of(r.holds[0].owner)] = true;
         if (r.what == memory::verb::look && arrives &&
             f.request_delay <= world_.how.command_timeout)
             looks_[world_.text_of(r.holds[0].owner)].push_back(world_.clock.now() +
                                                                f.request_delay);
     }
 
-    /// What a program that has ended had on its way may never arrive.
+    /// Forgets requests of a program that has ended, because they may never arrive.
     void closed(const seat& place) {
         const std::string program = place.program->id() + ":";
         for (auto& [owner, arrivals] : looks_)
@@ -59,7 +60,7 @@ private:
         std::vector<std::string> queue{};
     };
 
-    /// Not a foreigner's, who takes what he finds.
+    /// Returns whether the owner uses the queue. A foreign client takes a free lock without it.
     bool queues(const std::string& owner) const {
         return world_.client_of(owner) >= 0 || owner.starts_with("jvm:");
     }
@@ -73,7 +74,8 @@ private:
         }
     }
 
-    /// Its place lasts from when the server carried out a look.
+    /// Returns whether the waiter still has its place, which lasts from the server's execution of a
+    /// poll.
     bool counts(const std::string& owner) const {
         const auto looks = looks_.find(owner);
         if (looks == looks_.end() || !world_.server_is_faithful())
@@ -90,7 +92,7 @@ private:
     std::vector<state> seen_; ///< by name
     world::server_stamp seen_at_{};
     by_text<bool> gave_up_;                  ///< owners
-    by_text<std::vector<time_point>> looks_; ///< by owner, when they arrive
+    by_text<std::vector<time_point>> looks_; ///< arrival times of polls, by owner
 };
 
 } // namespace holdfast::sim

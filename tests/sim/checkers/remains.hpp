@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Of an attempt that failed, a lease that was lost, and a vote that came too late, nothing stays on
-// any server for long; and nobody keeps one lock while he waits for another.
+// Checker: after a failed attempt, a lost lease or a late vote, nothing stays on a server for long.
+// No caller keeps one lock while it waits for another.
 #pragma once
 
 #include "sim/several/realm.hpp"
@@ -27,8 +27,9 @@ public:
 
 private:
     struct record {
-        time_point settles_at{}; ///< by then what was sent has had its effect, or has failed
-        bool copied = false;     ///< a copy of its look may come after its release
+        time_point settles_at{}; ///< time by which the requests have had their effect, or have
+                                 ///< failed
+        bool copied = false;     ///< a copy of its attempt may arrive after its release
     };
 
     void watch(spot);
@@ -41,11 +42,11 @@ private:
     void fail(int name, std::string story);
 
     realm& realm_;
-    std::map<std::pair<spot, std::string>, time_point> unwanted_; ///< since when
+    std::map<std::pair<spot, std::string>, time_point> unwanted_; ///< time since when
     std::vector<std::pair<spot, std::string>> believed_;          ///< now, with the owner
     by_text<record> records_;                                     ///< by owner
-    std::set<std::string> abandoned_;                             ///< owners, likewise
-    std::set<std::string, std::less<>> closed_;                   ///< identities
+    std::set<std::string> abandoned_;                             ///< owners, as above
+    std::set<std::string, std::less<>> closed_;                   ///< identities of closed clients
     std::vector<std::shared_ptr<sync::engine>> engines_;          ///< of clients that were closed
 };
 

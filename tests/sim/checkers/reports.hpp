@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a client reports to its observer adds up: each hold is acquired once and ends once, so that
-// who counts holds comes to zero. One that is handed on has ended, and is acquired again.
+// Checker: the reports of a client to its observer add up. Each hold is acquired once and ends
+// once, so a count of holds returns to zero. A hold that is handed over has ended, and is acquired
+// again.
 #pragma once
 
 #include "sim/world.hpp"
@@ -24,7 +25,7 @@ public:
         if (e.kind == event_kind::acquired) {
             if (r.acquired && !r.ended)
                 fail(e, "was acquired twice");
-            r = {.acquired = true}; // perhaps once more: handed on
+            r = {.acquired = true}; // possibly once more, after a hand-over
             return;
         }
         if (!r.acquired)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whoever waits for a counter is served: where there are permits for all who wait, as much can be
-// drawn as they want, or the latch is open, they come to an end soon.
+// Checker: a waiter for a counter is served. If there are permits for all waiters, if as much can
+// be drawn as they want, or if the latch is open, their calls end soon.
 #pragma once
 
 #include "sim/world.hpp"
@@ -56,8 +56,9 @@ private:
         }
     }
 
-    /// A latch that opens is told to all. Of permits, those are told first who can have what they
-    /// want: who had just given up then tells nobody else.
+    /// Returns the time within which a waiter must be served. All waiters are notified when a latch
+    /// opens. For permits, the first waiters that can be served are notified. If such a waiter has
+    /// just given up, it notifies no other waiter.
     duration within(const network& net, const operation& o) const {
         const bool all_told = o.what == deed::wait && net.flawless() && world_.server_is_faithful();
         constexpr duration longest_pause{1000};

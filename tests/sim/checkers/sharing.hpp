@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Readers are let in where nobody writes or waits to write: at once where nothing went wrong, also
-// after a downgrade and after a writer that gave up. And none overtakes a writer of its own client.
-// (That nobody reads beside another's write hold is exclusion.)
+// Checker: readers get the lock if no caller writes or waits to write. If nothing went wrong they
+// get it at once, also after a downgrade and after a writer that gave up. No reader overtakes a
+// writer of its own client. (The checker `exclusion` finds a reader beside another caller's write
+// hold.)
 #pragma once
 
 #include "sim/world.hpp"
@@ -22,7 +23,7 @@ public:
         : world_{w}
         , open_since_(static_cast<std::size_t>(w.names())) {}
 
-    /// A mark of a program that was destroyed stays for a while.
+    /// Called when a program is closed. Its writer-waiting flag stays for a while.
     void closed() { program_closed_ = true; }
 
     void look() {
@@ -40,7 +41,8 @@ public:
         }
     }
 
-    /// Whoever wants to write has begun before, and still waits.
+    /// Called when a reader is granted. Checks that no writer of the same client began earlier and
+    /// still waits.
     void granted(const claim& c) {
         if (!c.reads || !c.beside.empty())
             return;
@@ -62,8 +64,8 @@ private:
         return acquires(o.what) && !o.reads && o.what != deed::try_lock;
     }
 
-    /// What the server has taken from a writer, its client still believes in for a while: until
-    /// now, if it did at the last look.
+    /// Notes the writers. A client believes for a while in a write hold that the server has taken
+    /// away. It counts as believed until now if it was believed at the last check.
     void note_writers() {
         std::set<std::pair<int, int>> believed;
         for (const claim* c : world_.books.believed())
@@ -75,7 +77,7 @@ private:
         believed_before_ = std::move(believed);
     }
 
-    /// The operation that has just ended with that grant.
+    /// Returns the operation that has just ended with that grant.
     const operation* begun(const claim& c) const {
         const bool is_its = last_ && last_->who.client == c.who.client &&
                             last_->who.actor == c.who.actor && last_->who.name == c.who.name;
@@ -110,8 +112,9 @@ private:
         }
     }
 
-    /// A mark outlasts its writer's last look by twice the poll bound, if nobody takes it away; and
-    /// where others listen, readers of a client leave a gap.
+    /// Returns the time in which a reader must get the lock. Without a removal, a writer-waiting
+    /// flag outlasts its writer's last attempt by twice the polling bound. While others are
+    /// subscribed, readers of a client leave a gap.
     duration let_in_within(const network& net) const {
         const duration gap = world_.how.hand_off.within;
         if (all_flawless() && world_.server_is_faithful() && !program_closed_)
@@ -128,8 +131,9 @@ private:
     world& world_;
     std::vector<std::optional<time_point>> open_since_;      ///< by name
     std::map<std::pair<int, int>, time_point> last_written_; ///< by client and name
-    std::set<std::pair<int, int>> believed_before_;          ///< likewise: written, so they believe
-    std::optional<operation> last_;                          ///< that ended
+    std::set<std::pair<int, int>> believed_before_;          ///< writers by client and name at the
+                                                             ///< last check
+    std::optional<operation> last_;                          ///< the last operation that ended
     bool program_closed_ = false;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lease of several locks is worth what its parts are: while it is believed, each server that it
-// needs shows this owner, and will not forget it before the belief ends; nobody else believes in
-// the same lock; and whoever loses a part that it needs is told.
+// Checker: a lease of several locks is worth as much as its parts. While a client believes in it,
+// each server that it needs shows its owner, and does not forget it before the belief ends. No
+// other client believes in the same lock. A client that loses a needed part is told.
 #pragma once
 
 #include "sim/several/realm.hpp"
@@ -19,9 +19,10 @@ public:
     explicit together(realm& r)
         : realm_{r} {}
 
-    /// A grant may be forced away before its caller has it. The caller is told of the loss: at once
-    /// of a single lock, and soon of several (see check_told()). Several locks that took all of
-    /// their time must not be returned: of those, nothing befell any server.
+    /// Called for a grant. The lock may be forced away before the caller has it. The caller is then
+    /// told of the loss: at once for a single lock, and soon for several (see check_told()). A
+    /// grant of several locks that took their whole lease must not be returned, if nothing happened
+    /// to any server.
     void granted(const claim& c) {
         const auto is_well = [this](spot where) { return realm_.is_well(where); };
         const bool taken_away =
@@ -30,7 +31,8 @@ public:
             fail(c, "is granted, and not believed");
     }
 
-    /// No two leases of one lock are believed at once. (A quorum leaves a minority to others.)
+    /// Checks that no two leases of one lock are believed in at the same time. (A quorum leaves a
+    /// minority of the servers to others.)
     void compare_all() {
         const std::vector<claim*>& all = realm_.books.claims();
         for (std::size_t i = 0; i < all.size(); ++i)
@@ -46,7 +48,7 @@ public:
                 check_told(*c);
     }
 
-    /// Nothing that is renewed is lost while nothing is wrong.
+    /// Called for a loss. A renewed lease must not be lost while nothing is wrong.
     void lost(const claim& c) {
         if (c.held.remaining() > duration{})
             fail(c, "is lost, and has time left");
@@ -90,7 +92,8 @@ private:
         check_noticed(c, shown);
     }
 
-    /// A third of the lease between two contacts, and what one takes that had just failed.
+    /// Checks that a loss is noticed in time: within a third of the lease between two contacts, and
+    /// the time of a contact that had just failed.
     void check_noticed(claim& c, std::size_t shown) {
         const time_point now = realm_.clock.now();
         if (shown >= c.needs()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hold of a fenced lock that was asked for after another one was given has a greater token, and
-// no two have the same.
+// Checker: if a fenced lock is requested after another grant, its token is greater. No two grants
+// have the same token.
 #pragma once
 
 #include "sim/world.hpp"
@@ -19,30 +19,30 @@ public:
         : world_{w}
         , given_(static_cast<std::size_t>(w.names())) {}
 
-    /// What a lock that is asked for now must be above.
+    /// Returns the token that a lock requested now must exceed.
     std::uint64_t greatest(int name) const {
         if (name < 0)
-            return 0; // of no lock
+            return 0; // an operation without a lock
         const std::set<std::uint64_t>& given = given_[static_cast<std::size_t>(name)];
         return given.empty() ? 0 : *given.rbegin();
     }
 
     void completed(const operation& o) { floor_ = o.token_floor; }
 
-    /// By the operation that has just completed.
+    /// Called for a grant of the operation that has just ended.
     void granted(const claim& c) {
         const std::uint64_t token = c.held.fencing_token();
         if (token == 0 || !world_.tokens_promised(c.who.name))
             return;
-        // Who is given a hold that was forced, and does not know it yet, is behind: as it should
-        // be.
+        // The token may be behind if the caller gets a hold that was forced away and does not know
+        // it yet. This is correct.
         if (token <= floor_ && world_.exclusion_promised(c.who.name))
             fail(c, "is not above " + std::to_string(floor_) + ", which was given before");
         if (!given_[static_cast<std::size_t>(c.who.name)].insert(token).second)
             fail(c, "was given before");
     }
 
-    /// The server counts from one again.
+    /// Called when the server has lost its counters and begins at one again.
     void forgotten() {
         given_.assign(given_.size(), {});
         for (const auto& [id, o] : world_.books.under_way())

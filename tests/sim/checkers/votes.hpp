@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A node that was restarted less than the longest lease before it was asked has no vote: it may
-// have forgotten to whom it gave the lock.
+// Checker: a node has no vote if it was restarted less than the longest lease before it was asked,
+// because it may have forgotten its grants.
 #pragma once
 
 #include "sim/several/realm.hpp"
@@ -59,8 +59,8 @@ private:
     }
 
     realm& realm_;
-    /// By owner: how often each node had been restarted when it was asked for the first time. A
-    /// moment would not do: a node may be restarted in the same one, behind that.
+    /// For each owner, how often each node had been restarted when it was first asked. A time would
+    /// not suffice, because a node may be restarted in the same millisecond after the request.
     std::map<std::string, std::vector<std::size_t>> asked_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Of a rate limiter no more is drawn in any interval than its rate: counted anew from the requests
-// that the server has carried out, by its own clock.
+// Checker: in any interval, no more is drawn from a rate limiter than its rate allows. The draws
+// are counted here from the requests that the server has carried out, by the server's clock.
 #pragma once
 
 #include "sim/world.hpp"
@@ -26,7 +26,7 @@ public:
         if (r.taken)
             let_go(of, r.at);
         if (r.changed) {
-            if (r.granted && is_first(r)) // what is refused is not remembered
+            if (r.granted && is_first(r)) // a refused request is not remembered
                 change(of, *r.changed, r.at);
         } else if (r.given_back) {
             forget(of.drawn[drawer(of, r.given_back->request)], r.given_back->request);
@@ -46,13 +46,14 @@ private:
         std::int64_t permits;
         std::chrono::microseconds at;
     };
-    using draws = std::vector<drawn>; // in order
+    using draws = std::vector<drawn>; // in order of time
     struct limiter {
         rate how{};
-        std::map<std::string, draws> drawn{}; ///< by who has a rate for itself
+        std::map<std::string, draws> drawn{}; ///< by client, if each client has its own rate
     };
 
-    /// Or it comes after the server's memory of it.
+    /// Returns whether the request came for the first time, or after the server's memory of it had
+    /// expired.
     bool is_first(const memory::count_record& r) {
         constexpr std::chrono::microseconds remembered = std::chrono::minutes{1};
         const auto [known, is_new] = done_at_.try_emplace(to_string(r.changed->request), r.at);
@@ -67,7 +68,8 @@ private:
         std::erase_if(all, [&](const drawn& each) { return each.by == request; });
     }
 
-    /// What counts no more does not count again when the clock is stepped back.
+    /// Removes expired draws. A draw that has expired does not count again if the clock is stepped
+    /// back.
     static void let_go(limiter& of, std::chrono::microseconds now) {
         for (auto& [who, all] : of.drawn)
             std::erase_if(all, [&](const drawn& each) { return each.at <= now - of.how.per; });
@@ -79,7 +81,7 @@ private:
         std::int64_t sum = want.amount;
         for (const drawn& each : all) {
             if (each.by == want.request)
-                return; // asked for again: it is drawn already
+                return; // a repeated request: it is drawn already
             sum += each.permits;
         }
         all.push_back({want.request, want.amount, r.at});
@@ -90,10 +92,11 @@ private:
                                 std::to_string(of.how.permits));
     }
 
-    /// Whoever sets it anew forgets what was drawn, and what is given back was drawn last.
+    /// Applies a change of the limiter. Setting a new rate forgets all draws. Permits that are
+    /// given back are taken from the last draws.
     void change(limiter& of, const counter_change& what, std::chrono::microseconds now) {
         switch (what.verb) {
-        case counter_verb::set: // what others drew for themselves counts on
+        case counter_verb::set: // the draws of other clients with their own rate still count
             of.how = what.to;
             of.drawn.erase("");
             of.drawn.erase(drawer({.how = {.scope = rate::scope_of::per_client}}, what.request));

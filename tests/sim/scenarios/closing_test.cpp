@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of waiters and holders whose client ends.
+// Scenarios: waiters and holders whose client is closed.
 #include "sim/story.hpp"
 
 namespace holdfast::sim {
@@ -106,7 +106,7 @@ TEST_F(ClosingForGood, WhatIsStillHeldIsReleasedUnderItsHolder) {
     play(holder_of_it, end);
 }
 
-// What was found by a seed: the release was sent already, and its answer not yet there.
+// Found by a seed: the release was sent already, and its reply had not arrived.
 TEST_F(ClosingForGood, AnUnlockThatComesTooLateIsToldThatTheClientClosed) {
     alice.net.next(memory::verb::release, {.answer_delay = 500ms});
     auto holder_of_it = [&]() -> asio::awaitable<void> {

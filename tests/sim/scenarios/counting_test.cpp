@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is counted, where a request or its answer is lost, late, overtaken or unwanted.
+// Scenarios with counters: a request or its reply is lost, late, overtaken or not wanted any more.
 #include "sim/story.hpp"
 #include "store/memory/server_state.hpp"
 
@@ -19,12 +19,12 @@ rules of_kind(counter_kind kind) {
     return r;
 }
 
-/// Alice and Bob count under lock0, which is what `kind` says.
+/// Alice and Bob use the counter lock0, of the kind `kind`.
 struct counting_story : story {
     explicit counting_story(counter_kind kind)
         : story{of_kind(kind)} {}
 
-    /// As a stranger, whose way is always good.
+    /// Changes the counter as a foreign client, whose connection has no faults.
     void change(counter_verb verb, std::int64_t amount, rate to = {}) {
         counter_change what{w.name_of(0), {}, w.how.counts(0).value(), verb, amount};
         what.to = to;
@@ -71,8 +71,8 @@ struct CountedPermits : counting_story {
     }
 };
 
-// What was found by a seed (1114517298): a part had gone to a waiter of the same client, and where
-// the store did not take the rest the caller was told that nothing had been done.
+// Found by a seed (1114517298): a part went to a waiter of the same client, and the store did not
+// take the rest. The caller was told that nothing had been done.
 TEST_F(CountedPermits, AReleaseThatCannotSendAllOfItServesNobodyHereEither) {
     outcome waited = outcome::other;
     auto waiter = [&]() -> asio::awaitable<void> { waited = co_await acquire(alice, 1); };
@@ -270,7 +270,8 @@ TEST_F(Latched, WhoeverWaitedIsLetThroughWithOneLookAndWhoComesLaterLooksItself)
         change(counter_verb::set_new, 1);
         EXPECT_EQ(co_await wait(alice, 100ms), outcome::nothing) << "it is shut again";
         change(counter_verb::erase, 0);
-        co_await sleep(1ms); // who gave up stands in the way of an impatient one until then
+        // until then, the caller that gave up blocks a caller that does not wait
+        co_await sleep(1ms);
         EXPECT_EQ(co_await wait(alice, 0ms), outcome::done);
     };
     play(waiter, waiter, waiter, late);

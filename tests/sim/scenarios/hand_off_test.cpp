@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hold that goes from hand to hand without a word to the store.
+// Scenarios: a hold that is handed over within a client, without a request to the store.
 #include "sim/story.hpp"
 
 namespace holdfast::sim {
 namespace {
 
 struct HandedOn : story {
-    /// Takes lock0 for one of Alice's calls, with a lease time of its own.
+    /// Takes lock0 for one of Alice's calls, with its own lease time.
     asio::awaitable<held> take_for(duration length) {
         mutex m{*alice.program, w.name_of(0), lease_time{length}};
         const wanted how{.usual = length};
@@ -14,7 +14,7 @@ struct HandedOn : story {
     }
 };
 
-// What was found by two seeds: the heir was asked for when it had been the giver's time.
+// Found by two seeds: the new owner's hold was renewed at the old owner's interval.
 TEST_F(HandedOn, TheHeirOfALongerLeaseHearsOfItsLossAsSoonAsItsOwnWants) {
     const duration own = w.how.lease_time;
     auto giver = [&]() -> asio::awaitable<void> {

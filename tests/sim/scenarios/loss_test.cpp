@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a hold ends that nobody released, and what its holder hears of it.
+// Scenarios: a hold ends without a release, and its holder is told.
 #include "sim/story.hpp"
 
 namespace holdfast::sim {
@@ -136,7 +136,7 @@ TEST_F(Loss, AnExtensionPostponesTheEndAndNeverBringsItNearer) {
     play(scene);
 }
 
-// What was found by a seed: a short extension postponed the next renewal to the brink.
+// Found by a seed: a short extension postponed the next renewal until just before the end.
 TEST_F(Loss, AnExtensionByLessThanTheLeaseDoesNotPostponeTheRenewal) {
     auto scene = [&]() -> asio::awaitable<void> {
         held mine = co_await take(alice);

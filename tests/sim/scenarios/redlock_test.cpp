@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A quorum of servers, and what its assumptions are worth: which faults it survives, which it is
-// told of, and which it does not survive.
+// Scenarios with a quorum of servers. They show which faults it survives, which faults it detects,
+// and which faults it does not survive.
 #include "sim/several/tale.hpp"
 
 #include <string>
@@ -14,8 +14,8 @@ protected:
         : tale{{.is_quorum = true}, servers, 1} {
         for (int each = 0; each < servers; ++each)
             all.push_back({each, 0});
-        // Nobody asked these servers before: what a client knows of their clocks and restarts, it
-        // knows from an answer.
+        // These servers have had no clients before. A client knows their clocks and restarts only
+        // from replies.
     }
 
     std::vector<spot> all;
@@ -101,7 +101,7 @@ TEST_F(Redlock, ThatThreeAreDeadIsTriedForAsLongAsAnOutageUsuallyLasts) {
     play(scene);
 }
 
-// The node has forgotten to whom it gave the lock. Alice has two votes left of three.
+// The node has forgotten its grant. Alice has two of three votes left.
 TEST_F(Redlock, ARestartedNodeDoesNotVoteForAsLongAsTheLongestLease) {
     auto scene = [&]() -> asio::awaitable<void> {
         for (const int each : {3, 4})
@@ -112,7 +112,7 @@ TEST_F(Redlock, ARestartedNodeDoesNotVoteForAsLongAsTheLongestLease) {
         for (const int each : {3, 4})
             mend(each);
         const wish_of once{.patience = 0ms};
-        held of_bob = co_await take_most(bob, once); // he would have 2, 3 and 4
+        held of_bob = co_await take_most(bob, once); // he would have nodes 2, 3 and 4
         EXPECT_FALSE(of_bob);
         const wish_of patient{.patience = 3 * r.how.lease_longest};
         EXPECT_NE(co_await give_back(mine), outcome::outcome_unknown);
@@ -153,8 +153,8 @@ TEST_F(Redlock, AClockThatIsSteppedOnOneNodeCostsItsVoteUntilItIsMended) {
     play(scene);
 }
 
-// Beyond the assumptions, which docs/guarantees.md says: two are stepped, one cannot be asked, and
-// three nodes have forgotten. She is told by the next renewal.
+// Outside the assumptions, as docs/guarantees.md says: two clocks are stepped, and one node cannot
+// be asked, so three nodes have forgotten. Alice is told by the next renewal.
 TEST_F(Redlock, ClocksThatAreSteppedOnTwoNodesOfThreeGiveTheLockToTwoUntilTheNextRenewal) {
     auto scene = [&]() -> asio::awaitable<void> {
         for (const int each : {3, 4})
@@ -177,7 +177,7 @@ TEST_F(Redlock, ClocksThatAreSteppedOnTwoNodesOfThreeGiveTheLockToTwoUntilTheNex
     play(scene);
 }
 
-// Her program stands still: nothing is sent, nothing is noticed, and the time goes on.
+// Her program is stopped: it sends and notices nothing, and time passes.
 TEST_F(Redlock, AHolderThatPausesLongerThanTheValidityIsTold) {
     auto scene = [&]() -> asio::awaitable<void> {
         held mine = co_await take_most(alice);
@@ -196,7 +196,7 @@ TEST_F(Redlock, AHolderThatPausesLongerThanTheValidityIsTold) {
     play(scene);
 }
 
-// The votes come, and the lease that they stand for is over: they are none.
+// The votes arrive after their lease has ended, so they do not count.
 TEST_F(Redlock, APauseWhileTheVotesAreOnTheirWayIsNoGrant) {
     constexpr duration pause = 40ms;
     for (const spot each : all)
@@ -234,7 +234,7 @@ TEST_F(Redlock, ALostVoteIsMendedWithinAThirdOfTheLeaseAndOneRequest) {
         co_await sleep(lease / 3 + 10ms);
         EXPECT_EQ(votes(mine), 5u);
         r.evict({0, 0});
-        co_await sleep(lease / 3 + 10ms); // so long until it is noticed
+        co_await sleep(lease / 3 + 10ms); // the time until it is noticed
         co_await sleep(lease / 3 + 10ms);
         EXPECT_EQ(votes(mine), 5u);
         EXPECT_FALSE(mine->what().told_lost);

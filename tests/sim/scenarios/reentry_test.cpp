@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Re-entry is counted in the process; the server sees one hold.
+// Scenarios: re-entries are counted in the process, and the server sees one hold.
 #include "sim/story.hpp"
 
 namespace holdfast::sim {
@@ -12,7 +12,7 @@ struct Reentry : story {
         const wanted how;
         return acquire(w, about(alice), alice.of_program, *m, how);
     }
-    /// A second lease, or the reason why there is none.
+    /// Returns a second lease, or the reason why there is none.
     asio::awaitable<std::pair<error_code, held>> enter_again(grip& outer) {
         operation o{.what = deed::share, .who = about(alice)};
         o.generation = alice.of_program;
@@ -28,7 +28,7 @@ struct Reentry : story {
     }
 
     void TearDown() override {
-        m.reset(); // it keeps its client's inside alive
+        m.reset(); // it keeps internals of its client alive
         story::TearDown();
     }
 };
@@ -74,7 +74,7 @@ TEST_F(Reentry, ALostHoldIsNotEnteredAgain) {
     play(scene);
 }
 
-// What was found by a seed.
+// Found by a seed.
 TEST_F(Reentry, AnInnerReleaseAtTheVeryEndOfTheTermIsToldOfTheLoss) {
     auto scene = [&]() -> asio::awaitable<void> {
         held outer = co_await enter();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A primary dies before its replica has the lock.
+// Scenarios: a primary dies before its replica has received the lock.
 #include "sim/checkers/exclusion.hpp"
 #include "sim/story.hpp"
 
@@ -14,8 +14,8 @@ rules with_a_replica(unsigned required) {
     return r;
 }
 
-/// Replication fails; then the primary hands over to its replica, and of the clients only Bob hears
-/// of that.
+/// Replication fails. Then the primary hands over to its replica, and only Bob's client hears of
+/// it.
 class failover : public story {
 protected:
     explicit failover(unsigned required)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several locks that are taken as one: nobody starves, nobody keeps one while he waits for another,
-// and whatever ends a call or a hold, nothing of it stays.
+// Scenarios with several locks that are taken as one. No caller starves, and no caller keeps one
+// lock while it waits for another. However a call or a hold ends, nothing of it stays.
 #include "sim/several/tale.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ protected:
     explicit Together(int servers = 1, int names = 5)
         : tale{{}, servers, names} {}
 
-    /// Locks of those names, on the first server, taken as one.
+    /// Locks of these names, taken as one.
     struct set {
         std::vector<std::unique_ptr<mutex>> parts{};
         std::optional<multi_mutex> all{};
@@ -58,7 +58,7 @@ protected:
     }
     asio::awaitable<void> dine(int program, int philosopher, int meals, int& eaten) {
         const int left = philosopher, right = (philosopher + 1) % 5;
-        // Each names his left fork first.
+        // Each philosopher names the left fork first.
         const std::unique_ptr<set> forks = set_of(program, {{0, left}, {0, right}});
         for (int meal = 0; meal < meals; ++meal) {
             held mine = co_await take_all(program, *forks, {}, {}, philosopher);
@@ -110,7 +110,7 @@ TEST_F(Together, TheLossOfAMemberLosesTheWholeAndReleasesTheRest) {
     play(scene);
 }
 
-// What was found by a seed: the call failed with lease_lost.
+// Found by a seed: the call failed with lease_lost.
 TEST_F(Together, AMemberThatIsLostWhileTheOthersAreTakenCostsAnotherRound) {
     r.occupy({0, 0}, 300ms);
     auto scene = [&]() -> asio::awaitable<void> {
@@ -196,7 +196,7 @@ TEST_F(TogetherOnTwo, BehindAPartitionFromOneTheWholeEndsWithItsTermAndTheOtherI
     play(scene);
 }
 
-/// What the locks' surroundings are like, before anybody asks for them.
+/// Situation of the locks before the call begins.
 struct surroundings {
     const char* name;
     std::function<void(realm&)> arrange;
@@ -238,14 +238,14 @@ const std::vector<surroundings>& all_surroundings() {
     return all;
 }
 
-/// Nothing of it is left when it was cancelled after so many steps.
+/// Plays a call that is cancelled after some steps, and checks that nothing of it is left.
 class cancelled_call {
 public:
     cancelled_call(const surroundings& s, bool is_quorum, cancellation plot)
         : r_{std::make_unique<realm>(1, realm::customs{.is_quorum = is_quorum}, 3, 2)}
         , is_quorum_{is_quorum}
         , plot_{plot} {
-        r_->add_program({.latency = 20ms}); // else much would happen in one step
+        r_->add_program({.latency = 20ms}); // without latency, too much would happen in one step
         r_->add_program();
         s.arrange(*r_);
         r_->play(take(s.wish));
@@ -277,7 +277,7 @@ public:
         ADD_FAILURE() << "cancelled after " << *plot_.after_steps
                       << " steps: " << r.verdict()->invariant << ": " << r.verdict()->story << '\n'
                       << told.str();
-        (void)r_.release(); // it cannot be taken down: what is stuck in it stays stuck
+        (void)r_.release(); // leaked: operations that are stuck in it cannot be destroyed
         return false;
     }
 

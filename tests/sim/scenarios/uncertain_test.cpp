@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of an attempt whose outcome nobody knows.
+// Scenarios: an attempt whose outcome is unknown.
 #include "sim/story.hpp"
 
 namespace holdfast::sim {
@@ -39,7 +39,7 @@ TEST_F(Uncertain, WithoutTimeToAskAgainItIsReleasedBehind) {
     play(scene);
 }
 
-// The connection breaks, the caller has no patience, and the release overtakes the request.
+// The connection breaks, the caller does not wait, and the release overtakes the request.
 TEST_F(Uncertain, ARequestThatItsOwnReleaseOvertookIsReleasedOnceMore) {
     alice.net.next(memory::verb::look, {.request_delay = 400ms, .cut_off = 1ms});
     auto scene = [&]() -> asio::awaitable<void> {
@@ -54,8 +54,8 @@ TEST_F(Uncertain, ARequestThatItsOwnReleaseOvertookIsReleasedOnceMore) {
     play(scene);
 }
 
-// What was found by a seed: the answer to the release comes when all requests have settled, but
-// the release was carried out before that.
+// Found by a seed: the reply to the release arrives when all requests have settled, but the release
+// was carried out before that.
 TEST_F(Uncertain, ASlowAnswerToTheReleaseDoesNotMakeTheSecondOneNeedless) {
     alice.net.next(memory::verb::look, {.request_delay = 800ms, .cut_off = 1ms});
     alice.net.next(memory::verb::release, {.answer_delay = 900ms});
@@ -74,7 +74,7 @@ TEST_F(Uncertain, ASlowAnswerToTheReleaseDoesNotMakeTheSecondOneNeedless) {
 TEST_F(Uncertain, ARequestThatArrivesAfterItsDeadlineIsNotCarriedOut) {
     const duration late = w.how.command_timeout + 500ms;
     auto scene = [&]() -> asio::awaitable<void> {
-        held first = co_await take(alice); // so the server's clock is known
+        held first = co_await take(alice); // so the client knows the server's clock
         EXPECT_EQ(co_await give_back(first), outcome::done);
         alice.net.next(memory::verb::look, {.request_delay = late});
         const wanted how = once();
@@ -100,11 +100,11 @@ TEST_F(Uncertain, CancelledWhileTheAnswerIsUnderWayItCompletesAtOnceAndIsRelease
     play(scene);
 }
 
-// What was found by a seed: the last look comes too late to be granted, and says nothing of the
-// first one, which was granted without an answer.
+// Found by a seed: the last attempt arrives too late to be granted. This says nothing about the
+// first attempt, which was granted and whose reply was lost.
 TEST_F(Uncertain, ALateAnswerDoesNotSettleAnEarlierLook) {
     auto scene = [&]() -> asio::awaitable<void> {
-        held first = co_await take(alice); // so the server's clock is known
+        held first = co_await take(alice); // so the client knows the server's clock
         EXPECT_EQ(co_await give_back(first), outcome::done);
         alice.net.next(memory::verb::look, {.answer_lost = true});
         alice.net.next(memory::verb::look, {.request_delay = 100ms});
@@ -129,7 +129,7 @@ TEST_F(Uncertain, AReleaseWhoseAnswerWasLostIsRepeated) {
     play(scene);
 }
 
-// What was found by a seed: the renewal is carried out, which its client never hears.
+// Found by a seed: the renewal is carried out, and its client does not learn of it.
 TEST_F(Uncertain, AReleaseIsRepeatedAsLongAsTheLastRenewalMayLast) {
     auto scene = [&]() -> asio::awaitable<void> {
         held mine = co_await take(alice);
@@ -150,8 +150,8 @@ TEST_F(Uncertain, AReleaseIsRepeatedAsLongAsTheLastRenewalMayLast) {
     play(scene);
 }
 
-// What was found by a seed: the extension is carried out, the term ends before its answer is given
-// up, and what is released then counts on the shorter lease.
+// Found by a seed: the extension is carried out, and the lease ends before the client gives up
+// waiting for the reply. The release then assumes the shorter lease.
 TEST_F(Uncertain, AnExtensionThatWasNotAnsweredIsReleasedAfterItsHoldIsLost) {
     const duration term = w.how.command_timeout / 2;
     auto scene = [&]() -> asio::awaitable<void> {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a waiter comes to its lock.
+// Scenarios: how a waiter gets its lock.
 #include "sim/story.hpp"
 
 namespace holdfast::sim {
@@ -27,7 +27,7 @@ TEST_F(Waiting, ADeadHolderKeepsTheWaiterForOneLease) {
     duration bob_got_it{};
     auto scene_of_alice = [&]() -> asio::awaitable<void> {
         held mine = co_await take(alice);
-        alice.net.cut(false); // for ever: as good as dead
+        alice.net.cut(false); // for ever, as if she had died
         co_await sleep(30s);
         alice.net.mend();
     };
@@ -100,7 +100,7 @@ TEST_F(Waiting, WithoutPatienceALocalWaiterIsReasonEnoughToGiveUp) {
         const wanted how = once();
         held mine = co_await take(alice, how);
         EXPECT_FALSE(mine);
-        EXPECT_EQ(now(), 10ms); // without a word to the server
+        EXPECT_EQ(now(), 10ms); // without a request to the server
     };
     play(first, second);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the programs of a world of several servers are doing and believe.
+// Operations and beliefs of the programs in a world of several servers.
 #pragma once
 
 #include "sim/ledger.hpp"
@@ -29,7 +29,7 @@ struct spot {
 /// How locks are taken.
 enum class way { single, all, any, majority };
 
-/// An asynchronous operation under way, or just completed.
+/// Asynchronous operation in progress, or just completed.
 struct deal {
     deed what{};
     way how = way::single;
@@ -37,20 +37,20 @@ struct deal {
     int actor = -1;
     std::vector<spot> of{};
     duration patience = duration::max();
-    duration lease{}; ///< asked for
+    duration lease{}; ///< requested
     time_point started_at{};
     std::vector<int> generations{}; ///< of its clients, by server
     std::optional<time_point> cancelled_at{};
 };
 
-/// What a claim has of one member.
+/// Part of a claim on one server.
 struct share_of_claim {
     spot where{};
     std::string owner{};
     std::shared_ptr<sync::tenure> hold{};
 };
 
-/// A lease in somebody's hands.
+/// Lease that a caller has.
 struct claim {
     claim(const deal&, lease, duration longest_asked);
     claim(const claim&) = delete;
@@ -58,13 +58,13 @@ struct claim {
     const way how;
     const int program, actor;
     const std::vector<spot> of;         ///< in the order of the members
-    const std::vector<int> generations; ///< as of the deal
+    const std::vector<int> generations; ///< as in the deal
     lease held;
-    const void* const hold; ///< the same for leases that share one
-    duration longest;       ///< of the lengths asked for it
+    const void* const hold; ///< the same for leases that share a hold
+    duration longest;       ///< longest length that was requested
     bool told_lost = false;
     std::optional<std::stop_callback<std::function<void()>>> on_lost{};
-    std::optional<time_point> absent_since{}; ///< a server that it needs shows another owner
+    std::optional<time_point> absent_since{}; ///< a needed server shows another owner since then
 
     bool is_joint() const { return how == way::all || how == way::majority; }
     std::size_t needs() const { return how == way::majority ? of.size() / 2 + 1 : of.size(); }
@@ -73,7 +73,7 @@ struct claim {
 
 class accounts {
 public:
-    using deals = std::map<std::uint64_t, deal>; // in order of their beginning
+    using deals = std::map<std::uint64_t, deal>; // in the order of their start
 
     std::uint64_t begin(deal d) {
         under_way_.emplace(++last_, std::move(d));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All invariants of a world of several servers, and when each of them is looked at.
+// All checkers of a world of several servers, and when each of them runs.
 #pragma once
 
 #include "sim/checkers/deals.hpp"
@@ -19,7 +19,7 @@ public:
 
     void after_step() { together_.compare_all(); }
 
-    /// Nothing is ready any more, and the clock is about to move.
+    /// Called when nothing is ready any more, before the clock moves.
     void at_rest() {
         together_.look();
         votes_.look();
@@ -37,7 +37,7 @@ public:
     void dropped(const deal& d) { deals_.dropped(d); }
     void closed(const terminal& t) { remains_.closed(t); }
 
-    void at_peace() { remains_.at_peace(); } ///< all was released, and time has passed since
+    void at_peace() { remains_.at_peace(); } ///< some time after everything was released
     void at_the_end() { remains_.at_the_end(); }
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One of the coroutines of a simulated program: takes several locks as one, any of them, or one,
+// Coroutine of a simulated program: takes several locks as one, any of several locks, or one lock,
 // and does with them what users do.
 #pragma once
 
@@ -21,12 +21,14 @@ public:
     player(realm&, int program, int number, const script&, time_point end);
 
     asio::awaitable<void> live();                    ///< until the end of the safety phase
-    asio::awaitable<void> take_each(duration bound); ///< everything once: it must be possible
+    asio::awaitable<void> take_each(duration bound); ///< takes everything once, which must be
+                                                     ///< possible
     int program() const { return program_; }
     bool done() const { return done_; }
 
 private:
-    /// Locks of any type, and what is made of them. It may go when an operation has begun.
+    /// Locks of any type, with the lock that combines them. May be destroyed when an operation has
+    /// begun.
     struct thing {
         std::vector<std::unique_ptr<door>> parts{};
         std::optional<multi_mutex> all{};
@@ -34,7 +36,7 @@ private:
         way how = way::single;
         std::vector<spot> of{};
         duration lease{};
-        std::vector<int> generations{}; ///< of the clients that it was built on
+        std::vector<int> generations{}; ///< of the clients on which it was built
         basic_mutex& lock();
     };
 

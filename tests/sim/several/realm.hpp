@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A simulated world of several servers. Each program has a client of each of them; it takes locks
-// of several at once, or single ones. One clock, one thread, one seed, as in `world`.
+// Simulated world of several servers. Each program has a client for each server, and takes several
+// locks at once, or single locks. It has one clock, one thread and one seed, like `world`.
 #pragma once
 
 #include "sim/by_text.hpp"
@@ -29,19 +29,21 @@ namespace holdfast::sim::several {
 
 class audit;
 
-/// A server, and what has befallen it.
+/// A server with its faults.
 struct node {
     explicit node(clock& time)
         : server{time} {}
     memory::server server;
-    std::map<int, time_point> doubt_until{}; ///< by name: until then it may not show what it should
-    std::map<int, time_point> broke_until{}; ///< likewise, what no quorum is promised to survive
+    std::map<int, time_point> doubt_until{}; ///< by name: until then it may not show the right
+                                             ///< owner
+    std::map<int, time_point> broke_until{}; ///< by name: the same, for faults that no quorum is
+                                             ///< promised to survive
     std::vector<time_point> restarts{};
     duration stepped_back{};
-    bool is_faithful = true; ///< it has forgotten nothing, nor its time
+    bool is_faithful = true; ///< it has lost no data and its clock is right
 };
 
-/// A program's client of one server, and the way there. Another client may follow it.
+/// A program's client for one server, with its connection. Another client may follow it.
 struct terminal {
     terminal(int p, int s, dice d, network w)
         : program{p}
@@ -52,8 +54,8 @@ struct terminal {
     dice random;
     network net;
     std::unique_ptr<client> at;
-    int generation = 0; ///< one more from the moment that its client is closed
-    int of_client = 0;  ///< the generation of the client that is here
+    int generation = 0; ///< increased when its client begins to close
+    int of_client = 0;  ///< the generation of the present client
 };
 
 class realm {
@@ -61,7 +63,7 @@ public:
     struct customs {
         rules how{};
         bool is_serial = false; ///< clients put no strand around the executor
-        bool is_quorum = false; ///< each name is one lock, on all servers
+        bool is_quorum = false; ///< each name is one lock on all servers
         duration node_patience{50};
     };
 
@@ -80,14 +82,14 @@ public:
     accounts books;
     std::deque<std::deque<terminal>> programs;
 
-    int add_program(weather = {}); ///< its number
+    int add_program(weather = {}); ///< returns its number
     terminal& at(int program, int server) {
         return programs[static_cast<std::size_t>(program)][static_cast<std::size_t>(server)];
     }
     const terminal& at(int program, int server) const {
         return programs[static_cast<std::size_t>(program)][static_cast<std::size_t>(server)];
     }
-    /// A client of one of its locks has been closed since it was asked for.
+    /// Returns whether a client of one of its locks has been closed since the lock was requested.
     bool is_closed(const claim& c) const {
         return std::ranges::any_of(c.of, [&](spot where) {
             return at(c.program, where.server).generation !=
@@ -103,34 +105,34 @@ public:
     void play(asio::awaitable<void> story);
     asio::awaitable<void> sleep(duration);
     void after_steps(std::size_t, std::function<void()>);
-    void run_until(time_point); ///< or the first violation
+    void run_until(time_point); ///< or until the first violation
     void run_for(duration d) { run_until(clock.now() + d); }
     duration elapsed() const { return clock.now() - start_; }
 
-    // What befalls a server.
+    // Faults of a server.
     void step_clock(int server, duration);
     void set_rate(int server, double);
     void restart_empty(int server);
     void evict(spot);
     void occupy(spot, duration lease);
     void vacate(spot);
-    /// As a store does that has reached its server again.
+    /// Does what a store does when it has reached its server again.
     asio::awaitable<void> reconnect(int server, duration takes);
 
-    /// Of the last call that failed, as its client reported it.
+    /// Returns the text of the last failed call, as its client reported it.
     const std::string& last_words() const { return last_words_; }
 
     int servers() const { return static_cast<int>(nodes.size()); }
     int names() const { return names_; }
     static lock_name name_of(int number) { return world::name_of(number); }
     const sighting& seen(spot where) const { return sightings_.at(where); }
-    std::string holder(spot) const; ///< now; empty: nobody
-    /// Whose client has that identity; null: a foreigner's.
+    std::string holder(spot) const; ///< now; empty if it is free
+    /// Returns the terminal whose client has that identity; null for a foreign client.
     const terminal* home_of(const std::string& owner) const;
 
-    /// Whether the server shows what was granted there, as far as nothing has happened to it.
+    /// Returns whether the server shows its grants, because nothing has happened to it.
     bool is_well(spot where) const { return clock.now() > until(where, &node::doubt_until); }
-    /// Whether nothing happened to any of them that no quorum is promised to survive.
+    /// Returns whether nothing has happened to any server that no quorum is promised to survive.
     bool quorum_promised(int name) const;
 
     void violated(const char* invariant, int name, std::string story);

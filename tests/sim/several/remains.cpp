@@ -23,8 +23,8 @@ void remains::sent(const memory::request& r, const memory::fate& f) {
 void remains::closed(const terminal& t) {
     if (closed_.insert(t.at->id()).second)
         engines_.push_back(t.at->engine());
-    // A lease of several belongs to the client of the first: when that is closed, all of it ends
-    // with the leases.
+    // A lease of several locks belongs to the client of the first lock. When that client is closed,
+    // all parts end when their leases expire.
     for (const claim* const c : realm_.books.claims())
         if (c->program == t.program && c->of.front().server == t.server)
             for (const share_of_claim& each : c->shares())
@@ -74,7 +74,8 @@ void remains::watch(spot where) {
     }
 }
 
-/// What a round that fails holds for a moment, and the longest pause between two releases.
+/// Returns the time within which a hold must be released: the time of a failed round, and the
+/// longest pause between two releases.
 duration remains::settled_within(spot where, const terminal& home) const {
     const node& at = realm_.node_at(where.server);
     const duration usual = realm_.how.lease_longest / 10 + duration{1050} +

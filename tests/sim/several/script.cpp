@@ -31,7 +31,7 @@ weather draw_weather_of_several(dice& d, const rules& r) {
     w.latency = d.one_of<duration>({milliseconds{0}, milliseconds{2}, milliseconds{20}});
     w.slowness = r.command_timeout * d.between(1, 4) / 2;
     if (d.percent(40))
-        return w; // fine weather
+        return w; // no faults
     constexpr std::array<int weather::*, 8> faults{
         &weather::refused,     &weather::lost,   &weather::answer_lost, &weather::slow,
         &weather::slow_answer, &weather::broken, &weather::doubled,     &weather::deaf};
@@ -77,7 +77,7 @@ trials draw_trials(dice& d, const rules& r, int servers) {
         t.slow_node = d.between(0, servers - 1);
     t.rates = d.percent(25);
     if (d.percent(70))
-        return t; // within what a quorum is promised to survive
+        return t; // only faults that a quorum is promised to survive
     t.rude_foreigners = d.percent(30);
     if (d.percent(50))
         t.evictions = seconds{d.between(1, 8)};

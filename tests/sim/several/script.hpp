@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one seed makes of a world of several servers.
+// The world of several servers that one seed makes.
 #pragma once
 
 #include "sim/plan.hpp"
@@ -12,13 +12,13 @@
 
 namespace holdfast::sim::several {
 
-/// How often programs do what, in per cent, and how long it takes them.
+/// How often programs do each action, in percent, and how long it takes.
 struct manners {
     int single = 30; ///< one lock instead of several
     int any = 0;
     int fixed = 0;
     int impatient = 0;
-    int timed = 0; ///< of the patient
+    int timed = 0; ///< in percent of the calls that wait
     int cancels = 0;
     int drops = 0;
     int outlasts = 0;
@@ -26,10 +26,10 @@ struct manners {
     int asks = 0;
     int forces = 0;
     int re_enters = 0;
-    duration pause{}, holds{}, patience{}; ///< at most
+    duration pause{}, holds{}, patience{}; ///< maximum times
 };
 
-/// What befalls them; zero: never, else the usual pause between two.
+/// Faults. Zero means never; otherwise the usual pause between two faults.
 struct trials {
     duration cuts{}, cut_lasts{};
     duration closes{};
@@ -38,7 +38,7 @@ struct trials {
     duration restarts{};
     duration evictions{};
     duration steps{};
-    int slow_node = -1; ///< answers late, always
+    int slow_node = -1; ///< always answers late
     bool rates = false;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the scenarios of several servers begin with: Alice and Bob, each with a client of every
-// server, fine weather. All invariants are checked throughout, and at the end nothing may be left.
+// Fixture of the scenarios with several servers: Alice and Bob, each with a client for every
+// server, without faults. All invariants are checked throughout, and at the end nothing may be
+// left.
 #pragma once
 
 #include "sim/several/under_way.hpp"
@@ -26,7 +27,7 @@ namespace holdfast::sim::several {
 using namespace std::chrono_literals;
 using held = std::unique_ptr<hands>;
 
-/// How an acquisition is wished for.
+/// Options of an acquisition.
 struct wish_of {
     duration patience = duration::max();
     std::optional<duration> fixed{};
@@ -65,7 +66,7 @@ protected:
     asio::awaitable<void> until(duration since_start) { return r.sleep(since_start - r.elapsed()); }
     duration now() const { return r.elapsed(); }
 
-    /// Plays the scenes side by side, until nothing more happens; an hour is enough.
+    /// Plays the scenes in parallel until nothing more happens; an hour is enough.
     template <typename... Scenes>
     void play(Scenes&... scenes) {
         (r.play(scenes()), ...);

@@ -73,7 +73,7 @@ asio::awaitable<void> trouble::cut(terminal& each, dice d) {
     }
 }
 
-/// All clients of the program, or one of them, in the middle of whatever it does.
+/// Replaces all clients of the program, or one of them, at any moment.
 asio::awaitable<void> trouble::replace(int program, dice d) {
     for (;;) {
         co_await pause(d, plan_.fate.closes);
@@ -90,7 +90,7 @@ asio::awaitable<void> trouble::replace(int program, dice d) {
                 realm_.log.note({.client = program, .server = server}, "is destroyed");
                 realm_.close_began(each);
             }
-            realm_.start_client(each); // the old one is destroyed
+            realm_.start_client(each); // destroys the old client
         }
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What befalls a world of several servers during its safety phase, apart from single requests.
+// Faults of a world of several servers during its safety phase, except faults of single requests.
 #pragma once
 
 #include "sim/several/script.hpp"
@@ -10,8 +10,8 @@ class trouble {
 public:
     trouble(realm&, const script&, time_point end);
 
-    void begin(); ///< everything that the script has, until `end`
-    void heal();  ///< from now on all is well
+    void begin(); ///< starts all faults of the script, until `end`
+    void heal();  ///< ends all faults
 
 private:
     asio::awaitable<void> cut(terminal&, dice);

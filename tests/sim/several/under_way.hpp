@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One operation on several locks that a simulated program has under way, and what it brings.
+// One operation on several locks that a simulated program has in progress, and its result.
 #pragma once
 
 #include "sim/ongoing.hpp"
@@ -24,7 +24,7 @@ public:
     under_way(const under_way&) = delete;
     ~under_way();
 
-    /// For a `co_await` that does not throw and can be cancelled.
+    /// Returns a token for a `co_await` that does not throw and can be cancelled.
     auto token() const {
         return asio::bind_cancellation_slot(signal_->slot(), asio::as_tuple(asio::use_awaitable));
     }
@@ -40,7 +40,7 @@ private:
     bool ended_ = false;
 };
 
-/// A lease, in the books as long as it is in somebody's hands.
+/// Lease of a caller, which is in the ledger as long as the caller has it.
 class hands {
 public:
     hands(realm&, const deal&, lease, duration longest);
@@ -49,7 +49,7 @@ public:
 
     claim& what() { return *claim_; }
     bool empty() const { return !claim_; }
-    lease take_out(); ///< to release it: from now on it is not believed
+    lease take_out(); ///< returns the lease to release it; it is not believed in any more
 
 private:
     void strike_out();
@@ -58,12 +58,12 @@ private:
     std::unique_ptr<claim> claim_;
 };
 
-/// Of each server: which client of the program is here now.
+/// Returns the generation of the program's present client, for each server.
 std::vector<int> generations_of(const realm&, int program);
-/// Another one about what was taken.
+/// Returns another operation on the locks of the claim.
 deal deal_about(const claim&, deed);
 
-/// Empty unless it was granted.
+/// Acquires the locks. The result is empty if they were not granted.
 asio::awaitable<std::unique_ptr<hands>> acquire(realm&, deal, basic_mutex&,
                                                 std::optional<duration> fixed, cancellation = {});
 asio::awaitable<std::unique_ptr<hands>> acquire_any(realm&, deal, multi_mutex&, cancellation = {});

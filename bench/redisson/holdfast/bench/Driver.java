@@ -10,9 +10,9 @@ import java.util.List;
 import org.redisson.api.RedissonClient;
 
 /**
- * Takes turns with Redisson as its standard input says. A line is {@code <kind> <how many at once>
+ * Runs turns with Redisson as standard input says. A line is {@code <kind> <how many at once>
  * <nanoseconds>}; it is answered by {@code <done> <elapsed> <sample>...}, or {@code failed <why>}
- * (bench/figures/tally.hpp). Redisson and the JVM are as they come: nothing is set but the address.
+ * (bench/figures/tally.hpp). Redisson and the JVM have their default settings, except the address.
  */
 public final class Driver {
     private static Failover underWay;
@@ -21,7 +21,7 @@ public final class Driver {
 
     public static void main(String[] args) throws IOException {
         PrintStream answers = new PrintStream(System.out, true, StandardCharsets.UTF_8);
-        System.setOut(System.err); // whatever a library prints is no answer
+        System.setOut(System.err); // output of libraries must not mix with the answers
         var clients = new Clients(args[0]);
         clients.first(); // connects, or fails at once
         answers.println("Java " + System.getProperty("java.version"));
@@ -30,7 +30,7 @@ public final class Driver {
         for (String line = commands.readLine(); line != null; line = commands.readLine()) {
             answers.println(answer(clients, line.split(" ")));
         }
-        Runtime.getRuntime().halt(0); // whoever commanded is gone
+        Runtime.getRuntime().halt(0); // the program that sent the commands has ended
     }
 
     private static String answer(Clients clients, String[] command) {

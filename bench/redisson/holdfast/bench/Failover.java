@@ -11,12 +11,12 @@ import org.redisson.api.RedissonClient;
 import org.redisson.client.RedisException;
 
 /**
- * Who asks for a free lock when a primary fails, and who waits meanwhile for one that is held: each
- * with a client of its own, and each calls again if its call fails. Its samples are the moments at
- * which they were granted, by the clock of the machine.
+ * One caller asks for a free lock when a primary fails, and one waits meanwhile for a held lock.
+ * Each has its own client, and calls again if its call fails. The samples are the times at
+ * which the locks were granted, by the clock of the machine.
  */
 final class Failover {
-    private static final long WAITS_AT_MOST_SECONDS = 45; // our side has the same
+    private static final long WAITS_AT_MOST_SECONDS = 45; // the same as on our side
     private static final long BETWEEN_CALLS_MS = 10;
 
     private final RedissonClient asker;

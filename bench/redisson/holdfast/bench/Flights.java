@@ -31,7 +31,7 @@ final class Flights {
     /** Its steps come one after the other, each from the answer to the one before. */
     private static final class Flight {
         private final RLock lock;
-        private final long owner; // no thread holds the lock, so it needs another name
+        private final long owner; // no thread holds the lock, so the owner needs an id
         final Samples samples = new Samples();
         final CompletableFuture<Void> landed = new CompletableFuture<>();
 

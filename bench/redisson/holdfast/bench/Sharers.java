@@ -8,7 +8,7 @@ import org.redisson.api.RedissonClient;
 /** One thread writes what the others read. */
 final class Sharers {
     private final RReadWriteLock lock;
-    private volatile boolean isWritten; // so that it is written indeed; the lock guards it
+    private volatile boolean isWritten; // volatile keeps the writes; the lock guards it
 
     Sharers(RedissonClient client) {
         lock = client.getReadWriteLock(Driver.nameOfLock(0));

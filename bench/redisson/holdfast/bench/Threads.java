@@ -49,7 +49,7 @@ final class Threads {
         return together(threads, length, i -> {
             RLock[] parts = nodes.stream().map(node -> node.getLock(Driver.nameOfLock(i)))
                     .toArray(RLock[]::new);
-            @SuppressWarnings("deprecation") // they advise against the algorithm
+            @SuppressWarnings("deprecation") // Redisson advises against the algorithm
             RLock lock = nodes.get(0).getRedLock(parts);
             return () -> {
                 long began = System.nanoTime();
@@ -63,7 +63,7 @@ final class Threads {
     /** Says how long each waited for its turn, and fails if two were inside at the same time. */
     static Tally onOneLock(RedissonClient client, int threads, long length) throws Exception {
         RLock lock = client.getLock(Driver.nameOfLock(0));
-        long[] entered = {0}; // guarded by the lock and nothing else
+        long[] entered = {0}; // guarded only by the lock that is measured
         Tally tally = together(threads, length, i -> () -> {
             long began = System.nanoTime();
             lock.lock();
@@ -171,7 +171,7 @@ final class Threads {
     }
 
     /**
-     * One thread wants what others hold, and rests between: from one to ten milliseconds, so that it
+     * One thread wants a lock that others hold, and pauses for one to ten milliseconds, so that it
      * comes at any moment (bench/contenders/neighbour.cpp).
      */
     static Tally onOneLockNowAndThen(RedissonClient client, long length) throws Exception {
