@@ -13,98 +13,108 @@ from typing import Iterator
 HEAD = """\
 # Compatibility
 
-Made by `./dev interop` of {date}, and by nobody's hand: what the tests in
-[tests/interop](../tests/interop/README.md) found, each on servers of its own, with Redisson in a
-JVM. Where one column names two kinds of server, the locks were on some of each; a cluster or a
-Sentinel set is of one kind. [At ZooKeeper](#at-zookeeper) it was Curator and kazoo. The times are
-of one machine, and of value next to each other only.
+`./dev interop` has generated this page on {date} from the results of the tests in
+[tests/interop](../tests/interop/README.md). Each test had its own servers, and ran holdfast
+together with Redisson in a JVM. If a column names two kinds of server, some locks were on each of
+them. A cluster or a Sentinel set has servers of one kind. [At ZooKeeper](#at-zookeeper) the tests
+ran with Curator and kazoo. All times are from one machine, so compare them only with each other.
 """
 
 NEIGHBOURS = """
 ## Other programs
 
-Locks of redis-py, redsync and node-redlock, which are `SET key token NX PX`: one server and our
-`token_mutex`, five servers and our `quorum_mutex` of that kind.
+The locks of redis-py, redsync and node-redlock are `SET key token NX PX`. They were tested with
+`token_mutex` on one server, and with a `quorum_mutex` of this kind on five servers.
 """
 
 AT_KEEPER = """
 ## At ZooKeeper
 
 Curator's `InterProcessMutex`, `InterProcessReadWriteLock` and `InterProcessSemaphoreV2`, kazoo's
-`Lock`, `ReadLock` and `WriteLock`, and ours at the same paths. They exclude each other, wake each
-other without polling, and are served in the order in which they came; the lock of a killed process
-is the next one's when its session has ended.
+`Lock`, `ReadLock` and `WriteLock`, and the locks of holdfast were tested on the same paths. They
+exclude each other, wake each other without polling, and are served in order of arrival. If a
+process is killed, its lock goes to the next waiter when its session has ended.
 """
 
 NOT_AT_KEEPER = """
-For operators, who does **not** wait for whom, as the same tests show (`Strangers`):
+For operators, this table shows which locks do **not** wait for which others, according to the same
+tests (`Strangers`):
 
 | | does not wait for |
 | --- | --- |
-| Curator | kazoo, and ours with `form=kazoo` |
-| kazoo as it comes | Curator, and ours without `form=kazoo` |
-| kazoo's `Lock` | kazoo's own `ReadLock`: where there are readers, take a `WriteLock` |
-| kazoo's `Semaphore` | Curator's and ours: its nodes are others |
-| ours, with either `form` | nobody: it waits for Curator's names and for kazoo's |
+| Curator | kazoo, and holdfast with `form=kazoo` |
+| kazoo with its default settings | Curator, and holdfast without `form=kazoo` |
+| kazoo's `Lock` | kazoo's own `ReadLock`: if there are readers, take a `WriteLock` |
+| kazoo's `Semaphore` | the semaphores of Curator and holdfast, because its nodes have another form |
+| holdfast, with either `form` | waits for all: for Curator's names and for kazoo's |
 
-So **Curator and kazoo both hold the same lock**, and ours beside them cannot mend that. Where
-programs of kazoo are to meet ours, one of these:
+So **Curator and kazoo can both hold the same lock**, and holdfast cannot prevent that. If programs
+with kazoo and with holdfast are to share locks, choose one of these ways:
 
-- `form=kazoo` in our URLs: then no Curator there;
-- kazoo's `extra_lock_patterns`, in each of its programs: then no Curator there either. They are
-  `["-lock-"]` for a `Lock`, `["-__WRIT__"]` for a `ReadLock`, `["-__WRIT__", "-__READ__"]` for a
-  `WriteLock`;
-- classes derived from kazoo's, whose `_NODE_NAME` and `_EXCLUDE_NAMES` are these marks: then
-  Curator too. [kazoo_peer.py](../tests/interop/others/python/kazoo_peer.py) has all three.
+- `form=kazoo` in the URLs of holdfast. Then Curator must not use these paths.
+- kazoo's `extra_lock_patterns`, in each program with kazoo. Then Curator must not use these paths
+  either. The patterns are `["-lock-"]` for a `Lock`, `["-__WRIT__"]` for a `ReadLock`, and
+  `["-__WRIT__", "-__READ__"]` for a `WriteLock`.
+- Classes derived from kazoo's, whose `_NODE_NAME` and `_EXCLUDE_NAMES` are these patterns. Then
+  Curator may use the paths too. [kazoo_peer.py](../tests/interop/others/python/kazoo_peer.py) has
+  all three ways.
 
-A Curator client goes on believing in its hold when somebody deletes its node, as `holdfast unlock
---force` does (`CuratorsBelief`), and each of its semaphores has the number of permits that its own
-program gave it: give all the same, or Curator's `SharedCount` at the semaphore's path, which is
-where ours keeps the number.
+A Curator client goes on believing in its hold if somebody deletes its node, as
+`holdfast unlock --force` does (`CuratorsBelief`). Each of its semaphores has the number of permits
+that its own program gave it. So give all programs the same number. Or use Curator's `SharedCount`
+at the semaphore's path, where holdfast keeps the number.
 """
 
 KEEPER_STRESS = """
-Under stress: two processes of each with four threads and two of ours with twelve, on two names, all
-ways of taking mutexes, read-write locks and semaphores mixed, processes killed at times. Failed
-would be: two at once sure of a lock that one alone may have, a fencing token of ours that does not
-grow, more permits out than there are, a lock lost, or anything left at the server.
+The stress test runs two processes of each other library with four threads, and two of holdfast with
+twelve, on two names. It mixes all ways to take mutexes, read-write locks and semaphores, and kills
+processes at times. The test fails in each of these cases: two holders at once are sure of an
+exclusive lock, a fencing token of holdfast does not grow, more permits are out than exist, a lock
+is lost, or anything is left at the server.
 """
 
 STRESS = """
 ## Under stress
 
-A JVM of each version with four threads and three of our processes with sixteen, on two names of
-each kind of lock and counter that they have, all ways of taking them mixed, processes killed at
-times. Failed would be: two at once sure of a lock that one alone may have, a token that does not
-grow, a renewed lock lost, more permits out than there are, a permit missing in the end that no
-killed process can have had, more drawn in an interval than the rate, a latch that opens early, a
-waiter forgotten at an open one, or anything left on the server.
+The stress test runs a JVM of each version with four threads, and three processes of holdfast with
+sixteen, on two names of each type of lock and counter that both have. It mixes all ways to take
+them, and kills processes at times. The test fails in each of these cases:
+
+- Two holders at once are sure of an exclusive lock, or a token does not grow.
+- A renewed lock is lost, or more permits are out than exist.
+- A permit is missing in the end, and no killed process can have had it.
+- More is drawn in an interval than the rate allows.
+- A latch opens early, or a waiter is forgotten at an open latch.
+- Anything is left on the server.
 """
 
 FAILOVER = """
 ## Under stress through a failover
 
-A JVM of each version with three threads and two of our processes with ten, at plain, fair and
-read-write locks on three names of a cluster, one of whose primaries is killed and comes back as a
-replica. A replica confirms each grant, and behind the failover each of ours. Failed would be: two
-at once sure of a lock that one alone may have, a renewed lock of ours lost, a lock that one of our
-processes does not get afterwards, a JVM that gets none, or anything left. Redisson 3.13.6 does not
-take part: it does not wait until a replica has confirmed, and a release that falls into the
-failover does not come back ([more](redisson.md#replicas-sentinel-cluster)).
+This test runs a JVM of each version with three threads, and two processes of holdfast with ten.
+They use plain, fair and read-write locks on three names of a cluster. One of its primaries is
+killed and comes back as a replica. A replica confirms each grant; after the failover it confirms
+each grant of holdfast. The test fails in each of these cases: two holders at once are sure of an
+exclusive lock, a renewed lock of holdfast is lost, a process of holdfast cannot get a lock
+afterwards, a JVM gets no lock, or anything is left. Redisson 3.13.6 does not take part. It does not
+wait until a replica has confirmed, and a release during the failover does not return
+([more](redisson.md#replicas-sentinel-cluster)).
 """
 
 WAKE_UPS = """
 ## Wake-ups
 
-The time from a release's message to the waiter's first question after it, as the server saw them,
-next to a round trip as the waiter's thread saw it; medians, in microseconds.
+The table shows the time from the message of a release to the waiter's first request after it, as
+the server saw them. Beside it is the time of a round trip, as the waiter's thread saw it. All times
+are medians in microseconds.
 """
 
 POLITENESS = """
 ## Politeness
 
-How many times four threads of a JVM get a lock in three seconds that eight others never leave
-alone, and how long they wait for it, in microseconds. Who wants to write gives up after as long.
+The table shows how many times four threads of a JVM get a lock in three seconds while eight other
+threads use it all the time. It also shows how long the four threads wait for it, in microseconds. A
+thread that wants to write gives up after three seconds.
 """
 
 
