@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How to stop work when a lock is lost. A distributed lock can be lost while you hold it, for
-// example because an operator removed it, or because the server was away for longer than the lease.
+// How to stop work when a lock is lost. A distributed lock can be lost while you hold it. For
+// example, an operator removes the lock, or the server is away for longer than the lease.
 #include <holdfast/holdfast.hpp>
 #include <holdfast/memory/server.hpp>
 

@@ -15,7 +15,8 @@ struct explanation {
     const char* advice;  ///< what to do
 };
 
-/// Description of a server's error; `known` is the text of the `errc` that the error is equal to.
+/// Description of a server's error. The text `known` is taken from the `errc` that this error is
+/// equal to.
 struct store_explanation : explanation {
     const char* words; ///< beginning of the server's error message
     errc equal_to;

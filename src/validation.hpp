@@ -28,8 +28,8 @@ backoff checked_backoff(backoff polls);
 /// Checks the number of required replicas. It must be 0 if the store does not support confirmation.
 unsigned checked_replicas(unsigned number, const limits&);
 
-/// Checks how long a waiter of a fair lock keeps its place without sending a request. It must be at
-/// least as long as the waiter itself survives an outage. Empty: returns the default.
+/// Checks how long a waiter of a fair lock keeps its place without sending a request. The time must
+/// not be shorter than the longest outage that a waiter survives. Empty: returns the default.
 duration checked_waiter_patience(std::optional<duration> length, const options&, const limits&);
 
 /// Checks how long a quorum waits for one node: at most a quarter of the lease.

@@ -52,8 +52,8 @@ using number_handler = asio::any_completion_handler<void(error_code, std::int64_
 /// `refused`, `closed`, `forked`, `overloaded`, `would_deadlock` (the call runs on the client's
 /// executor), `invalid_argument` (an amount) or `operation_aborted` (the stop token).
 ///
-/// If no thread runs the client's executor, a call returns two seconds after its timeout; a call
-/// that does not wait for other clients returns after two seconds. The code is `unreachable` if the
+/// If no thread runs the client's executor, a call returns two seconds after its timeout. A call
+/// that never waits for other clients returns after two seconds. The code is `unreachable` if the
 /// call had not begun, else `outcome_unknown`.
 ///
 /// *Asynchronous functions* complete with the same codes. Functions that wait can be cancelled at

@@ -118,7 +118,7 @@ public:
     /// never deletes or changes anything that exists.
     ///
     /// Throws `invalid_argument` if this store needs no set-up. Throws `refused` if this user has
-    /// no permission, or if another object has the name already. Other errors are those of the
+    /// no permission, or if another object has the name already. It also throws the errors of the
     /// acquiring functions of a lock.
     diagnosis set_up();
 
@@ -139,7 +139,7 @@ public:
 
     /// Returns the state of the counter of that name: the free permits of a semaphore, the
     /// remaining count of a latch, or the rate of a limiter. Most counters are stored as a plain
-    /// number, so the store cannot tell their type; `kind` says how to read the number. Throws
+    /// number, so the store does not know their type; `kind` says how to read the number. Throws
     /// `refused` if the stored value cannot be a counter of that kind, and `invalid_argument` if
     /// the store does not support that kind.
     counter_state inspect(lock_name, counter_kind kind);

@@ -73,7 +73,7 @@ public:
     /// Adds permits and notifies waiters. Creates the semaphore if it does not exist.
     void release(std::int64_t permits = 1);
     /// Adds permits if the semaphore exists. Returns false if it does not exist; nothing is done
-    /// then. As in Redisson, also returns false for zero permits.
+    /// then. Also returns false for zero permits, like Redisson.
     bool release_if_exists(std::int64_t permits = 1);
 
     /// Creates the semaphore with that many permits. Returns false if it exists already; it is not

@@ -15,7 +15,7 @@ struct fair_options {
     bool deferred = false; ///< unlock() does not wait for the store: deferred_release_t
 
     /// How long a waiter keeps its place in the queue without sending a request. If a waiter dies,
-    /// the waiters behind it wait for this time. A waiter that was disconnected for longer
+    /// the waiters after it have to wait for this time. A waiter that was disconnected for longer
     /// continues from the end of the queue.
     ///
     /// The minimum is `poll_bound + unavailable_patience + 2 * command_timeout` (21 s with the
@@ -61,8 +61,9 @@ public:
     using basic_mutex::async_lock;
 
     /// Completes with a second lease for the hold that `outer` owns. Fails with `already_held` if
-    /// this lock is not recursive, with `lease_lost` if that hold is lost, and with `not_owner` if
-    /// it is not a hold of this lock. The lock is free when both leases are released.
+    /// this lock is not recursive. Fails with `lease_lost` if that hold is lost, and with
+    /// `not_owner` if it is not a hold of this lock. The lock is free when both leases are
+    /// released.
     template <asio::completion_token_for<void(error_code, lease)> Token>
     auto async_lock(const lease& outer, Token&& token) {
         return initiate_share(outer, std::forward<Token>(token));

@@ -67,8 +67,9 @@ public:
 
     using basic_mutex::async_lock;
 
-    /// Enters the lock again with `recursion::counted`, like `recursive_mutex::async_lock`.
-    /// Otherwise completes with `already_held`.
+    /// Completes with a second lease for the hold that `outer` owns, like
+    /// `recursive_mutex::async_lock`. Completes with `already_held` unless this lock has
+    /// `recursion::counted`.
     template <asio::completion_token_for<void(error_code, lease)> Token>
     auto async_lock(const lease& outer, Token&& token) {
         return initiate_share(outer, std::forward<Token>(token));

@@ -51,8 +51,8 @@ public:
     /// client renews nothing, and its other leases may expire.
     ///
     /// lost() checks the clock. If the hold is lost already, the returned token is stopped, even if
-    /// the executor is blocked; a new callback then runs at once, on the thread that registers it.
-    /// A token from an earlier call is stopped only when the executor runs.
+    /// the executor is blocked. A callback that is registered then runs at once, on the thread that
+    /// registers it. A token from an earlier call is stopped only when the executor runs.
     ///
     /// In a child of fork(), a new token is stopped at once. A token from before the fork is never
     /// stopped there.

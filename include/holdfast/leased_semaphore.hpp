@@ -53,13 +53,13 @@ struct permits_wish {
 ///
 /// *Order.* Callers of one client are served in order of arrival, so a caller that needs many
 /// permits is never starved by callers that need few. Between processes there is no order. A
-/// released lease may be handed over, without a request to the store, to a caller of the same
-/// client that waits for the same number of permits. The limits of `options::hand_off` apply. After
-/// a call of `lease::permit_ids()`, the lease is not handed over.
+/// released lease may be handed over to a caller of the same client that waits for the same number
+/// of permits. This needs no request to the store. The limits of `options::hand_off` apply. After a
+/// call of `lease::permit_ids()`, the lease is not handed over.
 ///
-/// *Errors* of the acquiring functions, their cancellation, and their behaviour without a running
-/// executor are as for the acquiring functions of `basic_mutex`; for the other functions see
-/// `basic_counter`. A call for zero permits or more than `most_at_once` fails with
+/// *Errors.* The acquiring functions behave like the acquiring functions of `basic_mutex`: in their
+/// errors, in cancellation, and without a running executor. The other functions behave like the
+/// functions of `basic_counter`. A call for zero permits or more than `most_at_once` fails with
 /// `invalid_argument`. The functions fail with `refused` in these cases:
 /// - The name holds something else.
 /// - JVMs write permits in an older format than `redis::options::redisson` says.

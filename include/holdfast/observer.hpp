@@ -15,7 +15,7 @@ enum class event_kind : std::int32_t {
     released,
     lost, ///< a hold ended before its owner released it; `duration_us`: how long it was held
     /// A renewed hold will end soon, because renewals fail or because it has reached
-    /// `options::max_hold` (`cause` tells). `duration_us`: the time that is left.
+    /// `options::max_hold` (see `cause`). `duration_us`: the time that is left.
     in_danger,
     /// A thread ended while it held the lock, so the hold is not renewed any more. `duration_us`:
     /// how long it was held so far.

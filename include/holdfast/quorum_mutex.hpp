@@ -63,8 +63,8 @@ struct quorum_votes {
 /// majority of the votes were still held. It reports `outcome_unknown` if fewer than a majority
 /// acknowledged the release.
 ///
-/// *Questions.* `is_locked()` returns true if so many nodes report the lock as held that no other
-/// client could get a majority. `remaining_lease()` returns how long this will be so.
+/// *Questions.* `is_locked()` returns true if no other client could get a majority, because too
+/// many nodes report the lock as held. `remaining_lease()` returns how long this will be so.
 /// `force_unlock()` removes the lock on all nodes. These functions throw `unreachable` if too few
 /// nodes reply.
 ///
@@ -86,8 +86,9 @@ public:
 
     using basic_mutex::async_lock;
 
-    /// Enters the lock again with `recursion::counted`, like `recursive_mutex::async_lock`.
-    /// Otherwise completes with `already_held`.
+    /// Completes with a second lease for the hold that `outer` owns, like
+    /// `recursive_mutex::async_lock`. Completes with `already_held` unless this lock has
+    /// `recursion::counted`.
     template <asio::completion_token_for<void(error_code, lease)> Token>
     auto async_lock(const lease& outer, Token&& token) {
         return initiate_share(outer, std::forward<Token>(token));

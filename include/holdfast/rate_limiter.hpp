@@ -41,9 +41,8 @@ struct limiter_options {
 /// *Errors*, cancellation, at-most-once changes and thread safety: see `basic_counter`. A number of
 /// permits below zero or above `max()`, and an invalid rate, are an `invalid_argument`; nothing is
 /// sent then. A call for zero permits succeeds at once without a request. The functions fail with
-/// `refused` if the limiter was never set, if more permits are requested at once than the rate has,
-/// or if the name holds something else; `what()` gives the reason. Wire format:
-/// docs/protocol/rate.md.
+/// `refused` if the limiter was never set, if one call requests more permits than the rate has, or
+/// if the name holds something else. `what()` gives the reason. Wire format: docs/protocol/rate.md.
 class HOLDFAST_EXPORT rate_limiter : public basic_counter {
     template <typename Rep, typename Period>
     using length = std::chrono::duration<Rep, Period>;
@@ -78,8 +77,9 @@ public:
     }
 
     /// Sets the rate if no rate is set. Returns false if a rate is set already; it is not changed
-    /// then. Throws `invalid_argument` for less than one permit or more than `max()`, for an
-    /// interval below 1 ms or above ten years, and if `rate::kept` is shorter than the interval.
+    /// then. Throws `invalid_argument` for less than one permit or more than `max()`, and for an
+    /// interval below 1 ms or above ten years. It also throws if `rate::kept` is shorter than the
+    /// interval.
     bool try_set_rate(rate);
     /// Sets the rate, also if a rate is set already. Forgets the earlier draws: all of them, or
     /// with `per_client` those of this client. The draws of other clients for themselves still

@@ -54,8 +54,8 @@ public:
 
     /// Returns the readers' side as a lock, for example for std::unique_lock, for force_unlock(),
     /// and for the overloads with a lease time. The reference is valid as long as this object. Each
-    /// side reports about itself only: is_locked() of one side does not tell whether the other side
-    /// is locked.
+    /// side reports about itself only: is_locked() of the readers' side is true only if the lock is
+    /// shared, and is_locked() of the writers' side only if a writer holds it.
     basic_mutex& shared() noexcept { return readers_; }
     const basic_mutex& shared() const noexcept { return readers_; }
 

@@ -23,9 +23,9 @@ struct spin_options {
 /// up sooner and send fewer requests.
 ///
 /// Waiters of one client queue in the process, and only the first of them polls. Between processes
-/// there is no order, and a client that polls more often wins more often. If a client acquires the
-/// lock again and again while others wait, it sometimes pauses for one of its longest pauses, so
-/// that the others can acquire it.
+/// there is no order, and a client that polls more often wins more often. A client that acquires
+/// the lock again and again while others wait sometimes pauses for its longest pause. The others
+/// can then acquire the lock.
 ///
 /// It uses the same key as a `mutex` of that name, and both exclude each other. Do not mix them:
 /// the release of a spin_mutex does not notify the waiters of a `mutex` or of a JVM's RLock, which
@@ -39,8 +39,9 @@ public:
 
     using basic_mutex::async_lock;
 
-    /// Enters the lock again with `recursion::counted`, like `recursive_mutex::async_lock`.
-    /// Otherwise completes with `already_held`.
+    /// Completes with a second lease for the hold that `outer` owns, like
+    /// `recursive_mutex::async_lock`. Completes with `already_held` unless this lock has
+    /// `recursion::counted`.
     template <asio::completion_token_for<void(error_code, lease)> Token>
     auto async_lock(const lease& outer, Token&& token) {
         return initiate_share(outer, std::forward<Token>(token));

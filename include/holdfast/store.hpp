@@ -113,8 +113,8 @@ struct ask : hold {
     duration outlasts{};      ///< fair: how long a place stays in the queue after the last look
     std::uint32_t tokens = 1; ///< fenced: tokens to reserve; `answer::token` is the first of them
     fencing numbers = fencing::counted;
-    /// For read and write: number of this client's hold of the other kind that stays beside this
-    /// hold. 0: none.
+    /// For read and write: this client already has a hold of the other kind, which it keeps; this
+    /// is the number of that hold. 0: none.
     std::uint64_t under = 0;
     /// Write: how long new readers are kept out after the last reader left. Set by the store
     /// itself.
@@ -345,9 +345,8 @@ public:
     virtual asio::awaitable<lock_list> list(std::string pattern, std::size_t limit) = 0;
 
     /// Rings `wake` when the lock may have become free, while the returned watch exists. Every
-    /// release after the result arrives rings it, with an exception: the store may announce a
-    /// release to one waiter only, or to nobody (fair and spin locks). Null: the store cannot
-    /// report releases at present.
+    /// later release rings it, except a release that the store announces to one waiter only, or to
+    /// nobody (fair and spin locks). Null: the store cannot report releases at present.
     virtual asio::awaitable<std::unique_ptr<watch>> listen(lock_name, alarm& wake) = 0;
 };
 
@@ -399,7 +398,7 @@ struct store_context {
     duration poll_bound{};                 ///< longest sleep of a waiter that gets no notification
     /// Reports events such as `reconnected`; may be called at any time.
     std::function<void(const event&)> tell;
-    /// Of holds that have no lease time of their own.
+    /// For holds that have no lease time of their own.
     duration lease_time = std::chrono::seconds{30};
     bool announce = true; ///< as in the options, if the store supports it
 

@@ -18,7 +18,7 @@ std::function<void()> give_up(byte_stream&, duration patience);
 /// `outcome_unknown` becomes `unreachable`.
 failure trouble_of_attempt();
 
-/// Returns the failure with the text that callers get who wait for the connection.
+/// Returns the failure for callers that wait for the connection; the text names the address.
 failure no_connection(const std::string& address, const failure& why);
 
 } // namespace holdfast::net

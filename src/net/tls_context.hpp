@@ -24,8 +24,9 @@ private:
     const std::unique_ptr<tls_engine> engine_;
 };
 
-/// Throws the errors of `begin` that are caused by files. The call also initializes OpenSSL; so at
-/// the end of the program OpenSSL is cleaned up after the object that is being created now.
+/// Throws the errors of `begin` that are caused by files. The call also initializes OpenSSL. So if
+/// a static object calls it while it is created, the object is destroyed before OpenSSL is cleaned
+/// up at the end of the program.
 void check_files(const tls_options&);
 
 } // namespace holdfast::net

@@ -14,6 +14,7 @@ namespace {
 
 enum class topology { sentinels, cluster };
 
+/// URL scheme of other client libraries; the comments in the table name the libraries.
 struct foreign_scheme {
     std::string_view scheme;
     topology what;

@@ -29,7 +29,8 @@ store_factory zookeeper_store(store_url& url) {
     return zookeeper::make_store(read_ensemble(url));
 }
 
-/// Scheme of the core library, and how an error message lists it.
+/// A scheme of the core library. `followed_by` is the text after its name in error messages; empty:
+/// not listed.
 struct own_scheme {
     std::string_view name;
     std::string_view followed_by;

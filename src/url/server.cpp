@@ -52,7 +52,7 @@ std::string_view behind_first_slash(const parts& all) {
 
 redis::options of_one_server(const parts& all) {
     redis::options server = over_network(all, one_server);
-    // Do not show the hosts, for the same reason as for ports: they may be a password.
+    // The error does not show the hosts, because they may be a password.
     if (all.hosts.size() > 1)
         refuse(
             "url: " + all.scheme +

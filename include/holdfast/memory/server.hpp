@@ -17,7 +17,7 @@
 
 namespace holdfast::memory {
 
-/// Faults of one request between a client and the server. By default nothing goes wrong.
+/// Faults of one request between a client and the server. The default is no fault.
 struct fate {
     /// Delay of the request; longer than the timeout: it is executed late.
     duration request_delay{};
@@ -143,7 +143,8 @@ public:
     /// old data until the copy has arrived. It tells clients that it takes no writes. Throws
     /// `std::logic_error` for the primary: promote another machine first.
     void demote(std::size_t machine);
-    /// Tells clients that this machine is the primary. For announcements that come early or twice.
+    /// Tells clients that this machine is the primary. Tests use it for announcements that arrive
+    /// early or twice.
     void announce(std::size_t machine);
     /// Restarts a machine without its data. A replica is empty until it has received a full copy.
     /// If the primary is restarted, its replicas become empty, too. Notifies nobody.

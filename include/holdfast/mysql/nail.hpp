@@ -14,10 +14,10 @@ namespace holdfast::mysql {
 ///
 ///     START TRANSACTION;  <nail>;  UPDATE stock …;  COMMIT;
 ///
-/// *If the statement matches one row* (matched rows and changed rows are the same number here),
-/// nobody else is granted the lock until this transaction ends, even if the lease expires in the
-/// meantime. So your writes in the transaction are committed while you hold the lock, or not at
-/// all.
+/// *If the statement matches one row*, nobody else is granted the lock until this transaction ends,
+/// even if the lease expires in the meantime. The numbers of matched rows and of changed rows are
+/// the same here. So your writes in the transaction are committed while you hold the lock, or not
+/// at all.
 ///
 /// *If it matches no row*, the lease has ended: roll back.
 ///

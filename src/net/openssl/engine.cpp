@@ -16,7 +16,7 @@ namespace {
 
 void require(bool done) {
     if (!done)
-        throw std::bad_alloc{}; // the only thing that can go wrong there
+        throw std::bad_alloc{}; // no memory is the only possible cause
 }
 
 [[noreturn]] void fail(std::string_view field, const std::string& file) {
