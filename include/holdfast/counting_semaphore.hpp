@@ -42,8 +42,8 @@ class HOLDFAST_EXPORT counting_semaphore : public basic_counter {
     using length = std::chrono::duration<Rep, Period>;
 
 public:
-    /// Sends nothing. Throws `errc::invalid_argument` if the name or the limit is not allowed, or
-    /// if the store does not support semaphores.
+    /// Creates the semaphore object; sends nothing. Throws `errc::invalid_argument` if the name or
+    /// the limit is not allowed, or if the store does not support semaphores.
     counting_semaphore(client& home, lock_name name, semaphore_options how = {});
 
     /// Takes the permits. Returns when they are taken, or throws.

@@ -45,8 +45,8 @@ struct fair_options {
 /// docs/protocol/fair.md.
 class HOLDFAST_EXPORT fair_mutex : public basic_mutex {
 public:
-    /// Sends nothing. Throws `errc::invalid_argument` if the name, the lease time or
-    /// `waiter_patience` is not allowed, or if the store does not support fair locks.
+    /// Creates the lock object; sends nothing. Throws `errc::invalid_argument` if the name, the
+    /// lease time or `waiter_patience` is not allowed, or if the store does not support fair locks.
     fair_mutex(client& home, lock_name name, fair_options how)
         : basic_mutex{home, std::move(name),
                       detail::lock_setup{.kind = lock_kind::fair,

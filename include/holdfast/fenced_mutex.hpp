@@ -45,8 +45,8 @@ struct fenced_options {
 /// exclude each other. Everything else is as for `mutex`. Wire format: docs/protocol/fenced.md.
 class HOLDFAST_EXPORT fenced_mutex : public basic_mutex {
 public:
-    /// Sends nothing. Throws `errc::invalid_argument` if the name or the lease time is not allowed,
-    /// or if the store does not support fenced locks.
+    /// Creates the lock object; sends nothing. Throws `errc::invalid_argument` if the name or the
+    /// lease time is not allowed, or if the store does not support fenced locks.
     fenced_mutex(client& home, lock_name name, fenced_options how = {});
 
     /// Returns the token of this thread's hold; 0 if this thread has no hold. Sends no request.

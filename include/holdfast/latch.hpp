@@ -30,8 +30,8 @@ class HOLDFAST_EXPORT latch : public basic_counter {
     using length = std::chrono::duration<Rep, Period>;
 
 public:
-    /// Sends nothing. Throws `errc::invalid_argument` if the name is not allowed, or if the store
-    /// does not support latches.
+    /// Creates the latch object; sends nothing. Throws `errc::invalid_argument` if the name is not
+    /// allowed, or if the store does not support latches.
     latch(client& home, lock_name name, latch_options how = {});
 
     /// Closes the latch and sets its count, 1 to `max()`. Returns false if the latch is closed

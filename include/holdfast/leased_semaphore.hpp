@@ -74,8 +74,8 @@ public:
     /// Maximum number of permits of one lease; each permit is requested by its own id.
     static constexpr std::uint32_t most_at_once = 1000;
 
-    /// Sends nothing. Throws `errc::invalid_argument` if the name or the lease time is not allowed,
-    /// or if the store does not support leased semaphores.
+    /// Creates the semaphore object; sends nothing. Throws `errc::invalid_argument` if the name or
+    /// the lease time is not allowed, or if the store does not support leased semaphores.
     leased_semaphore(client& home, lock_name name, leased_options how = {});
     ~leased_semaphore();
 

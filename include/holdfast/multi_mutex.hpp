@@ -47,9 +47,9 @@ public:
     static constexpr std::size_t members_max = 64;
     using members = std::vector<std::reference_wrapper<basic_mutex>>;
 
-    /// Sends nothing. Throws `errc::invalid_argument` if there are no members or more than
-    /// `members_max`. It also throws if two members are the same lock of one client, or if a member
-    /// itself consists of several locks.
+    /// Creates the lock object; sends nothing. Throws `errc::invalid_argument` if there are no
+    /// members or more than `members_max`. It also throws if two members are the same lock of one
+    /// client, or if a member itself consists of several locks.
     explicit multi_mutex(const members&);
     template <std::derived_from<basic_mutex>... More>
     explicit multi_mutex(basic_mutex& first, basic_mutex& second, More&... more)

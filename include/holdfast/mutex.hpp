@@ -22,7 +22,8 @@ namespace holdfast {
 /// format: docs/protocol/mutex.md.
 class HOLDFAST_EXPORT mutex : public basic_mutex {
 public:
-    /// Sends nothing. Throws `errc::invalid_argument` if the name or the lease time is not allowed.
+    /// Creates the lock object; sends nothing. Throws `errc::invalid_argument` if the name or the
+    /// lease time is not allowed.
     mutex(client& home, lock_name name, mutex_options how)
         : basic_mutex{home, std::move(name), detail::setup_of(how, recursion::refused)} {}
     mutex(client& home, lock_name name)

@@ -80,8 +80,9 @@ public:
     static constexpr std::size_t nodes_max = 15;
     using nodes = std::vector<std::reference_wrapper<client>>;
 
-    /// Sends nothing. Throws `errc::invalid_argument` if there are no nodes or more than
-    /// `nodes_max`, if a client is given twice, or if the name or an option is not allowed.
+    /// Creates the lock object; sends nothing. Throws `errc::invalid_argument` if there are no
+    /// nodes or more than `nodes_max`, if a client is given twice, or if the name or an option is
+    /// not allowed.
     quorum_mutex(const nodes&, lock_name, quorum_options = {});
 
     using basic_mutex::async_lock;

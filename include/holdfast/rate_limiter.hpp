@@ -48,8 +48,8 @@ class HOLDFAST_EXPORT rate_limiter : public basic_counter {
     using length = std::chrono::duration<Rep, Period>;
 
 public:
-    /// Sends nothing. Throws `errc::invalid_argument` if the name is not allowed, or if the store
-    /// does not support rate limiters.
+    /// Creates the limiter object; sends nothing. Throws `errc::invalid_argument` if the name is
+    /// not allowed, or if the store does not support rate limiters.
     rate_limiter(client& home, lock_name name, limiter_options how = {});
 
     /// Draws the permits. Returns when they are drawn, or throws.

@@ -23,7 +23,8 @@ namespace holdfast {
 ///     lease inner = co_await m.async_lock(outer, asio::use_awaitable);
 class HOLDFAST_EXPORT recursive_mutex : public basic_mutex {
 public:
-    /// Sends nothing. Throws `errc::invalid_argument` if the name or the lease time is not allowed.
+    /// Creates the lock object; sends nothing. Throws `errc::invalid_argument` if the name or the
+    /// lease time is not allowed.
     recursive_mutex(client& home, lock_name name, mutex_options how)
         : basic_mutex{home, std::move(name), detail::setup_of(how, recursion::counted)} {}
     recursive_mutex(client& home, lock_name name)

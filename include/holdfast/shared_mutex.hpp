@@ -47,7 +47,8 @@ class HOLDFAST_EXPORT shared_mutex : public basic_mutex {
     using length = std::chrono::duration<Rep, Period>;
 
 public:
-    /// Sends nothing. Throws `errc::invalid_argument` if the name or the lease time is not allowed.
+    /// Creates the lock object; sends nothing. Throws `errc::invalid_argument` if the name or the
+    /// lease time is not allowed.
     shared_mutex(client& home, const lock_name& name, shared_options how = {})
         : basic_mutex{home, name, setup(lock_kind::write, how)}
         , readers_{home, name, setup(lock_kind::read, how)} {}

@@ -33,8 +33,8 @@ struct spin_options {
 /// docs/protocol/spin.md.
 class HOLDFAST_EXPORT spin_mutex : public basic_mutex {
 public:
-    /// Sends nothing. Throws `errc::invalid_argument` if the name, the lease time or the pauses are
-    /// not allowed, or if the store does not support spin locks.
+    /// Creates the lock object; sends nothing. Throws `errc::invalid_argument` if the name, the
+    /// lease time or the pauses are not allowed, or if the store does not support spin locks.
     spin_mutex(client& home, lock_name name, spin_options how = {});
 
     using basic_mutex::async_lock;

@@ -403,9 +403,9 @@ struct store_context {
     bool announce = true; ///< as in the options, if the store supports it
 
     /// Call it after each reconnection, on the executor. It says that the server may have forgotten
-    /// the holds whose names `which` selects (empty: all). `urgent`: the connection leads to
-    /// another server, or to the same server after a restart, or that is unknown. The client then
-    /// asks the store about these holds at once.
+    /// the holds whose names `which` selects (empty: all). `urgent`: the connection may lead to
+    /// another server, or to the same server after a restart. The client then asks the store about
+    /// these holds at once.
     std::function<void(const std::function<bool(const lock_name&)>& which, bool urgent)> doubt{};
 
     /// Returns whether this client holds anything; if so, try more often to reconnect. Call it on

@@ -32,8 +32,8 @@ struct token_options {
 /// format, and what the other programs do not do.
 class HOLDFAST_EXPORT token_mutex : public basic_mutex {
 public:
-    /// Sends nothing. Throws `errc::invalid_argument` if the name or the lease time is not allowed,
-    /// or if the store does not support token locks.
+    /// Creates the lock object; sends nothing. Throws `errc::invalid_argument` if the name or the
+    /// lease time is not allowed, or if the store does not support token locks.
     token_mutex(client& home, lock_name name, token_options how = {});
 
     using basic_mutex::async_lock;

@@ -19,7 +19,7 @@ namespace holdfast::memory {
 
 /// Faults of one request between a client and the server. The default is no fault.
 struct fate {
-    /// Delay of the request; longer than the timeout: it is executed late.
+    /// Delay of the request. If it is longer than the timeout, the request is executed late.
     duration request_delay{};
     duration answer_delay{};   ///< delay of the reply
     bool request_lost = false; ///< the request is never executed and never answered
