@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same verbs for coroutines: a lease owns the hold, and no thread does.
+// Locks in coroutines: a lease owns the lock, and no thread does.
 #include <holdfast/holdfast.hpp>
 
 #include <boost/asio/co_spawn.hpp>
@@ -12,14 +12,16 @@
 
 namespace asio = boost::asio;
 
-// Ten of these run at once on one thread, and each waits for the lock without blocking it.
+// Ten of these coroutines run at once on one thread. Each waits for the lock without blocking the
+// thread.
 asio::awaitable<void> take_a_turn(holdfast::mutex& turnstile, int& inside, int& passed) {
     holdfast::lease held = co_await turnstile.async_lock(asio::use_awaitable);
     if (++inside != 1)
         throw std::logic_error{"two inside at once"};
     std::cout << "coroutine " << ++passed << " of 10 is inside, alone\n";
     --inside;
-    // Waits until it is released. `held` going out of scope would release as well, but not wait.
+    // Waits until the lock is released. The destructor of `held` would also release it, but not
+    // wait.
     co_await held.async_unlock(asio::use_awaitable);
 }
 
@@ -30,13 +32,13 @@ void rethrow(std::exception_ptr thrown) {
 
 int main() {
     asio::io_context loop;
-    holdfast::client client{"memory:coroutine"}; // works on a thread of its own
+    holdfast::client client{"memory:coroutine"}; // has its own background thread
     holdfast::mutex turnstile{client, "turnstile"};
 
     int inside = 0;
     int passed = 0;
     for (int i = 0; i < 10; ++i)
         asio::co_spawn(loop, take_a_turn(turnstile, inside, passed), rethrow);
-    loop.run(); // the coroutines run here, on this thread
+    loop.run(); // runs the coroutines on this thread
     return passed == 10 ? 0 : 1;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A distributed lock can be lost while it is held: somebody removed it, or the server was away for
-// longer than the lease. Work that must not go on then listens to the lease.
+// How to stop work when a lock is lost. A distributed lock can be lost while you hold it. For
+// example, an operator removes the lock, or the server is away for longer than the lease.
 #include <holdfast/holdfast.hpp>
 #include <holdfast/memory/server.hpp>
 
@@ -15,7 +15,7 @@
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-// Long work in small steps, which ends early when it is told to: true then.
+// Long work in small steps. It ends early if a stop is requested, and then returns true.
 bool work(std::stop_token stop) {
     std::mutex mutex;
     std::condition_variable_any step;
@@ -26,7 +26,7 @@ bool work(std::stop_token stop) {
 }
 
 int main() {
-    // Stands for Redis, and can be made to misbehave.
+    // Stands for Redis, and can simulate faults.
     std::atomic<bool> cable_cut = false;
     holdfast::memory::server server;
     holdfast::client client{{.store = server.connect([&](const holdfast::memory::request&) {
@@ -34,22 +34,22 @@ int main() {
     })}};
     holdfast::mutex nightly{client, "nightly-job", holdfast::lease_time{600ms}};
 
-    // lost() is a std::stop_token, and goes wherever the token of a std::jthread goes. Stop is
-    // requested when the lock can be somebody else's.
+    // lost() returns a std::stop_token, which works like the token of a std::jthread. A stop is
+    // requested when another client may have the lock.
     holdfast::lease held = nightly.async_lock(asio::use_future).get();
     std::cout << "We have the lock, for " << held.remaining().count()
               << " ms if it is not renewed. The server forgets it ..." << std::endl;
     server.evict("nightly-job");
-    const bool stopped = work(held.lost()); // the next renewal finds out
+    const bool stopped = work(held.lost()); // the next renewal notices the loss
     std::cout << (stopped ? "... and the work was stopped.\n" : "... and nobody noticed?\n");
 
-    // unlock() cannot throw. This form tells what became of the lock.
+    // unlock() cannot throw. This overload reports whether the lock was lost.
     holdfast::error_code outcome;
     held.unlock(outcome);
     std::cout << "unlock() says: " << outcome.message() << '\n';
 
-    // in_danger() comes earlier: renewals fail, and the end is near. The lock is still ours, so
-    // there is time to save what there is.
+    // The stop of in_danger() is requested earlier: renewals fail, and the lease ends soon. The
+    // lock is still ours, so there is time to save the work.
     held = nightly.async_lock(asio::use_future).get();
     std::cout << "We have the lock again. The server cannot be reached ..." << std::endl;
     cable_cut = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two locks at once, in any order, without deadlock: std::lock and std::scoped_lock know how.
+// Two locks at once, in any order, without deadlock, with std::lock and std::scoped_lock.
 #include <holdfast/holdfast.hpp>
 
 #include <iostream>
@@ -13,8 +13,9 @@ int main() {
     int of_alice = 1000;
     int of_bob = 1000;
 
-    // These two name the locks in opposite order. Locking one after the other would sooner or
-    // later leave each with one lock, waiting for the other's; std::scoped_lock backs off.
+    // The two threads name the locks in opposite order. If each thread simply locked one after the
+    // other, both would sooner or later hold one lock and wait for the other. std::scoped_lock
+    // avoids this: it releases and tries again.
     std::jthread paying{[&] {
         for (int i = 0; i < 100; ++i) {
             const std::scoped_lock both{alice, bob};
@@ -32,7 +33,7 @@ int main() {
     paying.join();
     paying_back.join();
 
-    // The same without a scope of its own.
+    // Both locks without a guard object.
     std::lock(alice, bob);
     std::cout << "Alice has " << of_alice << ", Bob has " << of_bob << "; nothing is missing.\n";
     alice.unlock();

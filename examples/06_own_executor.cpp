@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A client on the program's own threads instead of one more: here a pool of two.
+// A client that runs on the program's own threads: here a pool of two threads.
 #include <holdfast/holdfast.hpp>
 
 #include <boost/asio/co_spawn.hpp>
@@ -13,11 +13,11 @@
 
 namespace asio = boost::asio;
 
-// On such a client only the asynchronous verbs: a blocking one, called on the pool, would wait for
-// the very threads that have to finish it. It throws `errc::would_deadlock` instead.
+// Use only the asynchronous functions with such a client. A blocking call on a thread of the pool
+// would wait for the threads that have to complete it, so it throws `errc::would_deadlock`.
 asio::awaitable<void> add(holdfast::mutex& lock, int& sum, int number) {
     holdfast::lease held = co_await lock.async_lock(asio::use_awaitable);
-    sum += number; // coroutines on both threads, and one at a time here
+    sum += number; // coroutines run on both threads, but only one at a time is here
     co_await held.async_unlock(asio::use_awaitable);
 }
 
@@ -34,7 +34,7 @@ int main() {
         each.get();
     std::cout << "1 + 2 + ... + 100 = " << sum << '\n';
 
-    // A destructor never waits on somebody else's threads, so say when it shall be closed.
+    // The destructor does not wait for a user's executor, so close the client explicitly.
     client.async_close(asio::use_future).get();
     pool.join();
     return sum == 5050 ? 0 : 1;

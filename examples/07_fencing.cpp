@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A holder that stands still for longer than its lease wakes up and writes, although the lock is
-// another's by then. No lock can prevent that; what is written to can, by the fencing token.
+// How to refuse a late write with a fencing token. A holder that is paused for longer than its
+// lease wakes up and writes, although another client has the lock by then. No lock can prevent
+// this. The resource can: it checks the token of each write.
 //
 //     07_fencing redis://127.0.0.1:6379
 #include <holdfast/holdfast.hpp>
@@ -22,25 +23,25 @@
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
-// A file that refuses whoever has an older token than the newest it has seen. That one is kept in
-// a file beside it, so it outlives all processes.
+// A file that refuses writers whose token is older than the newest token that it has seen. The
+// newest token is kept in a second file, so it survives all processes.
 class fenced_file {
 public:
     explicit fenced_file(fs::path where)
         : where_{std::move(where)} {}
 
-    // From now on, those with an older token are refused. False: the caller is one of them.
-    // Call it before reading what is to be changed.
+    // Stores the caller's token, so that older tokens are refused from now on. Returns false if the
+    // caller's token itself is too old. Call it before you read the data that you want to change.
     bool claim(std::uint64_t token) { return raise(open_token_file(), token); }
 
-    // Replaces the text. False: somebody with a newer token was here, and nothing was done.
+    // Replaces the text. Returns false, and does nothing, if a newer token was used before.
     bool write(std::uint64_t token, std::string_view text) {
-        const token_file newest = open_token_file(); // nobody else looks or writes meanwhile
+        const token_file newest = open_token_file(); // locks the token file, so other writers wait
         if (!raise(newest, token))
             return false;
         const fs::path next = where_.string() + ".next";
         std::ofstream{next} << text << std::flush;
-        fs::rename(next, where_); // whoever is killed here leaves the old text, not half of one
+        fs::rename(next, where_); // if the process is killed here, the old text stays complete
         return true;
     }
 
@@ -51,7 +52,7 @@ public:
     }
 
 private:
-    struct token_file { // flock(2) lasts as long as it is open
+    struct token_file { // flock(2) holds the lock while the file is open
         int fd;
         ~token_file() { ::close(fd); }
     };
@@ -62,7 +63,7 @@ private:
             throw std::runtime_error{"the file of the token cannot be locked"};
         return {fd};
     }
-    // The same token again is not older: a holder may write as often as it likes.
+    // The same token is accepted again, because a holder may write several times.
     static bool raise(const token_file& newest, std::uint64_t token) {
         std::uint64_t seen = 0;
         if (::pread(newest.fd, &seen, sizeof seen, 0) < 0)
@@ -85,7 +86,7 @@ int main(int count, char** values) {
         return 1;
     fenced_file report{fs::path{folder} / "report"};
 
-    // Two clients stand for two processes here.
+    // The two clients here stand for two processes.
     holdfast::client alice{url};
     holdfast::client bob{url};
     holdfast::fenced_mutex of_alice{alice, "report", {.numbers = holdfast::fencing::dated}};
@@ -97,14 +98,14 @@ int main(int count, char** values) {
 
     std::uint64_t his = 0;
     {
-        const std::scoped_lock held{of_bob}; // her lease ends, and he gets it
+        const std::scoped_lock held{of_bob}; // her lease ends, and Bob acquires the lock
         his = of_bob.fencing_token();
         const bool done = report.claim(his) && report.write(his, "by Bob");
         std::cout << "Bob has it, with a greater one: "
                   << (done ? "he has written.\n" : "refused?\n");
     }
 
-    // She goes on where she was, and never asked whether she still has it.
+    // Alice continues where she was, without checking whether she still has the lock.
     const bool late = report.write(hers, "by Alice");
     std::cout << "Alice writes late: " << (late ? "done?\n" : "refused.\n") << "The report is "
               << report.read() << ".\n";

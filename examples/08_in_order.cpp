@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fair lock: whoever came first is served first, whichever process it is in.
+// A fair lock: waiters are served in the order of their arrival, in whatever process they are.
 #include <holdfast/holdfast.hpp>
 
 #include <chrono>
@@ -11,12 +11,13 @@
 using namespace std::chrono_literals;
 
 int main() {
-    // Two clients stand for two processes here. Yours would each have one, with a server's URL.
+    // The two clients here stand for two processes. Each of your processes would have one client,
+    // with a server's URL.
     holdfast::client left{"memory:desk"};
     holdfast::client right{"memory:desk"};
 
     holdfast::fair_mutex desk{left, "desk"};
-    desk.lock(); // somebody is being served
+    desk.lock(); // a customer is being served
 
     std::vector<std::jthread> line;
     for (int number = 1; number <= 4; ++number) {
@@ -25,10 +26,10 @@ int main() {
             const std::scoped_lock served{mine};
             std::cout << "Number " << number << " is served.\n";
         });
-        std::this_thread::sleep_for(50ms); // the next one comes a little later
+        std::this_thread::sleep_for(50ms); // the next customer arrives a little later
     }
 
-    // A try takes no place in the queue, and overtakes nobody.
+    // try_lock() takes no place in the queue, and overtakes nobody.
     holdfast::fair_mutex in_a_hurry{right, "desk"};
     if (!in_a_hurry.try_lock())
         std::cout << "Somebody in a hurry finds it busy.\n";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many read at once, one writes alone; and a reader that finds something to change upgrades.
+// A reader-writer lock: many readers at the same time, or one writer alone. A reader that finds
+// something to change upgrades its lock.
 #include <holdfast/holdfast.hpp>
 
 #include <chrono>
@@ -28,11 +29,11 @@ int main() {
         });
     readers.clear();
 
-    // Nobody changes it between what is read here and what is written.
+    // No other writer can change the price between this check and the update.
     const std::shared_lock reading{prices};
     if (bread < 300 && prices.try_upgrade_for(5s)) {
         bread += 50;
-        prices.unlock(); // and goes on reading
+        prices.unlock(); // keeps the shared lock, so it can still read
     }
     std::cout << "now " << bread << '\n';
     return bread == 300 ? 0 : 1;

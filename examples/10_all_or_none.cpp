@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several locks as one, of different types, with one patience and one lease: all of them or none.
+// Several locks of different types as one lock, with one timeout and one lease: all of them or
+// none.
 #include <holdfast/holdfast.hpp>
 
 #include <chrono>
@@ -19,7 +20,7 @@ int main() {
         std::cout << "Both accounts are ours: " << from.is_locked() << to.is_locked() << "\n";
     }
 
-    // Somebody has one of them, from another client: then we have none.
+    // Another client holds one of the locks, so we get none of them.
     holdfast::client other{"memory:all-or-none"};
     holdfast::mutex taken{other, "account:7"};
     const std::scoped_lock somebody{taken};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One lock on five independent servers: a majority of them is enough. The servers of this example
-// are in its memory; in earnest they are five machines.
+// One lock on five independent servers; a majority of the servers is enough. This example has the
+// servers in its own memory. In production they are five machines.
 #include <holdfast/holdfast.hpp>
 
 #include <boost/asio/use_future.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// At most two downloads at a time, in whichever process. Set HOLDFAST_URL to your server; without
-// it, this example counts in its own memory.
+// At most two downloads at a time, across all processes. Set HOLDFAST_URL to your server. Without
+// it, the example uses a store in its own memory.
 #include <holdfast/holdfast.hpp>
 
 #include <atomic>
@@ -15,7 +15,7 @@ int main() {
     const char* const given = std::getenv("HOLDFAST_URL");
     holdfast::client client{given != nullptr ? given : "memory:example"};
     holdfast::counting_semaphore slots{client, "download-slots", {.most = 2}};
-    slots.try_set_permits(2); // whoever comes first; the others find them there
+    slots.try_set_permits(2); // only the first process sets the number
 
     std::atomic<int> at_work = 0, most = 0;
     {
@@ -28,7 +28,8 @@ int main() {
                 }
                 std::this_thread::sleep_for(5ms);
                 --at_work;
-                slots.release(); // who dies before this takes the permit with him: see 14
+                // A process that dies before this line never returns its permit; see example 14.
+                slots.release();
             });
     }
     std::cout << "6 downloads, " << most << " at a time at most; " << slots.available_permits()

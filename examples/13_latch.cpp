@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Three workers prepare; nobody begins before all are ready. Each may be a process of its own. Set
-// HOLDFAST_URL to your server; without it, this example counts in its own memory.
+// Three workers prepare, and none of them starts before all are ready. Each worker may be a process
+// of its own. Set HOLDFAST_URL to your server. Without it, the example uses a store in its own
+// memory.
 #include <holdfast/holdfast.hpp>
 
 #include <atomic>
@@ -15,7 +16,7 @@ int main() {
     const char* const given = std::getenv("HOLDFAST_URL");
     holdfast::client client{given != nullptr ? given : "memory:example"};
     holdfast::latch ready{client, "workers-ready"};
-    if (!ready.try_set_count(3)) // one that nobody has set is open
+    if (!ready.try_set_count(3)) // a latch that was never set is open
         return 1;
 
     std::atomic<int> prepared = 0, too_early = 0;

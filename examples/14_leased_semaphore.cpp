@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two seats for workers, in whichever process; the seat of one that dies is free again when its
-// lease has ended. Set HOLDFAST_URL to your server; without it, this example counts in its own
-// memory.
+// Two seats for workers, across all processes. If a worker dies, its seat is free again when the
+// lease has expired. Set HOLDFAST_URL to your server. Without it, the example uses a store in its
+// own memory.
 #include <holdfast/holdfast.hpp>
 
 #include <cstdlib>
@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Stops by itself when its seat is no longer its own.
+/// Works until the seat is lost.
 bool work(const std::stop_token& lost) {
     return !lost.stop_requested();
 }
@@ -23,10 +23,10 @@ int main() {
     const char* const given = std::getenv("HOLDFAST_URL");
     holdfast::client client{given != nullptr ? given : "memory:example"};
     holdfast::leased_semaphore seats{client, "seats"};
-    seats.try_set_permits(2); // whoever comes first; the others find them there
+    seats.try_set_permits(2); // only the first process sets the number
 
     std::optional<holdfast::lease> first = seats.try_acquire_for(10s);
-    // Not renewed: what a program that died here would leave behind.
+    // This lease is not renewed, like the lease of a program that died.
     const std::optional<holdfast::lease> second = seats.try_acquire(holdfast::lease_time{50ms});
     if (!first || !second) {
         std::cerr << "somebody else sits here\n";
@@ -34,7 +34,7 @@ int main() {
     }
     std::cout << "Seats taken: " << seats.acquired_permits() << " of 2.\n";
 
-    const holdfast::lease third = seats.acquire(); // waits for the end of the second's lease
+    const holdfast::lease third = seats.acquire(); // waits until the second lease has expired
     const bool worked = work(first->lost()) && work(third.lost());
     first->unlock();
     std::cout << "The third sat down when the second's lease had ended.\n";

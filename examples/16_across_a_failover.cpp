@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lock that a replica has confirmed is still held when that replica takes over. The servers of
-// this example are in its memory; in earnest the client is made of an address such as
+// A lock that survives a failover. A replica has confirmed the lock, so the lock is still held when
+// that replica takes over. This example has the servers in its own memory. In production, the
+// client has a URL such as
 //
 //     redis+sentinel://sentinel-a,sentinel-b,sentinel-c/orders?required_replicas=1
 //
-// and the Sentinels promote. docs/topologies.md says what that costs.
+// and the Sentinels promote the replica. docs/topologies.md says what this costs.
 #include <holdfast/holdfast.hpp>
 #include <holdfast/memory/server.hpp>
 
@@ -14,17 +15,17 @@ using namespace std::chrono_literals;
 
 int main() {
     holdfast::memory::server servers;
-    servers.replicate(1, 2ms); // the replica has all that is written two milliseconds later
+    servers.replicate(1, 2ms); // the replica gets each write two milliseconds later
 
     holdfast::options how;
     how.store = servers.connect();
     how.required_replicas = 1;
     holdfast::client ours{how};
-    how.required_replicas = 0; // the others' promise is their own affair
+    how.required_replicas = 0; // the other client need not require replicas
     holdfast::client others{how};
 
     holdfast::mutex stock{ours, "stock:42"};
-    stock.lock(); // returns when the replica has it, too
+    stock.lock(); // returns after the replica has confirmed the lock
     servers.stop(0);
     servers.promote(1);
 

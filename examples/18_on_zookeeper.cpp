@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lock on ZooKeeper, where a hold lasts as long as its client's session. A JVM with Curator meets
-// it on the path /holdfast/nightly-report.
+// A lock on ZooKeeper, where a lock lasts as long as its client's session. A JVM with Curator uses
+// the same lock at the path /holdfast/nightly-report.
 //
 //     18_on_zookeeper 'zk://zk1,zk2,zk3?lease_time=12s'
 //
-// Four times the longest outage that no hold may be lost in: docs/guarantees.md says why. Without
-// an address it uses a server in its own memory, which keeps holds by session as well.
+// Choose a lease time of four times the longest outage that locks have to survive
+// (docs/guarantees.md says why). Without a URL, the example uses a server in its own memory that
+// also keeps locks by session.
 #include <holdfast/holdfast.hpp>
 #include <holdfast/memory/server.hpp>
 
@@ -36,8 +37,8 @@ int main(int count, char** values) {
     std::cout << "The report is ours, with token " << report.fencing_token() << ".\n";
     report.unlock();
 
-    // A lease of its own: this client's clock ends it, and then its release frees the lock. If the
-    // client dies before, others wait until its session has ended.
+    // A fixed lease time: this client's clock ends the lease, and the client then releases the
+    // lock. If the client dies before, others wait until its session has ended.
     const bool briefly = report.try_lock_for(1s, holdfast::lease_time{100ms});
     holdfast::client other{how};
     holdfast::mutex theirs{other, "nightly-report"};

@@ -16,7 +16,7 @@ std::string sentences_of(const explanation& of) {
     return all;
 }
 
-// Categories with a number are equal by it, even where two shared objects have this code in them.
+// The ids make categories equal even if two shared objects contain this code.
 struct category final : boost::system::error_category {
     constexpr category() noexcept
         : error_category{0xbe854fc4efea3759} {}

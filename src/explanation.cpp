@@ -8,7 +8,7 @@
 namespace holdfast {
 namespace {
 
-/// What a server said, before it is known what that comes to.
+/// Table row: a server's error and the `errc` that it is equal to.
 struct server_says {
     store_errc code;
     errc equal_to;
@@ -112,7 +112,7 @@ constexpr bool each_has_its_place() {
     for (const server_says& one : refusals)
         if (one.code != static_cast<store_errc>(++place))
             return false;
-    return refusals.back().code == store_errc::worn_out; // the last there is
+    return refusals.back().code == store_errc::worn_out; // the last code of store_errc
 }
 static_assert(each_has_its_place(), "in the order of store_errc, and none is missing");
 

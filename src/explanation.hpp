@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one list of what can go wrong, in words: codes take their messages from it, and
-// docs/errors.md its tables.
+// Descriptions of all error codes. The messages of the codes and the tables in docs/errors.md are
+// made from this list.
 #pragma once
 
 #include <holdfast/error.hpp>
 
 namespace holdfast {
 
-/// Each text is one or more whole sentences.
+/// Description of one error code. Each text consists of one or more complete sentences.
 struct explanation {
-    const char* name;    ///< as the enumeration spells it
+    const char* name;    ///< name in the enumeration
     const char* meaning; ///< what happened
     const char* known;   ///< what the caller knows now
     const char* advice;  ///< what to do
 };
 
-/// Of a server's refusal, too, which is known for what it comes to in terms of the lock.
+/// Description of a server's error. The text `known` is taken from the `errc` that this error is
+/// equal to.
 struct store_explanation : explanation {
-    const char* words; ///< how the server begins to say it
+    const char* words; ///< beginning of the server's error message
     errc equal_to;
 };
 
-/// Of a number that is no code: an explanation that says so, with nothing but a meaning.
+/// Returns the description of a code. For a number that is not a code, only `meaning` is set and
+/// says so.
 explanation explain(errc) noexcept;
 store_explanation explain(store_errc) noexcept;
 

@@ -22,7 +22,7 @@ void append_escaped(std::string& text, char byte) {
     }
 }
 
-/// Boost would put the code's general sentence behind words that say it better.
+/// Error whose what() is the reason only. Boost would append the code's general message.
 class refusal final : public boost::system::system_error {
 public:
     explicit refusal(std::string why)

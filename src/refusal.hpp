@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the user is told of an argument that cannot be.
+// Errors for invalid arguments of the user.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace holdfast {
 
-/// Throws `errc::invalid_argument` with these words.
+/// Throws `errc::invalid_argument` with this text.
 [[noreturn]] void refuse(const std::string& why);
 
-/// In quotes, whatever it is: cut if it is long, and safe for a terminal and a log.
+/// Returns the bytes as a quoted string that is safe for terminals and logs. Long text is cut.
 std::string in_quotes(std::string_view bytes);
 
 } // namespace holdfast

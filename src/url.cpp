@@ -12,14 +12,14 @@ namespace holdfast {
 
 options resolve_url(options how) {
     const url::parts all = url::split(how.url);
-    runtime::wipe(how.url); // a client keeps its options, and this one may hold a password
+    runtime::wipe(how.url); // the client keeps its options, and the URL may contain a password
     url::refuse_what_others_write(all);
     const scheme_reader read = url::reader_of(all);
     url::reading inside{all, how.credentials};
     store_url seen{inside};
     url::read_client_parameters(seen, how);
     how.store = read(seen);
-    seen.refuse_unknown(); // a reader of the user's may forget that
+    seen.refuse_unknown(); // the user's own reader may have forgotten this call
     return how;
 }
 

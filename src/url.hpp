@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a URL says about a client: which store, how to reach it, how patient to be.
+// Reads the URL of a client: the store, the way to reach it, and the timeouts.
 //
 //     redis://[user[:password]@]host[:port][/database][?lease_time=10s&prefix=shop:]
 //     rediss://...                               the same over TLS
@@ -9,17 +9,17 @@
 //     rediss+sentinel://..., rediss+cluster://...
 //     memory:NAME
 //
-// docs/url.md tells of each parameter.
+// docs/url.md describes every parameter.
 #pragma once
 
 #include <holdfast/options.hpp>
 
 namespace holdfast {
 
-/// The options with what their URL says: its parameters win over the fields, and `store` reaches
-/// what it names. The URL itself is gone then. Nothing is sent. Throws `errc::invalid_argument`,
-/// with words that name the part that is wrong and what is allowed there, and never show a
-/// password.
+/// Returns the options with the values of their URL. Parameters of the URL override the fields, and
+/// `store` is set to the store of the URL. The URL itself is wiped. Sends nothing. Throws
+/// `errc::invalid_argument`; the text names the wrong part and the allowed values, and never
+/// contains a password.
 options resolve_url(options how);
 
 } // namespace holdfast

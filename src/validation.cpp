@@ -14,10 +14,11 @@ struct range {
     duration least;
     duration most;
 };
-/// Saturated wherever it is added to: `duration::max()` is for ever.
+/// `duration::max()` means for ever; sums with these values are saturated.
 constexpr range any_patience{duration::zero(), duration::max()};
 constexpr range any_length{duration{1}, duration::max()};
-/// Nobody waits longer for what should come in seconds; and what is added to it stays a moment.
+/// One day is the upper limit for times that should be seconds, so sums with these values cannot
+/// overflow.
 constexpr range up_to_a_day{duration{1}, day};
 
 std::string in_words(duration length) {
@@ -40,7 +41,7 @@ void refuse_if(const std::string& subject, const std::string& objection) {
         refuse(subject + objection);
 }
 
-/// No server has more, nor is asked for more.
+/// Upper limit of required replicas; no server has more.
 constexpr unsigned replicas_max = 100;
 
 std::string objection_to_replicas(unsigned number, unsigned most = replicas_max) {

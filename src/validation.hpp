@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is checked before anything is sent. That is a safety property: a lease of zero or one that
-// overflows would be a lock that is not there, or one that never ends.
+// Checks of values before anything is sent. The checks are needed for safety: a lease time of zero
+// would be a lock that does not exist, and a lease time that overflows might be a lock that never
+// ends.
 #pragma once
 
 #include <holdfast/basic_mutex.hpp>
@@ -9,35 +10,36 @@
 
 namespace holdfast {
 
-// Each throws `errc::invalid_argument`, with words that name what is wrong and what is allowed.
+// Each function throws `errc::invalid_argument`; the text names the wrong value and the allowed
+// values.
 
 void check(const options&);
 
 duration checked_lease(duration length, const limits&);
 
-/// How long a counter is kept.
+/// Checks how long a counter is kept.
 duration checked_keeping(duration length, const limits&);
 
-/// What a rate limiter can be set to.
+/// Checks the settings of a rate limiter.
 rate checked_rate(const rate&, const limits&);
 
 backoff checked_backoff(backoff polls);
 
-/// So many replicas must confirm what the store grants: none where it asks no replicas.
+/// Checks the number of required replicas. It must be 0 if the store does not support confirmation.
 unsigned checked_replicas(unsigned number, const limits&);
 
-/// How long a waiter of a fair lock keeps its place while it cannot be reached: at least as long as
-/// its wait survives that. Empty: the usual.
+/// Checks how long a waiter of a fair lock keeps its place without sending a request. The time must
+/// not be shorter than the longest outage that a waiter survives. Empty: returns the default.
 duration checked_waiter_patience(std::optional<duration> length, const options&, const limits&);
 
-/// How long a quorum waits for one node: a small part of the lease.
+/// Checks how long a quorum waits for one node: at most a quarter of the lease.
 duration checked_node_patience(duration length, duration lease);
 
-/// `mapped`: as the store will see it.
+/// `mapped` is the name at the store, after the name mapping.
 std::string checked_name(std::string_view mapped, const lock_store&);
 std::string checked_name(std::string_view mapped, const counter_store&, counter_kind);
 
-/// What is counted, of which `what` is an amount.
+/// Checks an amount; `what` is the name of the amount for the error text.
 std::int64_t checked_amount(std::int64_t amount, std::int64_t least, std::int64_t most,
                             const char* what);
 

@@ -6,10 +6,10 @@
 
 namespace holdfast {
 
-/// One of several servers.
+/// Address of a server.
 struct server_address {
-    std::string host{};     ///< name or address; a name that has several addresses stands for all
-    std::uint16_t port = 0; ///< 0: the usual one
+    std::string host{};     ///< name or IP address; a name may resolve to several addresses
+    std::uint16_t port = 0; ///< 0: the default port
 
     friend bool operator==(const server_address&, const server_address&) = default;
 };

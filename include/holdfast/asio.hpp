@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only file that selects the Asio that the library is built on.
+// Includes Asio. No other header chooses which Asio the library uses.
 #pragma once
 
 #include <holdfast/export.hpp>
@@ -13,17 +13,18 @@
 
 namespace holdfast {
 namespace asio = boost::asio;
-using boost::system::error_code; // Asio's tokens throw for this type, and only for this type.
+using boost::system::error_code; // Asio's completion tokens throw for this error type only.
 using boost::system::error_condition;
 
 namespace detail {
-/// Asio's types are part of the interface, so a program must use the Boost that the library was
-/// built with. If it does not, the linker reports an undefined `built_with_boost<...>::check()`.
+/// Link-time check of the Boost version. Asio's types are part of the interface, so a program must
+/// use the Boost version that the library was built with. Otherwise the linker reports an undefined
+/// `built_with_boost<...>::check()`.
 template <int Version>
 struct HOLDFAST_EXPORT built_with_boost {
     static void check() noexcept;
 };
-/// Refers to it in every file that uses the library. It costs each file one pointer.
+/// Refers to the check in every file that includes this header. Costs each file one pointer.
 [[gnu::used]] static constexpr void (*checks_boost)() noexcept =
     &built_with_boost<BOOST_VERSION>::check;
 } // namespace detail

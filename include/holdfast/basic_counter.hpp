@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What counters share. Include the header of the one that you want instead:
-// counting_semaphore.hpp, latch.hpp, leased_semaphore.hpp, rate_limiter.hpp.
+// Functions that all counters share. Do not include this header; include the header of the counter
+// that you want: counting_semaphore.hpp, latch.hpp, leased_semaphore.hpp, rate_limiter.hpp.
 #pragma once
 
 #include <holdfast/client.hpp>
@@ -19,13 +19,14 @@ class counter_subject;
 } // namespace sync
 
 namespace detail {
-/// What the constructor of a counter's type says of it.
+/// Settings that the constructor of a counter type passes to `basic_counter`.
 struct counter_setup {
     counter_kind kind;
-    std::int64_t most = 0;              ///< so many permits there may be; 0: any number
-    std::optional<unsigned> replicas{}; ///< that are required; empty: as many as the client says
+    std::int64_t most = 0;              ///< maximum number of permits; 0: no limit
+    std::optional<unsigned> replicas{}; ///< required replicas; empty: the client's value
 };
-/// What is asked of a counter that is to be waited for. A patience of zero or less is one attempt.
+/// Request that may have to wait: take `amount` from a counter. A patience (timeout) of zero or
+/// less means one attempt.
 struct counter_wish {
     std::int64_t amount = 0;
     duration patience = duration::max();
@@ -36,35 +37,39 @@ using flag_handler = asio::any_completion_handler<void(error_code, bool)>;
 using number_handler = asio::any_completion_handler<void(error_code, std::int64_t)>;
 } // namespace detail
 
-/// A number in the store that several processes change and wait for. Nobody holds it: what a
-/// process took is not given back when the process dies (but for `leased_semaphore`).
+/// Number in the store that several processes change and wait for. No process owns it: permits that
+/// a process took are not given back when the process dies (except with `leased_semaphore`).
 ///
-/// *At most once.* Whatever changes a counter is carried out at most once, however often it had to
-/// be sent. A verb repeats its request, under one number that the store remembers, for
-/// `options::unavailable_patience` at most. Then it fails: with `unreachable` if nothing was done,
-/// with `outcome_unknown` if that is not known; only the caller can decide what to do then. Nothing
-/// is sent again behind it. With `required_replicas` a change counts when so many replicas have
-/// confirmed it; one that stays short of that fails with `outcome_unknown` (`not_replicated`).
+/// *At most once.* A change of a counter is executed at most once, even if its request is sent
+/// several times. A call repeats its request for at most `options::unavailable_patience`, always
+/// with the same request number, which the store remembers. Then the call fails: with `unreachable`
+/// if nothing was done, or with `outcome_unknown` if that is not known. Nothing is sent after that;
+/// the caller has to decide what to do. With `required_replicas`, a change counts after that many
+/// replicas have confirmed it. If fewer confirm, the call fails with `outcome_unknown`
+/// (`not_replicated`).
 ///
-/// *Blocking verbs* throw `boost::system::system_error`: `unreachable`, `outcome_unknown`,
-/// `refused`, `closed`, `forked`, `overloaded`, `would_deadlock` (called on the client's executor),
-/// `invalid_argument` (an amount), `operation_aborted` (the stop token). If nobody runs the
-/// client's executor, a verb returns two seconds after its patience (one that does not wait for
-/// others: after two seconds), with `unreachable` if it had not begun, else with `outcome_unknown`.
-/// *Asynchronous verbs* complete with the same codes. Those that wait can be cancelled at any
-/// point: they complete at once with `operation_aborted`, and what may have been taken is given
-/// back in the background. The others cannot be cancelled.
+/// *Blocking functions* throw `boost::system::system_error` with `unreachable`, `outcome_unknown`,
+/// `refused`, `closed`, `forked`, `overloaded`, `would_deadlock` (the call runs on the client's
+/// executor), `invalid_argument` (an amount) or `operation_aborted` (the stop token).
 ///
-/// Thread safety: every member may be called from any thread.
+/// If no thread runs the client's executor, a call returns two seconds after its timeout. A call
+/// that never waits for other clients returns after two seconds. The code is `unreachable` if the
+/// call had not begun, else `outcome_unknown`.
+///
+/// *Asynchronous functions* complete with the same codes. Functions that wait can be cancelled at
+/// any time. They then complete at once with `operation_aborted`, and permits that may have been
+/// taken are given back in the background. The other functions cannot be cancelled.
+///
+/// Thread safety: any thread may call every member.
 class HOLDFAST_EXPORT basic_counter {
 public:
     basic_counter(const basic_counter&) = delete;
     basic_counter& operator=(const basic_counter&) = delete;
 
-    /// The most that Redisson counts to, and so the most that there may be: 2^31 - 1.
+    /// Returns the greatest count: 2^31 - 1, the limit of Redisson.
     static constexpr std::int64_t max() noexcept { return counted_max; }
 
-    /// Deletes it. False: there was none.
+    /// Deletes the counter. Returns false if it did not exist.
     bool erase() const;
     template <asio::completion_token_for<void(error_code, bool)> Token>
     auto async_erase(Token&& token) const {
@@ -79,7 +84,7 @@ protected:
 
     const shared_counter& counter() const noexcept { return counter_; }
 
-    /// False: it was not to be had until the patience was over.
+    /// false: the amount was not available before the timeout
     bool take(detail::counter_wish) const;
     counter_answer change(counter_verb, std::int64_t amount = 0,
                           std::optional<duration> kept = {}) const;

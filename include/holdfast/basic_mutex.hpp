@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs that all locks share. Include the header of the lock that you want instead: mutex.hpp,
-// recursive_mutex.hpp, fair_mutex.hpp, fenced_mutex.hpp, shared_mutex.hpp, spin_mutex.hpp,
-// token_mutex.hpp.
+// Functions that all locks share. Do not include this header; include the header of the lock that
+// you want: mutex.hpp, recursive_mutex.hpp, fair_mutex.hpp, fenced_mutex.hpp, shared_mutex.hpp,
+// spin_mutex.hpp, token_mutex.hpp.
 #pragma once
 
 #include <holdfast/client.hpp>
@@ -17,50 +17,55 @@ namespace sync {
 class subject;
 } // namespace sync
 
-/// What happens when a thread locks again a lock that it holds: refused with `already_held`, or
-/// counted.
+/// What happens when a thread locks a lock that it holds already. `refused`: the call fails with
+/// `already_held`. `counted`: the entries are counted.
 enum class recursion : std::uint8_t { refused, counted };
 
-/// For a lock whose unlock() does not wait: it returns when the release is on its way to the store.
-/// A pair of lock() and unlock() is then almost twice as fast. After unlock() has returned, others
-/// may still find the lock held for a moment. The next attempt at that lock in the same client
-/// always comes behind the release: if it cannot follow on the same connection, it waits for the
-/// release's answer (a command timeout at most), `try_lock` too. The release is repeated until it
-/// is acknowledged or the lease has ended; close() waits for it, and errors go to the observer.
-/// unlock() still reports a lease that is known to be lost.
+/// Tag for a lock whose unlock() does not wait: unlock() returns when the release is on its way to
+/// the store. A pair of lock() and unlock() is then almost twice as fast. After unlock() has
+/// returned, other clients may still find the lock held for a moment.
+///
+/// The next attempt of the same client at that lock always comes after the release. If the attempt
+/// cannot follow on the same connection, it waits for the reply to the release, at most for a
+/// command timeout; `try_lock` waits, too.
+///
+/// The release is repeated until it is acknowledged or the lease has expired. close() waits for it,
+/// and errors go to the observer. unlock() still reports a lease that is known to be lost.
 struct deferred_release_t {
     explicit deferred_release_t() = default;
 };
 inline constexpr deferred_release_t deferred_release{};
 
-/// For `mutex` and `recursive_mutex`.
+/// Options of `mutex` and `recursive_mutex`.
 ///
 ///     holdfast::mutex stock{client, "stock:42", {.lease = holdfast::lease_time{5s}}};
 struct mutex_options {
-    std::optional<lease_time> lease{}; ///< instead of the client's; it is renewed all the same
-    bool deferred = false;             ///< unlock() does not wait for the store: deferred_release_t
-    std::optional<unsigned> required_replicas{}; ///< instead of the client's (options.hpp)
+    /// Overrides the client's lease time; the lease is still renewed.
+    std::optional<lease_time> lease{};
+    bool deferred = false; ///< unlock() does not wait for the store: deferred_release_t
+    std::optional<unsigned> required_replicas{}; ///< overrides the client's value (options.hpp)
 };
 
-/// The pauses of a waiter that nobody wakes: from `first` on, each twice as long as the one before,
-/// up to `longest`, and each shortened at random by up to a half, so that waiters do not ask all at
-/// once. Equal: always about the same.
+/// Pauses between the polls of a waiter that receives no notification. The first pause is `first`;
+/// each later pause is twice as long, up to `longest`. Each pause is shortened at random by up to a
+/// half, so that waiters do not poll all at the same time. If both are equal, the pauses stay about
+/// the same.
 struct backoff {
     duration first{1};
     duration longest{128};
 };
 
 namespace detail {
-/// What the constructor of a lock type says of it.
+/// Settings that the constructor of a lock type passes to `basic_mutex`.
 struct lock_setup {
     lock_kind kind = lock_kind::plain;
     std::optional<lease_time> lease{};
     recursion again = recursion::refused;
     bool deferred = false;
-    std::optional<backoff> polls{};     ///< of a lock of which nobody tells that it is free
-    std::optional<duration> outlasts{}; ///< of a fair lock, see ask; empty: the usual
+    std::optional<backoff> polls{};     ///< for a lock whose release is not announced
+    std::optional<duration> outlasts{}; ///< for a fair lock: see `ask`; empty: the default
     fencing numbers = fencing::counted;
-    std::optional<unsigned> replicas{}; ///< that are required; empty: as many as the client says
+    std::optional<unsigned> replicas{}; ///< required replicas; empty: the client's value
 };
 
 constexpr lock_setup setup_of(const mutex_options& how, recursion again) {
@@ -70,46 +75,52 @@ constexpr lock_setup setup_of(const mutex_options& how, recursion again) {
             .replicas = how.required_replicas};
 }
 
-/// How to acquire. A patience of zero or less is one attempt.
+/// How to acquire a lock. A patience (timeout) of zero or less means one attempt.
 struct wish {
     duration patience = duration::max();
-    std::optional<lease_time> lease{}; ///< given: the hold has that length and is not renewed
+    std::optional<lease_time> lease{}; ///< if set, the hold has that length and is not renewed
     std::stop_token cancel{};
-    bool upgrades = false; ///< on top of the read hold that this thread has
+    bool upgrades = false; ///< upgrades the read hold of this thread
 };
 using lease_handler = asio::any_completion_handler<void(error_code, lease)>;
 using maybe_lease_handler = asio::any_completion_handler<void(error_code, std::optional<lease>)>;
 } // namespace detail
 
-/// *Lockable* and *TimedLockable*, with asynchronous twins, and questions about the lock.
+/// Base class of the locks: *Lockable* and *TimedLockable*, asynchronous versions of their
+/// functions, and functions that ask about the lock.
 ///
-/// Every acquiring verb has an overload with a `lease_time`: then the hold has that length and is
-/// not renewed, as with Redisson's `lock(leaseTime)`. Without one it has the lock's lease time and
-/// is renewed until it is released.
+/// *Lease time.* Every acquiring function has an overload with a `lease_time`. The hold then has
+/// that length and is not renewed, as with Redisson's `lock(leaseTime)`. Without it, the hold has
+/// the lock's lease time and is renewed until it is released.
 ///
-/// The release wakes the waiters. Nothing depends on that message: a waiter also asks when the
-/// holder's lease ends, and at least every `poll_bound`. While the store cannot be reached, a wait
-/// goes on for `unavailable_patience`. Waiters of one client are served in order of arrival;
-/// between processes there is no order.
+/// *Waiting.* A release notifies the waiters. Correctness does not depend on that notification: a
+/// waiter also polls when the holder's lease expires, and at least every `poll_bound`. While the
+/// store cannot be reached, a call keeps waiting for `unavailable_patience`. Waiters of one client
+/// are served in order of arrival. Between processes there is no order.
 ///
-/// *Blocking verbs* tie the hold to the calling thread. They throw `boost::system::system_error`:
-/// `unreachable`, `refused`, `outcome_unknown` (a lock that may have been taken is released in the
-/// background), `closed`, `forked`, `overloaded`, `would_deadlock` (called on the client's
-/// executor, or on that of a member's client), `invalid_argument` (the lease time),
-/// `operation_aborted` (the stop token), `clock_unstable`, `lease_lost` (this thread's own hold is
-/// lost). If answers take longer than the lease, a take fails with `unreachable`.
+/// *Blocking functions* tie the hold to the calling thread. They throw
+/// `boost::system::system_error` with one of these codes:
+/// - `unreachable`; also if replies take longer than the lease.
+/// - `refused`, `closed`, `forked`, `overloaded`, `clock_unstable`: see error.hpp.
+/// - `outcome_unknown`: a lock that may have been acquired is released in the background.
+/// - `would_deadlock`: the call runs on the executor of the client, or of a member's client.
+/// - `invalid_argument`: the lease time is not allowed.
+/// - `operation_aborted`: the stop token requested a stop.
+/// - `lease_lost`: the hold that this thread has already is lost.
 ///
-/// If nobody runs the client's executor, or it is stuck, a verb returns two seconds after its
-/// patience, one or two seconds after a stop request, and unlock() two seconds after
-/// `release_patience`. The code is `unreachable` if an attempt to lock had not begun, else
-/// `outcome_unknown`. When the executor runs again, the call is cancelled, a lock that it got is
-/// given back, and unlock() sends its release. Only `lock()` without a stop request waits for ever.
+/// *If no thread runs the client's executor*, or the executor is blocked, a call still returns. An
+/// acquiring call returns two seconds after its timeout, or one to two seconds after a stop
+/// request. unlock() returns two seconds after `release_patience`. The code is `unreachable` if an
+/// attempt to lock had not begun, else `outcome_unknown`. When the executor runs again, the call is
+/// cancelled, a lock that it acquired is released, and unlock() sends its release. Only `lock()`
+/// without a stop request waits for ever.
 ///
-/// *Asynchronous verbs* complete with a `lease` that owns the hold, and with the same codes. They
-/// can be cancelled at any point (terminal, partial and total alike): they complete at once with
-/// `operation_aborted`, and a lock that may have been taken is released in the background.
+/// *Asynchronous functions* complete with a `lease` that owns the hold, and with the same codes.
+/// They can be cancelled at any time (terminal, partial and total cancellation have the same
+/// effect). They then complete at once with `operation_aborted`, and a lock that may have been
+/// acquired is released in the background.
 ///
-/// Thread safety: every member may be called from any thread.
+/// Thread safety: any thread may call every member.
 class HOLDFAST_EXPORT basic_mutex {
     template <typename Rep, typename Period>
     using length = std::chrono::duration<Rep, Period>;
@@ -118,21 +129,22 @@ public:
     basic_mutex(const basic_mutex&) = delete;
     basic_mutex& operator=(const basic_mutex&) = delete;
 
-    /// Returns with the lock held, or throws.
+    /// Acquires the lock. Returns with the lock held, or throws.
     void lock(std::stop_token cancel = {}) { (void)take({.cancel = std::move(cancel)}); }
     void lock(lease_time lease, std::stop_token cancel = {}) {
         (void)take({.lease = lease, .cancel = std::move(cancel)});
     }
 
-    /// One attempt. False: somebody else holds it (or, within this client, waits for it).
+    /// Tries once to acquire the lock. Returns false if another owner holds the lock, or if a call
+    /// of this client already waits for it.
     [[nodiscard]] bool try_lock() { return take({.patience = duration::zero()}); }
     [[nodiscard]] bool try_lock(lease_time lease) {
         return take({.patience = duration::zero(), .lease = lease});
     }
 
-    /// At least one attempt, and more until `patience` is over. False: it was over, and the lock is
-    /// not held. If the server stalls, it may return up to two command timeouts late (three behind
-    /// a deferred release).
+    /// Tries to acquire the lock until the timeout `patience`; makes at least one attempt. Returns
+    /// false if the timeout expired; the lock is not held then. If the server stalls, the call may
+    /// return up to two command timeouts late (three after a deferred release).
     template <typename Rep, typename Period>
     [[nodiscard]] bool try_lock_for(length<Rep, Period> patience, std::stop_token cancel = {}) {
         return take({.patience = detail::saturate(patience, detail::rounding::up),
@@ -146,7 +158,8 @@ public:
                      .cancel = std::move(cancel)});
     }
 
-    /// On any clock; the time that is left is read once. `time_point::max()` means no limit.
+    /// Like try_lock_for() with a deadline on any clock. The remaining time is computed once, at
+    /// the start. `time_point::max()` means no limit.
     template <typename Clock, typename Duration>
     [[nodiscard]] bool try_lock_until(std::chrono::time_point<Clock, Duration> deadline,
                                       std::stop_token cancel = {}) {
@@ -158,13 +171,15 @@ public:
         return try_lock_for(detail::patience_until(deadline), lease, std::move(cancel));
     }
 
-    /// Releases this thread's hold. It cannot throw, since std::lock_guard calls it in a
-    /// destructor: errors go to the observer, and in debug builds an assertion fails if this thread
-    /// does not hold the lock. `unlock(ec)` reports `lease_lost` (somebody else may have had the
-    /// lock already), `not_owner`, `closed`, `forked`, `would_deadlock` (it is released without
-    /// waiting), or a failure of the store: the release was not acknowledged within
-    /// `release_patience`, or the server refused it. Then it is repeated in the background, and
-    /// this thread holds nothing any more.
+    /// Releases this thread's hold. unlock() cannot throw, because std::lock_guard calls it in a
+    /// destructor; errors go to the observer. In debug builds, an assertion fails if this thread
+    /// does not hold the lock. `unlock(ec)` reports these errors:
+    /// - `lease_lost`: another client may have had the lock already.
+    /// - `not_owner`, `closed`, `forked`.
+    /// - `would_deadlock`: the lock is released without waiting.
+    /// - A failure of the store: it did not acknowledge the release within `release_patience`, or
+    ///   refused it. The release is then repeated in the background. This thread holds nothing any
+    ///   more.
     void unlock() noexcept;
     void unlock(error_code&) noexcept;
 
@@ -177,7 +192,8 @@ public:
         return initiate_lock({.lease = lease}, std::forward<Token>(token));
     }
 
-    // They complete without a lease and without an error if the lock is still busy.
+    // The async_try functions complete without a lease and without an error if the lock is still
+    // busy.
     template <asio::completion_token_for<void(error_code, std::optional<lease>)> Token>
     auto async_try_lock(Token&& token) {
         return initiate_try_lock({.patience = duration::zero()}, std::forward<Token>(token));
@@ -213,17 +229,21 @@ public:
                                   std::forward<Token>(token));
     }
 
-    // Questions about this thread, answered without a message. A lost hold does not count.
+    // The next two functions report about this thread and send no request. A lost hold does not
+    // count.
     [[nodiscard]] bool is_held_by_this_thread() const;
     [[nodiscard]] std::size_t hold_count() const;
 
-    // Questions to the store about any holder, a JVM too. The answer may be old when it arrives.
-    // They throw as the acquiring verbs do. The asynchronous ones cannot be cancelled.
+    // The next functions ask the store about any holder, also a JVM. The result may be out of date
+    // when it arrives. They throw the errors of the acquiring functions. The asynchronous versions
+    // cannot be cancelled.
     [[nodiscard]] bool is_locked() const;
-    /// Empty if the lock is free; `duration::max()` if the lease has no end.
+    /// Returns the time that is left of the holder's lease. Empty: the lock is free.
+    /// `duration::max()`: the lease never expires.
     [[nodiscard]] std::optional<duration> remaining_lease() const;
-    /// Takes the lock away from its holder, and wakes the waiters. False: it was free. A holder in
-    /// this client is notified at once (`lost()`), another one at its next renewal.
+    /// Removes the lock from its holder and notifies the waiters. Returns false if the lock was
+    /// free. A holder in this client learns of the loss at once (`lost()`), a holder in another
+    /// client at its next renewal.
     bool force_unlock();
 
     template <asio::completion_token_for<void(error_code, bool)> Token>
@@ -248,7 +268,7 @@ protected:
     explicit basic_mutex(std::shared_ptr<sync::subject>);
     ~basic_mutex();
 
-    /// Completes with a second `lease` on the hold of `outer`, without a message.
+    /// Completes with a second `lease` for the hold of `outer`; sends no request.
     template <typename Token>
     auto initiate_share(const lease& outer, Token&& token) {
         return asio::async_initiate<Token, void(error_code, lease)>(
@@ -257,7 +277,7 @@ protected:
             },
             token);
     }
-    /// Beside the hold given, which has the other side of a lock that can be shared.
+    /// Acquires one side of a shared lock while the given hold has the other side.
     static void start_lock_beside(std::shared_ptr<sync::subject>, std::shared_ptr<sync::tenure>,
                                   detail::wish, detail::lease_handler);
     static void start_try_lock_beside(std::shared_ptr<sync::subject>, std::shared_ptr<sync::tenure>,
@@ -266,7 +286,7 @@ protected:
     static const std::shared_ptr<sync::subject>& subject_of(const basic_mutex& lock) noexcept {
         return lock.lock_;
     }
-    bool take(detail::wish); ///< false: busy until its patience was over
+    bool take(detail::wish); ///< false: the lock was busy until the timeout expired
 
     using shared_subject = std::shared_ptr<sync::subject>;
     static void start_try_lock(shared_subject, detail::wish, detail::maybe_lease_handler);

@@ -19,73 +19,89 @@ namespace sync {
 class engine;
 } // namespace sync
 
-/// The part that the locks of a process share: the way to the store, an identity there, the renewal
-/// of holds, the queues of local waiters. One per store and process is enough for any number of
-/// locks and threads.
+/// Connection of a process to one store. All locks of the process share the client: it has the
+/// connections, an identity at the store, the renewal of leases, and the queues of local waiters.
+/// One client per store and process is enough for any number of locks and threads.
 ///
 ///     holdfast::client client{"redis://127.0.0.1:6379"};
 ///
-/// It connects when it is first asked for something. Locks and leases may outlive it; they then
-/// fail with `errc::closed`. After fork(), the copies in the child fail with `errc::forked`, and
-/// their destructors do nothing; a client that the child makes works. Code that forks on the
-/// client's own thread (a handler, an observer, a stop callback) must not return there in the
-/// child. Thread safety: every member may be called from any thread, except the destructor.
+/// The client connects when it sends its first request. Locks and leases may outlive the client;
+/// they then fail with `errc::closed`.
+///
+/// *After fork()*, the copies in the child fail with `errc::forked`, and their destructors do
+/// nothing. A client that the child creates works. Code that forks on the client's own thread (a
+/// handler, an observer, a stop callback) must not return from that code in the child.
+///
+/// Thread safety: any thread may call every member except the destructor.
 class HOLDFAST_EXPORT client {
 public:
-    /// With a background thread of its own: handlers without an executor, observers and stop
-    /// callbacks run there. Throws `errc::invalid_argument` with the reason; nothing is sent.
+    /// Creates a client that has its own background thread. That thread runs observers, stop
+    /// callbacks, and handlers that have no executor. Sends nothing. Throws
+    /// `errc::invalid_argument`; the text says why.
     explicit client(std::string_view url)
         : client{with_url(url)} {}
-    explicit client(const char* url) ///< refuses null (a variable that is not set)
+    explicit client(const char* url) ///< throws for null (an unset variable)
         : client{with_url(url)} {}
-    explicit client(std::nullptr_t) = delete; ///< name a server: client{"redis://127.0.0.1:6379"}
+    explicit client(std::nullptr_t) = delete; ///< pass a URL: client{"redis://127.0.0.1:6379"}
     explicit client(options how)
         : client{own_thread{}, std::move(how)} {}
 
-    /// On the user's executor (which may have many threads), and with the machine's clock.
-    /// When `close()` or `async_close` has completed, the client, its locks and its leases do not
-    /// use the executor any more, and it may be destroyed before them. Blocking verbs then throw
-    /// `closed` at once. Only an asynchronous verb that is begun after that still calls its handler
-    /// through the executor. The executor may also be destroyed without a close: the client lets go
-    /// of it in the same way, and the locks that were held end with their leases. Blocking calls on
-    /// a thread that runs the executor fail with `would_deadlock` if the client can detect that; do
-    /// not make them there.
+    /// Creates a client that runs on the user's executor, with the machine's clock. The executor
+    /// may have many threads.
+    ///
+    /// After `close()` or `async_close` has completed, the client, its locks and its leases do not
+    /// use the executor any more. The executor may then be destroyed before them. Blocking calls
+    /// then throw `closed` at once. An asynchronous call that starts later still calls its handler
+    /// through the executor.
+    ///
+    /// The executor may also be destroyed without a close. The client then stops to use it, and the
+    /// locks that were held become free when their leases expire.
+    ///
+    /// Do not make blocking calls on a thread that runs the executor. They fail with
+    /// `would_deadlock` if the client can detect it.
     client(asio::any_io_executor executor, options how);
 
-    /// With the user's clock too: for simulations (docs/howto, tests/sim). When the close has
-    /// completed, the clock is not used any more either, and may be destroyed before the client.
+    /// Also takes the user's clock, for simulations (docs/howto, tests/sim). After the close has
+    /// completed, the client does not use the clock any more, so the clock may be destroyed first.
     client(asio::any_io_executor executor, clock& time, options how);
 
     client(client&&) noexcept;
     client& operator=(client&&) noexcept;
     client(const client&) = delete;
 
-    /// With a thread of its own: as `close()`. On a user's executor: starts closing, and does not
-    /// wait.
+    /// Does the same as `close()` if the client has its own thread. On a user's executor, the
+    /// destructor starts the close and does not wait for it.
     ~client();
 
-    /// Takes no new work, fails the calls that wait (`errc::closed`), fires `lost()` on every hold,
-    /// gives holders `close_patience` to release, and stops renewing. Returns when everything is
-    /// sent and the work under way has ended. A lock that is still held then ends with its lease
-    /// (but see `release_on_close`). Closing twice is fine. Do not call it on the client's
-    /// executor: there it starts closing and returns. If nobody runs the executor, it never
-    /// returns: use the destructor, which does not wait.
+    /// Closes the client. New calls are refused, waiting calls fail with `errc::closed`, and
+    /// `lost()` fires on every lease. Holders then have `close_patience` to release their locks;
+    /// after that, renewal stops. Returns when all requests are sent and the running operations
+    /// have ended.
+    ///
+    /// A lock that is still held becomes free when its lease expires (see also `release_on_close`).
+    /// It is safe to call close() twice.
+    ///
+    /// On the client's executor, close() only starts the close and returns. If no thread runs the
+    /// executor, close() never returns: use the destructor, which does not wait.
     void close() noexcept;
 
-    /// Completes when `close()` would return. It cannot be cancelled.
+    /// Starts a close and completes when `close()` would return. It cannot be cancelled.
     template <asio::completion_token_for<void(error_code)> Token>
     auto async_close(Token&& token) {
         return asio::async_initiate<Token, void(error_code)>(
             [engine = engine_](auto handler) { start_close(engine, std::move(handler)); }, token);
     }
 
-    /// Checks whether the store is fit for locks: the connection, the version, the rights of this
-    /// user (it takes and releases a lock named `trial`, and listens for it), the behaviour when
-    /// memory or disk run out, the replicas, the clock. Behind Sentinels and in a cluster it asks
-    /// all servers, and compares the time of a failover with the lease. Each problem is a finding
-    /// with its remedy, and not an exception. Throws `invalid_argument` if no lock can have that
-    /// name; `would_deadlock`, `closed` and `forked` as all blocking calls do. Takes a few round
-    /// trips, or a few time limits where servers do not answer.
+    /// Checks whether the store is fit for locks. It checks the connection, the version, the
+    /// permissions of this user, the behaviour when memory or disk is full, the replicas and the
+    /// clock. For the permissions it acquires and releases a lock named `trial`, and subscribes to
+    /// its notifications. With Sentinel and Cluster it asks all servers, and compares the duration
+    /// of a failover with the lease.
+    ///
+    /// Each problem is reported as a finding with a remedy, not as an exception. Throws
+    /// `invalid_argument` if no lock can have that name. Throws `would_deadlock`, `closed` and
+    /// `forked` like all blocking calls. Takes a few round trips, or a few timeouts if servers do
+    /// not reply.
     diagnosis doctor(lock_name trial = {"holdfast-doctor"});
 
     template <asio::completion_token_for<void(error_code, diagnosis)> Token>
@@ -97,11 +113,13 @@ public:
             token);
     }
 
-    /// Makes what the store needs before the first lock: the tables of a database. What was made,
-    /// and what was there already, are findings. It may be repeated, and it deletes and changes
-    /// nothing that is there. Throws `invalid_argument` if this store needs no such thing;
-    /// `refused` if this user may not make it, or if something else has its name; otherwise as the
-    /// acquiring verbs of a lock do.
+    /// Creates what the store needs before the first lock, for example the tables of a database.
+    /// The findings list what was created and what existed already. The call may be repeated; it
+    /// never deletes or changes anything that exists.
+    ///
+    /// Throws `invalid_argument` if this store needs no set-up. Throws `refused` if this user has
+    /// no permission, or if another object has the name already. It also throws the errors of the
+    /// acquiring functions of a lock.
     diagnosis set_up();
 
     template <asio::completion_token_for<void(error_code, diagnosis)> Token>
@@ -110,50 +128,58 @@ public:
             [engine = engine_](auto handler) { start_set_up(engine, std::move(handler)); }, token);
     }
 
-    // Questions about any lock, even one that a JVM holds. They take nothing, and they delay
-    // nobody. The answer may be old when it arrives. They throw as the acquiring verbs of a lock
-    // do; the asynchronous ones complete with the same codes, and cannot be cancelled.
+    // The following functions ask about any lock, also about a lock that a JVM holds. They acquire
+    // nothing and delay no other client. The result may be out of date when it arrives. They throw
+    // the errors of the acquiring functions of a lock. The asynchronous versions complete with the
+    // same codes and cannot be cancelled.
 
-    /// Everything that the store reports about the lock of that name. Empty: it is free, and nobody
-    /// waits in a queue for it (`lock_state::is_held`).
+    /// Returns everything that the store reports about the lock of that name. The result is empty
+    /// if the lock is free and no waiter is queued for it (see `lock_state::is_held`).
     std::optional<lock_state> inspect(lock_name);
 
-    /// Likewise about what is counted under that name: the permits that a semaphore has left, how
-    /// often a latch has still to be counted down, the rate of a limiter. Most are kept as a bare
-    /// number, so the store cannot tell which it is; `kind` says what you take it for. `refused` if
-    /// it can be nothing of that kind; `invalid_argument` if the store has none.
+    /// Returns the state of the counter of that name: the free permits of a semaphore, the
+    /// remaining count of a latch, or the rate of a limiter. Most counters are stored as a plain
+    /// number, so the store does not know their type; `kind` says how to read the number. Throws
+    /// `refused` if the stored value cannot be a counter of that kind, and `invalid_argument` if
+    /// the store does not support that kind.
     counter_state inspect(lock_name, counter_kind kind);
 
-    /// The held locks whose names match a glob pattern (`*`, `?`, `[a-z]`, `\\`) behind this
-    /// client's prefix; at most `limit` of them. It looks at a few hundred keys at a time, so that
-    /// nobody else has to wait; on a server with many millions of keys, the list is incomplete. So
-    /// it is if one of the servers of a cluster cannot be asked; if none can, that is thrown. A
-    /// lock that is taken or released meanwhile may be in the list or not. What other programs hold
-    /// of a `token_mutex` is not: it looks like anything else.
+    /// Lists the held locks whose names, after this client's prefix, match a glob pattern (`*`,
+    /// `?`, `[a-z]`, `\\`). Returns at most `limit` locks. It scans a few hundred keys per request,
+    /// so that other clients are not delayed.
+    ///
+    /// The list is incomplete on a server with many millions of keys, and if some servers of a
+    /// cluster cannot be asked. If no server can be asked, the call throws. A lock that is acquired
+    /// or released during the call may be in the list or not. A `token_mutex` that another program
+    /// holds is not listed, because its key looks like any other string.
     lock_list list(std::string pattern = "*", std::size_t limit = 1000);
 
-    /// Likewise what may be counters of that kind. A number that anybody has stored looks like a
-    /// semaphore, and like a latch: the list of either has both. That of semaphores with leases has
-    /// those of which somebody holds a permit. `invalid_argument` if the store has none of the
+    /// Lists keys that may be counters of that kind. Every stored number looks like a semaphore and
+    /// like a latch, so both lists contain it. The list of leased semaphores has only semaphores
+    /// with at least one permit in use. Throws `invalid_argument` if the store does not support the
     /// kind.
     counter_list list(counter_kind kind, std::string pattern = "*", std::size_t limit = 1000);
 
-    /// Waits until the lock is found free. False: it was not free within `patience` (zero: one
-    /// look). The release wakes this call, as it wakes the waiters for the lock; those of a fair
-    /// and of a spin lock are seen within `options::poll_bound`. Somebody else may have taken the
-    /// lock when this returns.
+    /// Waits until the lock is observed to be free. Returns false if the lock was not free before
+    /// the timeout `patience` (zero: one check). A release wakes this call together with the
+    /// waiters for the lock. The release of a fair lock or a spin lock is noticed by polling,
+    /// within `options::poll_bound`. Another client may have acquired the lock before this call
+    /// returns.
     bool wait_free(lock_name name) { return await_free(std::move(name), duration::max()); }
     template <typename Rep, typename Period>
     bool wait_free(lock_name name, std::chrono::duration<Rep, Period> patience) {
         return await_free(std::move(name), detail::saturate(patience, detail::rounding::up));
     }
 
-    /// As `basic_mutex::force_unlock()`. If `only_from` is given (an owner's text, as `inspect()`
-    /// reports it), the lock is taken away from that owner only; one that is shared is taken away
-    /// from all, if that owner is among them. A lock that another program keeps as a bare string
-    /// (redis-py's, say) cannot be told from that program's data: without `only_from` it is
-    /// `refused`. False: it was free, or that owner did not hold it. To repeat it after an unknown
-    /// outcome, give `only_from`: otherwise the next holder may lose the lock.
+    /// Removes the lock from its holder, like `basic_mutex::force_unlock()`. If `only_from` is set
+    /// to an owner's text, as `inspect()` reports it, the lock is removed from that owner only. A
+    /// shared lock is then removed from all its owners, if that owner is one of them. Returns false
+    /// if the lock was free, or if that owner did not hold it.
+    ///
+    /// Throws `refused` without `only_from` for a lock that another program stores as a plain
+    /// string (for example redis-py), because the key could be that program's data. After an
+    /// unknown outcome, repeat the call only with `only_from`; otherwise the next holder may lose
+    /// the lock.
     bool force_unlock(lock_name, std::string only_from = {});
 
     template <asio::completion_token_for<void(error_code, std::optional<lock_state>)> Token>
@@ -200,10 +226,10 @@ public:
             token);
     }
 
-    /// The UUID that is the first half of every owner that this client writes to the store.
+    /// Returns the UUID of this client: the first half of every owner that it writes to the store.
     std::string id() const;
 
-    /// For the library's own types.
+    /// Returns the implementation object, for the library's own types.
     const std::shared_ptr<sync::engine>& engine() const noexcept { return engine_; }
 
 private:

@@ -5,54 +5,58 @@
 
 namespace holdfast {
 
-/// For `counting_semaphore`.
+/// Options of `counting_semaphore`.
 ///
 ///     holdfast::counting_semaphore seats{client, "seats", {.most = 20}};
 struct semaphore_options {
-    /// `release()` and `add_permits()` are `refused`, and nothing is done, if there were more
-    /// permits than that afterwards. 0: no bound but `max()`. It is this object's; give all the
-    /// same.
+    /// Maximum number of permits. `release()` and `add_permits()` fail with `refused`, and change
+    /// nothing, if there would be more permits afterwards. 0: no limit except `max()`. The limit is
+    /// part of this object, not of the store, so give the same limit to all objects.
     std::int64_t most = 0;
-    std::optional<unsigned> required_replicas{}; ///< instead of the client's (options.hpp)
+    std::optional<unsigned> required_replicas{}; ///< overrides the client's value (options.hpp)
 };
 
-/// `std::counting_semaphore` across processes: Redisson's semaphore. There are as many permits as
-/// the store's number of that name says; none if there is no such name.
+/// `std::counting_semaphore` across processes: Redisson's semaphore. The number of permits is the
+/// number that the store has under the name; without a stored number, there are none.
 ///
 ///     counting_semaphore seats{client, "seats"};
-///     seats.try_set_permits(20);    // once, whoever comes first
+///     seats.try_set_permits(20);    // once; the first process wins
 ///     seats.acquire();
 ///     …
 ///     seats.release();
 ///
-/// Nobody owns a permit: any process may release, and the permits of a process that died are lost.
-/// Use a lock where that matters. Callers of one client are served in order of arrival, so one that
-/// wants many permits is not overtaken for ever by those that want few; between processes there is
-/// no order. A release of just as many permits as the next callers of the same client wait for
-/// goes to them without a word to the store, within the bounds of `options::hand_off`.
+/// No process owns a permit: any process may release permits, and the permits of a process that
+/// died are lost. Use a lock or a `leased_semaphore` if that matters.
 ///
-/// Errors, cancellation, at most once, threads: `basic_counter`. An amount below zero or above
-/// `max()` is an `invalid_argument`; zero permits are had at once, without a message. If the name
-/// holds something that is no number, the verbs fail with `refused`. Wire format:
-/// docs/protocol/semaphore.md.
+/// Callers of one client are served in order of arrival, so a caller that needs many permits is
+/// never starved by callers that need few. Between processes there is no order. If a release has
+/// exactly as many permits as the next callers of the same client need, these callers get them
+/// without a request to the store. The limits of `options::hand_off` apply.
+///
+/// Errors, cancellation, at-most-once changes and thread safety: see `basic_counter`. An amount
+/// below zero or above `max()` is an `invalid_argument`. A call for zero permits succeeds at once
+/// without a request. If the name holds a value that is not a number, the functions fail with
+/// `refused`. Wire format: docs/protocol/semaphore.md.
 class HOLDFAST_EXPORT counting_semaphore : public basic_counter {
     template <typename Rep, typename Period>
     using length = std::chrono::duration<Rep, Period>;
 
 public:
-    /// No I/O. Throws `errc::invalid_argument` if the name or the bound is not allowed, or if the
-    /// store has no semaphores.
+    /// Creates the semaphore object; sends nothing. Throws `errc::invalid_argument` if the name or
+    /// the limit is not allowed, or if the store does not support semaphores.
     counting_semaphore(client& home, lock_name name, semaphore_options how = {});
 
-    /// Returns with the permits taken, or throws.
+    /// Takes the permits. Returns when they are taken, or throws.
     void acquire(std::int64_t permits = 1, std::stop_token cancel = {}) {
         (void)take({.amount = permits, .cancel = std::move(cancel)});
     }
-    /// One attempt. False: there are not enough (or callers of this client wait for some already).
+    /// Tries once. Returns false if there are not enough permits, or if calls of this client
+    /// already wait for permits.
     [[nodiscard]] bool try_acquire(std::int64_t permits = 1) {
         return take({.amount = permits, .patience = duration::zero()});
     }
-    /// At least one attempt. False: the patience was over, and nothing is taken.
+    /// Tries until the timeout `patience`; makes at least one attempt. Returns false if the timeout
+    /// expired; no permits are taken then.
     template <typename Rep, typename Period>
     [[nodiscard]] bool try_acquire_for(length<Rep, Period> patience, std::int64_t permits = 1,
                                        std::stop_token cancel = {}) {
@@ -66,28 +70,32 @@ public:
         return try_acquire_for(detail::patience_until(deadline), permits, std::move(cancel));
     }
 
-    /// Makes that many permits more, and wakes waiters. It makes the semaphore if there is none.
+    /// Adds permits and notifies waiters. Creates the semaphore if it does not exist.
     void release(std::int64_t permits = 1);
-    /// False: there is no such semaphore, and nothing was done. So it is for zero permits, as in
-    /// Redisson.
+    /// Adds permits if the semaphore exists. Returns false if it does not exist; nothing is done
+    /// then. Also returns false for zero permits, like Redisson.
     bool release_if_exists(std::int64_t permits = 1);
 
-    /// Makes a semaphore of so many permits. False: there is one already, and it is as it was.
+    /// Creates the semaphore with that many permits. Returns false if it exists already; it is not
+    /// changed then.
     bool try_set_permits(std::int64_t permits);
-    /// The same of one that goes away after that time, whatever is done with it.
+    /// Does the same, but the semaphore is deleted after the time `kept`, even if it is in use.
     bool try_set_permits(std::int64_t permits, duration kept);
-    /// So many more; below zero: so many fewer, and then there may be less than none for a while.
+    /// Adds permits. A negative number removes permits; the number of permits may then be negative
+    /// for a while.
     void add_permits(std::int64_t permits);
-    /// Takes all permits that there are; returns how many.
+    /// Takes all permits that are available; returns their number.
     std::int64_t drain_permits();
-    /// The answer may be old when it arrives. Below zero: so many are missing before there is one.
+    /// Returns the number of permits; it may be out of date when it arrives. A negative number says
+    /// how many permits must be released before there are zero.
     [[nodiscard]] std::int64_t available_permits() const { return value(); }
 
     template <asio::completion_token_for<void(error_code)> Token>
     auto async_acquire(std::int64_t permits, Token&& token) {
         return initiate_take(permits, std::forward<Token>(token));
     }
-    // They complete with false if there were not enough until the patience was over.
+    // The async_try functions complete with false if there were not enough permits before the
+    // timeout.
     template <asio::completion_token_for<void(error_code, bool)> Token>
     auto async_try_acquire(std::int64_t permits, Token&& token) {
         return initiate_try(permits, duration::zero(), std::forward<Token>(token));

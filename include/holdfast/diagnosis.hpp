@@ -9,12 +9,12 @@
 
 namespace holdfast {
 
-/// How much one finding matters, in rising order.
+/// Severity of a finding, in rising order.
 enum class severity : std::int32_t {
-    fine = 0, ///< as it should be
+    fine = 0, ///< no problem
     note,     ///< worth knowing
-    warning,  ///< locks work, but will not do what is expected in some event
-    danger,   ///< locks do not work, or are lost in everyday events
+    warning,  ///< locks work, but will not behave as expected in some situations
+    danger,   ///< locks do not work, or are lost in everyday situations
 };
 
 HOLDFAST_EXPORT const char* to_string(severity) noexcept;

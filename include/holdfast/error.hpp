@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The errors, and what the caller knows after each.
+// Error codes, and what the caller knows after each of them.
 //
-// Busy and timed out are answers, not errors. A cancelled operation completes with
+// A busy lock and an expired timeout are results, not errors. A cancelled operation completes with
 // `boost::asio::error::operation_aborted`.
 #pragma once
 
@@ -12,19 +12,20 @@
 
 namespace holdfast {
 
-/// What happened, in terms of the lock. Compare with `ec == errc::unreachable`: each detailed
-/// answer of a store (`store_errc`) is equal to exactly one of these.
+/// What went wrong, from the view of a lock. Compare with `ec == errc::unreachable`: each detailed
+/// error of a store (`store_errc`) is equal to exactly one `errc`.
 enum class errc {
-    /// The store could not be asked. Nothing was done there.
+    /// The store could not be reached. Nothing was done there.
     unreachable = 1,
-    /// The request was sent, but no answer came. It may have been carried out. A lock that it may
-    /// have taken is released in the background, and ends with its lease at the latest.
+    /// The request was sent, but no reply came, so the store may have executed it. A lock that may
+    /// have been acquired is released in the background, and becomes free at the latest when its
+    /// lease expires.
     outcome_unknown,
-    /// The store refused the request: rights, a foreign key under the name, no memory. Or the
-    /// client does not trust the server. Nothing was done. The server's own words are in the
-    /// exception and in the observer's event.
+    /// The store refused the request (a missing permission, a value of another type under the name,
+    /// no memory), or the client does not trust the server. Nothing was done. The exception and the
+    /// observer's event contain the server's own error text.
     refused,
-    /// The lease ended before it was released. Somebody else may have held the lock meanwhile.
+    /// The lease expired before the release. Another client may have held the lock in the meantime.
     lease_lost,
     /// This thread (or this lease) does not hold the lock. Nothing was done.
     not_owner,
@@ -32,44 +33,46 @@ enum class errc {
     already_held,
     /// A name, a length of time or an address is not allowed. Nothing was sent.
     invalid_argument,
-    /// This client has reached a limit (waiting requests, waiting calls). Nothing was sent.
+    /// This client has reached a limit (queued requests, waiting calls). Nothing was sent.
     overloaded,
-    /// The call would wait for something that waits for it: for its own thread, which has to finish
-    /// it, or for another reader that upgrades, too. Nothing was taken.
+    /// The call would deadlock. Either the thread that should complete the call is the thread that
+    /// would wait, or two readers would wait for each other to upgrade. Nothing was acquired.
     would_deadlock,
-    /// The server's clock jumped twice while the lock was asked for. Nothing is held.
+    /// The server's clock jumped twice during the acquisition. The caller holds nothing.
     clock_unstable,
-    /// The client is closed or closing. Nothing was sent; what was held ends with its lease.
+    /// The client is closed or closing. Nothing was sent. Locks that were held become free when
+    /// their leases expire.
     closed,
-    /// The object was made before fork(). Nothing was done; use one that this process made.
+    /// The object was created before fork(). Nothing was done. Use an object that was created in
+    /// this process.
     forked,
 };
 
-/// The answers of a server. Each is equal to one `errc`, which its line ends with.
+/// Detailed errors of a server. Each line ends with the `errc` that the code is equal to.
 enum class store_errc {
-    loading = 1,       ///< LOADING: still reading its data; unreachable
+    loading = 1,       ///< LOADING: the server still reads its data; unreachable
     busy_script,       ///< BUSY: a script runs too long; unreachable
-    read_only,         ///< READONLY: it takes no writes, a replica as a rule; unreachable
+    read_only,         ///< READONLY: the server takes no writes, usually a replica; unreachable
     master_down,       ///< MASTERDOWN: a replica without its primary; unreachable
     cluster_down,      ///< CLUSTERDOWN: the slot is not served; unreachable
-    try_again,         ///< TRYAGAIN, MOVED, ASK, a row that stays locked; unreachable
-    too_many_clients,  ///< max number of clients reached; unreachable
-    no_replicas,       ///< NOREPLICAS: too few replicas to write; unreachable
-    disk_trouble,      ///< MISCONF: cannot save its data and takes no writes; unreachable
-    out_of_memory,     ///< OOM, or a quota; refused
-    no_permission,     ///< NOPERM and its like: a right is missing; refused
-    not_authenticated, ///< NOAUTH, WRONGPASS, or TLS: the client's certificate; refused
+    try_again,         ///< TRYAGAIN, MOVED, ASK, or a row stays locked; unreachable
+    too_many_clients,  ///< the server's limit of clients is reached; unreachable
+    no_replicas,       ///< NOREPLICAS: too few replicas for a write; unreachable
+    disk_trouble,      ///< MISCONF: the server cannot save and takes no writes; unreachable
+    out_of_memory,     ///< OOM, or a quota is reached; refused
+    no_permission,     ///< NOPERM and similar: a permission is missing; refused
+    not_authenticated, ///< NOAUTH, WRONGPASS, or a refused client certificate; refused
     untrusted,         ///< TLS: the server's certificate is not accepted; refused
-    wrong_type,        ///< WRONGTYPE: what has that name is not a lock; refused
+    wrong_type,        ///< WRONGTYPE: the name has something that is not a lock; refused
     tls_failed,        ///< TLS: the handshake failed; unreachable
-    script_killed,     ///< an operator ended the script; outcome_unknown
-    protocol,          ///< the answer does not follow the protocol; outcome_unknown
+    script_killed,     ///< an operator killed the script; outcome_unknown
+    protocol,          ///< the reply violates the protocol; outcome_unknown
     other,             ///< any other error of the server; refused
-    not_replicated,    ///< carried out, but too few replicas have confirmed it; outcome_unknown
-    wrong_address,     ///< a cluster or a Sentinel is where one server was expected; refused
-    not_set_up,        ///< the tables or nodes that locks need are not there; refused
-    unfit,             ///< the server is set so that locks could be granted twice there; refused
-    worn_out,          ///< the numbers that the store gives under that name have ended; refused
+    not_replicated,    ///< executed, but too few replicas confirmed; outcome_unknown
+    wrong_address,     ///< a cluster or a Sentinel runs at this address; refused
+    not_set_up,        ///< tables or nodes that locks need are missing; refused
+    unfit,             ///< with the server's settings, a lock could have two holders; refused
+    worn_out,          ///< the numbers that the store assigns under the name are used up; refused
 };
 
 HOLDFAST_EXPORT error_code make_error_code(errc) noexcept;

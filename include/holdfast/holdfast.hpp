@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All of holdfast.
+// Includes all headers of holdfast.
 #pragma once
 
 #include <holdfast/client.hpp>

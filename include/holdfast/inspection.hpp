@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a store reports about a lock, whether a holdfast client or Redisson holds it.
+// What a store reports about a lock, whether a holdfast client or Redisson holds the lock.
 #pragma once
 
 #include <holdfast/export.hpp>
@@ -14,84 +14,95 @@
 
 namespace holdfast {
 
-/// How a holdfast client describes itself at the store (`options::announce`).
+/// Self-description of a holdfast client, which it keeps at the store (`options::announce`).
 struct client_card {
     std::string host{};
-    std::int64_t pid = 0; ///< on that host, or in its container
+    std::int64_t pid = 0; ///< process id on that host or in its container
     std::string program{};
-    std::string label{};          ///< `options::label`
-    std::chrono::seconds since{}; ///< when the client was made, since 1970 by its own clock
+    std::string label{}; ///< `options::label`
+    /// creation time of the client: seconds since 1970, on the client's clock
+    std::chrono::seconds since{};
 };
 
-/// One owner of a lock.
+/// An owner of a lock.
 struct lock_owner {
-    std::string text{}; ///< as the store has it: `<uuid>:<number>`, or Redisson's `<uuid>:<thread>`
-    std::int64_t count = 1;   ///< how often it was entered; holdfast counts that itself: 1
-    bool is_holdfast = false; ///< false: a Redisson client, or a program that writes as it does;
-                              ///< of a token lock: any other program
-    std::optional<client_card> client{}; ///< of a holdfast client, if it has described itself
-    bool writes = false; ///< of a read-write lock: it has the lock alone; false: it shares it
-    /// Of the reader's own lease; zero: it is over, and whoever writes next removes the owner.
-    /// Empty if the hold ends with the lock's lease, or if the store does not tell.
+    std::string text{}; ///< as stored: `<uuid>:<number>`, or Redisson's `<uuid>:<thread>`
+    /// Number of entries; always 1 for holdfast, which counts entries itself.
+    std::int64_t count = 1;
+    /// False: a Redisson client, or a program that writes the same format. For a token lock, false
+    /// means any other program.
+    bool is_holdfast = false;
+    std::optional<client_card> client{}; ///< set if a holdfast client has described itself
+    /// For a read-write lock: true if the owner has the write lock, false if it shares the lock.
+    bool writes = false;
+    /// Remaining time of this reader's own lease. Zero: the lease has expired, and the next writer
+    /// removes the owner. Empty: the hold ends with the lease of the whole lock, or the store does
+    /// not report the time.
     std::optional<duration> remaining{};
 };
 
-/// One that waits, and has written that down at the store.
+/// A waiter that has registered itself at the store.
 struct lock_waiter {
     std::string text{};                  ///< as in `lock_owner`
-    bool is_holdfast = false;            ///< likewise
-    std::optional<client_card> client{}; ///< likewise
-    /// For so long its place counts if it does not ask again; zero: it counts no more, and the next
-    /// to ask removes it. Empty if the store does not tell.
+    bool is_holdfast = false;            ///< as in `lock_owner`
+    std::optional<client_card> client{}; ///< as in `lock_owner`
+    /// How long the waiter keeps its place if it sends no more requests. Zero: the place does not
+    /// count any more, and the next request removes it. Empty: the store does not report the time.
     std::optional<duration> remaining{};
-    /// In the queue of a fair lock: whether it listens for its turn. One that does not has just
-    /// come, has lost its connection or is dead. Empty if that is not known.
+    /// For the queue of a fair lock: whether the waiter is subscribed to its notification. A waiter
+    /// that is not subscribed has just arrived, has lost its connection, or is dead. Empty:
+    /// unknown.
     std::optional<bool> listens{};
 };
 
-/// The kind of thing that the store has under a lock's name.
+/// The type of the value that the store has under a lock's name.
 enum class key_kind : std::int32_t {
-    lock = 1, ///< one owner: mutex, recursive_mutex; Redisson's RLock, fair, spin, fenced lock
+    /// Lock with one owner: mutex, recursive_mutex; Redisson's RLock, fair, spin and fenced lock.
+    lock = 1,
     read_write_lock, ///< Redisson's RReadWriteLock
-    other,           ///< something else, or a kind of lock that is not known here
-    token_lock,      ///< token_mutex; the locks of redis-py, redsync, node-redlock
+    other,           ///< anything else, also a kind of lock that this version does not know
+    token_lock,      ///< token_mutex; the locks of redis-py, redsync and node-redlock
 };
 
-/// "lock", "read-write lock", "other", "token lock".
+/// Returns "lock", "read-write lock", "other" or "token lock".
 HOLDFAST_EXPORT const char* to_string(key_kind) noexcept;
 
-/// One lock, as the store reported it a moment ago.
+/// State of one lock, as the store reported it a moment ago.
 struct lock_state {
-    std::string name{}; ///< in the store: with the client's prefix
+    std::string name{}; ///< name at the store, with the client's prefix
     key_kind kind = key_kind::lock;
-    std::string type{};               ///< the store's own word for it: "hash", "string", …
-    std::vector<lock_owner> owners{}; ///< empty for a lock with very many readers; a writer first
-    std::optional<duration> remaining{}; ///< of the lease; empty if it has no end
-    /// Connections that listen for its release. Each is a client with one or more waiting threads,
-    /// or one that waited a few seconds ago; in a fair lock's queue each of `waiters` counts.
-    /// Empty if the store does not report them.
+    std::string type{}; ///< the store's own word for the type: "hash", "string", …
+    /// a writer comes first; empty for a lock with very many readers
+    std::vector<lock_owner> owners{};
+    /// remaining time of the lease; empty if the lease never expires
+    std::optional<duration> remaining{};
+    /// Number of connections that are subscribed to the release of the lock. Each is a client with
+    /// one or more waiting threads, or a client that waited a few seconds ago. In a fair lock's
+    /// queue, every entry of `waiters` counts. Empty: the store does not report the number.
     std::optional<std::size_t> listeners{};
-    /// The fencing token of the present hold, where the store gives each grant one: MySQL,
-    /// ZooKeeper. 0: the store does not tell.
+    /// Fencing token of the current hold, if the store gives a token to each grant (MySQL,
+    /// ZooKeeper). 0: the store does not report a token.
     std::uint64_t token = 0;
-    /// Of the fenced lock of that name, JVMs' too: no hold ever had a greater fencing token. 0:
-    /// there was none, or the store does not tell.
+    /// Greatest fencing token that any hold of the fenced lock of that name ever had, including
+    /// holds of JVMs. 0: there was no token, or the store does not report it.
     std::uint64_t last_token = 0;
-    /// The queue of a fair lock, the next one first; the writers of holdfast that wait for a
-    /// read-write lock while others read. If they are very many, the first of them. Who waits for
-    /// another lock, or to read, and a writer of Redisson's, listens and leaves no other trace.
+    /// Waiters of a fair lock, the next in line first. For a read-write lock, the holdfast writers
+    /// that wait while others read. If there are very many, only the first of them. Other waiters
+    /// (waiters for other locks, readers, Redisson's writers) only subscribe to the release, so
+    /// they are not listed.
     std::vector<lock_waiter> waiters{};
-    std::optional<std::size_t> waiting{}; ///< so many are those; empty if the store does not tell
-    /// False: nobody holds the lock, but it is somebody's turn. It is a fair lock, and only the
-    /// first of `waiters` that still counts can take it.
+    /// total number of `waiters`; empty if the store does not report it
+    std::optional<std::size_t> waiting{};
+    /// False: nobody holds the lock, but a waiter is next in line. This happens with a fair lock.
+    /// Then only the first of `waiters` that still counts can acquire the lock.
     bool is_held = true;
 };
 
 /// The locks that `client::list()` found, in the order of their names.
 struct lock_list {
     std::vector<lock_state> locks{};
-    bool complete = true; ///< false: it stopped at its limit, or not all servers could be asked
-    /// Of several servers that share out the names, those that could not be asked: why, for people.
+    bool complete = true; ///< false: the list reached its limit, or some servers could not be asked
+    /// If several servers share the names: an error text for each server that could not be asked.
     std::vector<std::string> unreachable{};
 };
 

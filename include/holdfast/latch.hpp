@@ -5,51 +5,55 @@
 
 namespace holdfast {
 
-/// For `latch`.
+/// Options of `latch`.
 struct latch_options {
-    /// Instead of the client's (options.hpp), for what changes the count. Waiting changes nothing.
+    /// Overrides the client's value (options.hpp) for calls that change the count. Waiting changes
+    /// nothing.
     std::optional<unsigned> required_replicas{};
 };
 
-/// `std::latch` across processes: Redisson's count-down latch. It is open when its count has come
-/// down to zero; and one that nobody has set is open, too. It can be set anew when it is open.
+/// `std::latch` across processes: Redisson's count-down latch. The latch is open when its count is
+/// zero. A latch that was never set is open, too. An open latch can be set again.
 ///
 ///     latch ready{client, "workers-ready"};
 ///     ready.try_set_count(3);     // once
 ///     ready.arrive_and_wait();    // in each of three processes
 ///
-/// Who waits when it opens is let through; so is who waits when it is erased. If it is set anew at
-/// once, a waiter that is told too late may wait for the next opening: set another name.
+/// When the latch opens or is erased, all waiters return. If it is set again at once, a waiter that
+/// is notified too late may wait until it opens again; use a new name to avoid this.
 ///
-/// Errors, cancellation, at most once, threads: `basic_counter`. If the name holds something that
-/// is no number, the verbs fail with `refused`. Wire format: docs/protocol/latch.md.
+/// Errors, cancellation, at-most-once changes and thread safety: see `basic_counter`. If the name
+/// holds a value that is not a number, the functions fail with `refused`. Wire format:
+/// docs/protocol/latch.md.
 class HOLDFAST_EXPORT latch : public basic_counter {
     template <typename Rep, typename Period>
     using length = std::chrono::duration<Rep, Period>;
 
 public:
-    /// No I/O. Throws `errc::invalid_argument` if the name is not allowed, or if the store has no
-    /// latches.
+    /// Creates the latch object; sends nothing. Throws `errc::invalid_argument` if the name is not
+    /// allowed, or if the store does not support latches.
     latch(client& home, lock_name name, latch_options how = {});
 
-    /// Closes it, until it was counted down so often: 1 to `max()`. False: it is closed already,
-    /// and is as it was.
+    /// Closes the latch and sets its count, 1 to `max()`. Returns false if the latch is closed
+    /// already; it is not changed then.
     bool try_set_count(std::int64_t count);
-    /// Zero: it is open. The answer may be old when it arrives.
+    /// Returns the count; zero: the latch is open. The value may be out of date when it arrives.
     [[nodiscard]] std::int64_t count() const { return value(); }
-    /// By 1 to `max()`, down to zero at most. It opens at zero, and wakes who waits.
+    /// Reduces the count by `by` (1 to `max()`), at most down to zero. At zero the latch opens, and
+    /// all waiters are notified.
     void count_down(std::int64_t by = 1);
-    /// `count_down()`, and then `wait()`.
+    /// Calls `count_down()`, and then `wait()`.
     void arrive_and_wait(std::int64_t by = 1, std::stop_token cancel = {}) {
         count_down(by);
         wait(std::move(cancel));
     }
 
-    /// Whether it is open now.
+    /// Returns whether the latch is open now.
     [[nodiscard]] bool try_wait() const { return take({.patience = duration::zero()}); }
-    /// Returns when it is open, or throws.
+    /// Waits until the latch is open; returns or throws.
     void wait(std::stop_token cancel = {}) const { (void)take({.cancel = std::move(cancel)}); }
-    /// False: it was closed until the patience was over.
+    /// Waits until the latch is open. Returns false if it stayed closed until the timeout
+    /// `patience`.
     template <typename Rep, typename Period>
     [[nodiscard]] bool wait_for(length<Rep, Period> patience, std::stop_token cancel = {}) const {
         return take({.patience = detail::saturate(patience, detail::rounding::up),
@@ -65,7 +69,7 @@ public:
     auto async_wait(Token&& token) const {
         return initiate_take(0, std::forward<Token>(token));
     }
-    /// Completes with false if it was closed until the patience was over.
+    /// Completes with false if the latch stayed closed until the timeout.
     template <typename Rep, typename Period,
               asio::completion_token_for<void(error_code, bool)> Token>
     auto async_wait_for(length<Rep, Period> patience, Token&& token) const {

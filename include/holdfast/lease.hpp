@@ -17,20 +17,21 @@ namespace sync {
 class tenure;
 } // namespace sync
 
-/// A hold on a lock. Unless it was taken with a lease time, it is renewed in the background until
-/// it is released or lost.
+/// Ownership of a lock (a *hold*). It is renewed in the background until it is released or lost,
+/// unless the lock was acquired with a lease time.
 ///
 ///     lease held = co_await stock.async_lock(asio::use_awaitable);
 ///     work(held.lost());                                  // stops when the lock is no longer ours
 ///     co_await held.async_unlock(asio::use_awaitable);
 ///
-/// This object owns the hold, and no thread does; a lease may be moved anywhere. Its destructor
-/// releases without waiting. The time of a lease counts from the moment when its request was sent,
-/// on CLOCK_BOOTTIME, less a margin: the process stops believing before the store forgets
-/// (docs/guarantees.md).
-/// Thread safety: different leases are independent. One lease is like any object, except that any
-/// thread may call `lost`, `in_danger`, `remaining` and `owns_lock` while nobody moves, releases or
-/// destroys it.
+/// This object owns the hold, and no thread does; a lease may be moved anywhere. The destructor
+/// releases the lock and does not wait for the store. The time of a lease counts from the moment
+/// when its request was sent, on CLOCK_BOOTTIME, minus a safety margin. So this process considers
+/// the lock lost before the store lets another client acquire it (docs/guarantees.md).
+///
+/// Thread safety: different leases are independent. One lease is like any object, with one
+/// exception: any thread may call `lost`, `in_danger`, `remaining` and `owns_lock` while no other
+/// thread moves, releases or destroys the lease.
 class HOLDFAST_EXPORT [[nodiscard]] lease {
 public:
     lease() noexcept = default; ///< holds nothing
@@ -38,47 +39,57 @@ public:
     lease& operator=(lease&&) noexcept;
     ~lease();
 
-    /// Whether the hold is believed now. It looks at the clock, and does not ask the store.
+    /// Returns whether the hold is still valid. Checks the clock; sends no request to the store.
     [[nodiscard]] bool owns_lock() const noexcept;
     explicit operator bool() const noexcept { return owns_lock(); }
 
-    /// Stop is requested when the hold is not believed any more: the store refused it, its term
-    /// ended, it was forced, or the client closes. Callbacks run on the client's executor. They
-    /// must not block: nothing is renewed meanwhile, and other holds of the client end. This
-    /// function looks at the clock. A token that is asked for after the loss is stopped already,
-    /// even if the executor is blocked: its callbacks run at once, on the thread that makes them. A
-    /// token that was asked for before is stopped when the executor runs. In a child of fork(), a
-    /// token is stopped already, but a token from before the fork is never stopped there.
+    /// Returns a token whose stop is requested when the hold is lost. A hold is lost when the store
+    /// refuses the renewal, when the validity ends, when the lock is removed by force_unlock(), or
+    /// when the client closes.
+    ///
+    /// Stop callbacks run on the client's executor and must not block. While a callback blocks, the
+    /// client renews nothing, and its other leases may expire.
+    ///
+    /// lost() checks the clock. If the hold is lost already, the returned token is stopped, even if
+    /// the executor is blocked. A callback that is registered then runs at once, on the thread that
+    /// registers it. A token from an earlier call is stopped only when the executor runs.
+    ///
+    /// In a child of fork(), a new token is stopped at once. A token from before the fork is never
+    /// stopped there.
     [[nodiscard]] std::stop_token lost() const;
 
-    /// Stop is requested when a renewed hold will end soon (a third of its lease is left), because
-    /// renewals fail or `max_hold` has ended them; and at a loss, if not before. A renewal that
-    /// succeeds ends the danger: ask for a new token then. It looks at the clock, as lost() does,
-    /// and its callbacks must not block either. Where holds last as long as a session it is a third
-    /// of that, and a fixed lease that is longer is warned of, too.
+    /// Returns a token whose stop is requested when a renewed hold will end soon: a third of its
+    /// lease is left, because renewals fail or `max_hold` has stopped them. The stop is also
+    /// requested at a loss. After a later renewal succeeds, ask for a new token. Like lost(), the
+    /// function checks the clock, and callbacks must not block.
+    ///
+    /// If holds last as long as a session (ZooKeeper), the limit is a third of the session timeout
+    /// or of the lease, whichever is shorter. The token then also warns for a fixed lease that is
+    /// longer than the session.
     [[nodiscard]] std::stop_token in_danger() const;
 
-    /// How long the hold is still believed if no renewal comes. Zero: it is not believed.
+    /// Returns how long the hold stays valid if no renewal succeeds. Zero: the hold is not valid.
     [[nodiscard]] duration remaining() const noexcept;
 
-    /// The lock's name in the store (with the prefix), and the owner of this hold there:
-    /// `<uuid>:<number>`.
+    /// name(): the lock's name at the store, with the prefix. owner(): the owner of this hold at
+    /// the store, `<uuid>:<number>`.
     [[nodiscard]] std::string_view name() const noexcept;
     [[nodiscard]] std::string owner() const;
 
-    /// Of a hold of a `fenced_mutex`: greater than that of each hold before it, and the same after
-    /// the hold is lost. 0: another lock's, or this lease holds nothing.
+    /// Returns the fencing token of a hold of a `fenced_mutex`: a number greater than the token of
+    /// every earlier hold. The token does not change when the hold is lost. Returns 0 for other
+    /// locks, and if this lease holds nothing.
     [[nodiscard]] std::uint64_t fencing_token() const noexcept;
 
     /// Returns the ids of the permits that this lease holds, as Redisson writes them. The result is
-    /// empty if it is the lease of a lock, or if it holds nothing. An id names no permit of a later
-    /// holder: once it was asked for, a release goes to the store, and the next holder gets new
-    /// ids.
+    /// empty for the lease of a lock, and if this lease holds nothing. After this call, the release
+    /// goes to the store instead of to a local waiter. The next holder then gets new ids, so an id
+    /// never names a permit of a later holder.
     [[nodiscard]] std::vector<std::string> permit_ids() const;
 
-    /// Makes the lease last at least `length` from now; it never shortens it. If the hold is
-    /// renewed, renewals use at least that length from then on. Fails with `lease_lost` if the hold
-    /// is gone; after any other error the hold is as it was.
+    /// Makes the lease last at least `length` from now; never shortens it. If the hold is renewed,
+    /// later renewals use at least that length. Fails with `lease_lost` if the hold is gone. After
+    /// any other error the hold is unchanged.
     void extend(lease_time length);
     template <asio::completion_token_for<void(error_code)> Token>
     auto async_extend(lease_time length, Token&& token) {
@@ -89,11 +100,13 @@ public:
             token, length);
     }
 
-    /// Releases. Afterwards this object holds nothing, whatever the outcome. `lease_lost`: somebody
-    /// else may have had the lock already. A failure of the store: the release was not acknowledged
-    /// within `release_patience`, or the server refused it; it is repeated in the background.
-    /// `would_deadlock` (on the client's executor, or on that of a member's client): it is released
-    /// without waiting.
+    /// Releases the lock. Afterwards this object holds nothing, whatever the result. The errors
+    /// are:
+    /// - `lease_lost`: another client may have had the lock already.
+    /// - A failure of the store: it did not acknowledge the release within `release_patience`, or
+    ///   refused it. The release is repeated in the background.
+    /// - `would_deadlock` (the call runs on the executor of the client, or of a member's client):
+    ///   the lock is released without waiting.
     void unlock() noexcept;
     void unlock(error_code&) noexcept;
     template <asio::completion_token_for<void(error_code)> Token>
@@ -106,7 +119,8 @@ public:
     }
 
     explicit lease(std::shared_ptr<sync::tenure>) noexcept; // for the library itself
-    const std::shared_ptr<sync::tenure>& hold() const noexcept { return hold_; } // likewise
+    // for the library itself
+    const std::shared_ptr<sync::tenure>& hold() const noexcept { return hold_; }
 
 private:
     static void start_extend(std::shared_ptr<sync::tenure>, lease_time,

@@ -14,76 +14,82 @@
 
 namespace holdfast {
 
-/// For `leased_semaphore`.
+/// Options of `leased_semaphore`.
 ///
 ///     holdfast::leased_semaphore seats{client, "seats", {.lease = holdfast::lease_time{10s}}};
 struct leased_options {
-    std::optional<lease_time> lease{}; ///< instead of the client's; it is renewed all the same
-    std::optional<unsigned> required_replicas{}; ///< instead of the client's (options.hpp)
+    /// Overrides the client's lease time; the lease is still renewed.
+    std::optional<lease_time> lease{};
+    std::optional<unsigned> required_replicas{}; ///< overrides the client's value (options.hpp)
 };
 
 namespace detail {
-/// So many permits, and how to acquire them.
+/// Number of permits, and how to acquire them.
 struct permits_wish {
     std::uint32_t permits = 1;
     wish how{};
 };
 } // namespace detail
 
-/// A semaphore whose permits come back when their holder dies: Redisson's permit-expirable
-/// semaphore. There are as many permits as were set; none before that.
+/// Semaphore whose permits become free again when their holder dies: Redisson's permit-expirable
+/// semaphore. It has as many permits as were set, and none before that.
 ///
 ///     leased_semaphore seats{client, "seats"};
-///     seats.try_set_permits(20);          // once, whoever comes first
+///     seats.try_set_permits(20);          // once; the first process wins
 ///     lease mine = seats.acquire(2);      // both, or it waits
 ///     work(mine.lost());                  // stops when they are no longer ours
 ///     mine.unlock();                      // or when `mine` is destroyed
 ///
-/// Whoever acquires gets one `lease` for all its permits. Unless a lease time is given it is
-/// renewed until it is released, and lost as that of a lock: the permits come back by themselves
-/// when the lease of a process that died has ended. If one of several permits is lost, the lease is
-/// lost, and the rest is given back. The lease belongs to nobody's thread, and may be moved
-/// anywhere. Acquiring again, while a lease is held, takes further permits.
+/// *Leases.* An acquiring call returns one `lease` for all its permits. The lease is renewed until
+/// it is released, unless a lease time was given. It can be lost like the lease of a lock. If a
+/// process dies, its permits become free when the lease expires. If one of several permits is lost,
+/// the whole lease is lost, and the other permits are given back. No thread owns the lease; it may
+/// be moved anywhere. A call that acquires again while a lease is held gets additional permits.
 ///
-/// *What is known afterwards.* A call that returns a lease has the permits; one that returns none,
-/// throws or is cancelled has none, and what may have been taken is given back in the background,
-/// or comes back when its lease ends. What changes the number of permits is carried out at most
-/// once: `basic_counter`.
+/// *After the call.* A call that returns a lease has the permits. A call that returns no lease,
+/// throws or is cancelled has none. Permits that it may have taken are given back in the
+/// background, or become free when their lease expires. Changes to the number of permits are
+/// executed at most once: see `basic_counter`.
 ///
-/// Callers of one client are served in order of arrival, so one that wants many permits is not
-/// overtaken for ever by those that want few; between processes there is no order. A lease that is
-/// released may pass to a caller of the same client that waits for as many permits, without a word
-/// to the store, within the bounds of `options::hand_off`. After `lease::permit_ids()` it does not.
+/// *Order.* Callers of one client are served in order of arrival, so a caller that needs many
+/// permits is never starved by callers that need few. Between processes there is no order. A
+/// released lease may be handed over to a caller of the same client that waits for the same number
+/// of permits. This needs no request to the store. The limits of `options::hand_off` apply. After a
+/// call of `lease::permit_ids()`, the lease is not handed over.
 ///
-/// Errors, cancellation, and what happens where nobody runs the client's executor: as for the
-/// acquiring verbs of `basic_mutex`, and for all others as of `basic_counter`. Zero permits, or
-/// more than `most_at_once`, are an `invalid_argument`. If the name holds something else, the verbs
-/// fail with `refused`; so they do where JVMs write permits in an older form than
-/// `redis::options::redisson` says, and without the right to TIME. Thread safety: every member may
-/// be called from any thread. Wire format: docs/protocol/permits.md.
+/// *Errors.* The acquiring functions behave like the acquiring functions of `basic_mutex`: in their
+/// errors, in cancellation, and without a running executor. The other functions behave like the
+/// functions of `basic_counter`. A call for zero permits or more than `most_at_once` fails with
+/// `invalid_argument`. The functions fail with `refused` in these cases:
+/// - The name holds something else.
+/// - JVMs write permits in an older format than `redis::options::redisson` says.
+/// - The user has no permission for TIME.
+///
+/// Thread safety: any thread may call every member. Wire format: docs/protocol/permits.md.
 class HOLDFAST_EXPORT leased_semaphore : public basic_counter {
     template <typename Rep, typename Period>
     using length = std::chrono::duration<Rep, Period>;
 
 public:
-    /// A lease has so many permits at most: each is asked for by its own id.
+    /// Maximum number of permits of one lease; each permit is requested by its own id.
     static constexpr std::uint32_t most_at_once = 1000;
 
-    /// No I/O. Throws `errc::invalid_argument` if the name or the lease time is not allowed, or if
-    /// the store has no such semaphores.
+    /// Creates the semaphore object; sends nothing. Throws `errc::invalid_argument` if the name or
+    /// the lease time is not allowed, or if the store does not support leased semaphores.
     leased_semaphore(client& home, lock_name name, leased_options how = {});
     ~leased_semaphore();
 
-    /// Returns with the permits, or throws.
+    /// Acquires the permits. Returns their lease, or throws.
     lease acquire(std::uint32_t permits = 1, std::stop_token cancel = {}) {
         return lease_of({permits, {.cancel = std::move(cancel)}});
     }
-    /// The same for that time: they are not renewed.
+    /// Acquires the permits for the time `lasts`; the lease is not renewed.
     lease acquire(lease_time lasts, std::uint32_t permits = 1, std::stop_token cancel = {}) {
         return lease_of({permits, {.lease = lasts, .cancel = std::move(cancel)}});
     }
 
-    /// One attempt. Empty: there are not enough (or callers of this client wait for some already).
+    /// Tries once. Empty: there are not enough free permits, or calls of this client already wait
+    /// for permits.
     std::optional<lease> try_acquire(std::uint32_t permits = 1) {
         return take({permits, {.patience = duration::zero()}});
     }
@@ -91,7 +97,8 @@ public:
         return take({permits, {.patience = duration::zero(), .lease = lasts}});
     }
 
-    /// At least one attempt. Empty: the patience was over, and nothing is taken.
+    /// Tries until the timeout `patience`; makes at least one attempt. Empty: the timeout expired,
+    /// and no permits are taken.
     template <typename Rep, typename Period>
     std::optional<lease> try_acquire_for(length<Rep, Period> patience, std::uint32_t permits = 1,
                                          std::stop_token cancel = {}) {
@@ -107,35 +114,41 @@ public:
                       .lease = lasts,
                       .cancel = std::move(cancel)}});
     }
-    /// On any clock; the time that is left is read once.
+    /// Like try_acquire_for() with a deadline on any clock. The remaining time is computed once.
     template <typename Clock, typename Duration>
     std::optional<lease> try_acquire_until(std::chrono::time_point<Clock, Duration> deadline,
                                            std::uint32_t permits = 1, std::stop_token cancel = {}) {
         return try_acquire_for(detail::patience_until(deadline), permits, std::move(cancel));
     }
 
-    /// Gives back one permit, whoever has it: `lease::permit_ids()`, or what Redisson's `acquire()`
-    /// returned. False: it is unknown, or its lease had ended. Its holder loses it: a lease of this
-    /// client at once, one of another at its next renewal. Throws `invalid_argument` for what is no
-    /// id: 32 hexadecimal digits.
+    /// Gives back one permit, whoever holds it. The id comes from `lease::permit_ids()` or
+    /// Redisson's `acquire()`. Returns false if the id is unknown or its lease has expired. The
+    /// holder loses the permit: at once if its lease belongs to this client, otherwise at its next
+    /// renewal. Throws `invalid_argument` if the id is not 32 hexadecimal digits.
     bool release(std::string_view permit_id);
-    /// Makes the lease of that permit end so long from now, whoever has it. False: it is unknown,
-    /// or its lease had ended. A holder that renews it extends it again. A holder with a fixed
-    /// lease believes in the new end: at once if it is of this client, else from its next contact
-    /// on, after a third of its lease at most. Until then it believes in the old end: shorten no
-    /// lease of another client that is in use.
+    /// Changes the lease of one permit so that it ends after `lasts` from now, whoever holds it.
+    /// Returns false if the id is unknown or its lease has expired.
+    ///
+    /// A holder that renews the lease extends it again. A holder with a fixed lease learns of the
+    /// new end at once if it belongs to this client. A holder in another client learns of it at its
+    /// next request, after at most a third of its lease. Until then that holder relies on the old
+    /// end, so do not shorten a lease that another client uses.
     bool set_lease(std::string_view permit_id, lease_time lasts);
 
-    /// Makes a semaphore of so many permits. False: there is one already, and it is as it was.
+    /// Creates the semaphore with that many permits. Returns false if it exists already; it is not
+    /// changed then.
     bool try_set_permits(std::int64_t permits);
-    /// There shall be so many in all, those that are held too. Nobody loses one: if more are held,
-    /// fewer than none are available for a while.
+    /// Sets the total number of permits, including the permits that are held. No holder loses a
+    /// permit. If more permits are held than the new total, the number of free permits is negative
+    /// for a while.
     void set_permits(std::int64_t permits);
-    /// So many more; below zero: so many fewer, and then there may be less than none for a while.
+    /// Adds permits. A negative number removes permits; the number of free permits may then be
+    /// negative for a while.
     void add_permits(std::int64_t permits);
-    /// The answer may be old when it arrives. Below zero: so many are missing before there is one.
+    /// Returns the number of free permits; it may be out of date when it arrives. A negative number
+    /// says how many permits must be given back before there are zero.
     [[nodiscard]] std::int64_t available_permits() const { return value(); }
-    /// So many are held, by anybody.
+    /// Returns the number of permits that are held, by all clients.
     [[nodiscard]] std::int64_t acquired_permits() const;
 
     template <asio::completion_token_for<void(error_code, lease)> Token>
@@ -146,8 +159,8 @@ public:
     auto async_acquire(lease_time lasts, std::uint32_t permits, Token&& token) {
         return initiate_lease({permits, {.lease = lasts}}, std::forward<Token>(token));
     }
-    // They complete without a lease and without an error if there were not enough until the
-    // patience was over.
+    // The async_try functions complete without a lease and without an error if there were not
+    // enough permits before the timeout.
     template <asio::completion_token_for<void(error_code, std::optional<lease>)> Token>
     auto async_try_acquire(std::uint32_t permits, Token&& token) {
         return initiate_try_lease({permits, {.patience = duration::zero()}},
@@ -170,7 +183,7 @@ public:
             std::forward<Token>(token));
     }
 
-    // What follows cannot be cancelled.
+    // The following functions cannot be cancelled.
     template <asio::completion_token_for<void(error_code, bool)> Token>
     auto async_release(std::string_view permit_id, Token&& token) {
         return initiate_held(counter_verb::give_back, permit_id, {}, std::forward<Token>(token));

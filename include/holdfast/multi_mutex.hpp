@@ -11,49 +11,54 @@
 
 namespace holdfast {
 
-/// Several locks that are taken as one: all of them, or none. Redisson's MultiLock.
+/// Several locks that are acquired as one: all of them, or none. Redisson's MultiLock.
 ///
 ///     holdfast::mutex from{client, "account:7"}, to{client, "account:8"};
 ///     holdfast::multi_mutex both{from, to};
 ///     std::scoped_lock guard{both};
 ///
-/// The members may be of any types, clients and stores. They are taken in one order, whatever the
-/// order in which they are given; and nobody waits for one of them for long while it holds others:
-/// so there is no deadlock, not even with a JVM that takes the same locks in another order.
+/// The members may be of any type, client and store. They are acquired in a fixed order, whatever
+/// the order of the arguments. No caller waits long for one member while it holds others. So there
+/// is no deadlock, not even with a JVM that acquires the same locks in another order.
 ///
-/// *A hold* of it is believed while all members are. The loss of one is the loss of the whole:
-/// `lost()` fires, and the others are released. unlock() releases all, whatever one of them
-/// answers, and reports the worst answer. While a thread holds it, the thread holds each member,
-/// too: `member.lock()` fails with `already_held` (or counts, where the member counts), and
-/// `member.unlock()` with `not_owner`.
+/// *Hold.* The hold is valid while the holds of all members are valid. If one member is lost, the
+/// whole hold is lost: `lost()` fires, and the other members are released. unlock() releases all
+/// members, whatever the result of each release, and reports the worst result. A thread that holds
+/// the multi_mutex also holds each member: `member.lock()` then fails with `already_held` (or
+/// counts, if the member is recursive), and `member.unlock()` fails with `not_owner`.
 ///
-/// Two calls that try to take the same locks at the same moment may both find it busy.
-/// *Questions*: `is_locked()` is true if a member is locked; `remaining_lease()` is the longest of
-/// the members' leases; `force_unlock()` takes all members away, and returns whether one was
-/// locked. Its calls wait, and its events are reported, on the client of the first member; its name
-/// there is the members' names with " + " between them. The events of the members are reported as
-/// well, each by its own client.
+/// Two calls that try to acquire the same locks at the same time may both fail.
 ///
-/// The errors are those of the members' verbs; a member that fails ends the call. `already_held`:
-/// this thread holds a member by itself. `invalid_argument`, too: two of the members are the same
-/// lock on the same server, which may be known only when the servers were asked.
-/// Thread safety: as `basic_mutex`. The members need not live as long as this object.
+/// *Questions.* `is_locked()` is true if any member is locked. `remaining_lease()` is the longest
+/// lease of the members. `force_unlock()` removes all members from their holders, and returns
+/// whether any was locked.
+///
+/// *Client.* Calls wait, and events are reported, on the client of the first member. The lock's
+/// name there is the members' names with " + " between them. Each member's client also reports the
+/// events of that member.
+///
+/// *Errors* are those of the members' functions; an error of one member ends the call.
+/// `already_held`: this thread holds a member by itself. `invalid_argument`: also if two members
+/// are the same lock on the same server, which may be known only after the servers were asked.
+///
+/// Thread safety: as for `basic_mutex`. The members may be destroyed before this object.
 class HOLDFAST_EXPORT multi_mutex : public basic_mutex {
 public:
     static constexpr std::size_t members_max = 64;
     using members = std::vector<std::reference_wrapper<basic_mutex>>;
 
-    /// No I/O. Throws `errc::invalid_argument` if there are no members or more than `members_max`,
-    /// if two are the same lock of one client, or if one is itself made of several locks.
+    /// Creates the lock object; sends nothing. Throws `errc::invalid_argument` if there are no
+    /// members or more than `members_max`. It also throws if two members are the same lock of one
+    /// client, or if a member itself consists of several locks.
     explicit multi_mutex(const members&);
     template <std::derived_from<basic_mutex>... More>
     explicit multi_mutex(basic_mutex& first, basic_mutex& second, More&... more)
         : multi_mutex{members{first, second, more...}} {}
 
-    /// Takes one of the members, whichever is free first: a lease of that one, whose `name()` says
-    /// which it is. Empty: all were busy until the patience was over. A member that cannot be asked
-    /// does not count, as long as another one can. The hold belongs to the lease, and no thread has
-    /// it. Errors as those of `try_lock_for`.
+    /// Acquires any one of the members: the first that is free. Returns the lease of that member;
+    /// `lease::name()` is the member's name. Empty: all members were busy until the timeout
+    /// expired. A member whose store cannot be reached is skipped as long as another member can be
+    /// asked. The lease owns the hold, and no thread does. Throws the errors of `try_lock_for`.
     [[nodiscard]] std::optional<lease> try_lock_any() { return take_any({.patience = {}}); }
     template <typename Rep, typename Period>
     [[nodiscard]] std::optional<lease> try_lock_any_for(std::chrono::duration<Rep, Period> patience,
@@ -71,8 +76,9 @@ public:
             token, detail::saturate(patience, detail::rounding::up));
     }
 
-    /// The fencing tokens of a lease of a multi_mutex, by member, in the order in which they were
-    /// given: 0 where a member has none. Empty: it is no such lease.
+    /// Returns the fencing tokens of a lease of a multi_mutex, one per member, in the order in
+    /// which the members were given. 0: that member has no token. Empty: the lease is not of a
+    /// multi_mutex.
     static std::vector<std::uint64_t> fencing_tokens(const lease&);
 
 private:

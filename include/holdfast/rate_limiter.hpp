@@ -5,59 +5,64 @@
 
 namespace holdfast {
 
-/// For `rate_limiter`.
+/// Options of `rate_limiter`.
 struct limiter_options {
-    std::optional<unsigned> required_replicas{}; ///< instead of the client's (options.hpp)
+    std::optional<unsigned> required_replicas{}; ///< overrides the client's value (options.hpp)
 };
 
-/// At most so many in any interval of such a length, across processes: Redisson's rate limiter.
+/// Rate limiter across processes: at most `rate::permits` permits in any interval of length
+/// `rate::per`. Redisson's rate limiter.
 ///
 ///     rate_limiter mails{client, "mails"};
-///     mails.try_set_rate({.permits = 100, .per = 1min});    // once, whoever comes first
+///     mails.try_set_rate({.permits = 100, .per = 1min});    // once; the first process wins
 ///     mails.acquire();                                      // may wait
 ///     send(mail);
 ///
-/// The interval slides: each draw counts for `rate::per` from its moment on, by the server's clock
-/// alone. So in no interval of that length more is drawn than `rate::permits`, unless somebody gave
-/// some back (`release()`) or set the rate anew, which forgets what was drawn. A server clock that
-/// is set forward lets more through, once; one that is set back makes callers wait longer.
+/// *Interval.* The interval slides: each draw counts for `rate::per` from its own time on, on the
+/// server's clock only. So no interval of that length has more draws than `rate::permits`. There
+/// are two exceptions: a call gives permits back (`release()`), or sets the rate again, which
+/// forgets all draws. If the server's clock is set forward, more permits are drawn, once; if it is
+/// set back, callers wait longer.
 ///
-/// Nobody owns what was drawn, and it comes back by itself. Callers of one client are served in
-/// order of arrival; between processes there is no order. Who waits sleeps for as long as the
-/// server said, and asks at least every `options::poll_bound`, since the rate may be raised
-/// meanwhile.
+/// *Order.* No process owns drawn permits; they become free by themselves. Callers of one client
+/// are served in order of arrival. Between processes there is no order. A waiter sleeps for the
+/// time that the server replied. It polls at least every `options::poll_bound`, because the rate
+/// may be raised in the meantime.
 ///
 /// With `rate::scope_of::per_client`, each `client` object has the whole rate for itself.
 ///
-/// *After success* the permits are drawn, once, however often the request had to be sent. *After
-/// false, or a cancellation,* none are: what may have been drawn is given back, in the background.
-/// *After `outcome_unknown` or `unreachable`* likewise. What cannot be given back, since the store
-/// stays out of reach, counts for `rate::per`, and no longer. A request that is repeated after more
-/// than `rate::per` may count in both intervals: never too little is counted.
+/// *After the call.* After success, the permits are drawn once, even if the request was sent
+/// several times. After false, a cancellation, `outcome_unknown` or `unreachable`, no permits are
+/// drawn; permits that may have been drawn are given back in the background. If they cannot be
+/// given back because the store stays unreachable, they count for `rate::per`, and no longer. A
+/// request that is repeated after more than `rate::per` may count in both intervals, so the limiter
+/// never counts too little.
 ///
-/// Errors, cancellation, at most once, threads: `basic_counter`. And these: a number of permits
-/// below zero or above `max()`, or a rate that cannot be, is an `invalid_argument`, before anything
-/// is sent; zero permits are had at once, without a message. Of a limiter that nobody has set, and
-/// for more permits at once than the rate has, the verbs fail with `refused`, and `what()` says
-/// which of these. So they do if the name holds something else. Wire format: docs/protocol/rate.md.
+/// *Errors*, cancellation, at-most-once changes and thread safety: see `basic_counter`. A number of
+/// permits below zero or above `max()`, and an invalid rate, are an `invalid_argument`; nothing is
+/// sent then. A call for zero permits succeeds at once without a request. The functions fail with
+/// `refused` if the limiter was never set, if one call requests more permits than the rate has, or
+/// if the name holds something else. `what()` gives the reason. Wire format: docs/protocol/rate.md.
 class HOLDFAST_EXPORT rate_limiter : public basic_counter {
     template <typename Rep, typename Period>
     using length = std::chrono::duration<Rep, Period>;
 
 public:
-    /// No I/O. Throws `errc::invalid_argument` if the name is not allowed, or if the store has no
-    /// rate limiters.
+    /// Creates the limiter object; sends nothing. Throws `errc::invalid_argument` if the name is
+    /// not allowed, or if the store does not support rate limiters.
     rate_limiter(client& home, lock_name name, limiter_options how = {});
 
-    /// Returns with the permits drawn, or throws.
+    /// Draws the permits. Returns when they are drawn, or throws.
     void acquire(std::int64_t permits = 1, std::stop_token cancel = {}) {
         (void)take({.amount = permits, .cancel = std::move(cancel)});
     }
-    /// One attempt. False: there are not enough now (or callers of this client wait for some).
+    /// Tries once. Returns false if there are not enough permits now, or if calls of this client
+    /// already wait for permits.
     [[nodiscard]] bool try_acquire(std::int64_t permits = 1) {
         return take({.amount = permits, .patience = duration::zero()});
     }
-    /// At least one attempt. False: the patience was over, and nothing is drawn.
+    /// Tries until the timeout `patience`; makes at least one attempt. Returns false if the timeout
+    /// expired; no permits are drawn then.
     template <typename Rep, typename Period>
     [[nodiscard]] bool try_acquire_for(length<Rep, Period> patience, std::int64_t permits = 1,
                                        std::stop_token cancel = {}) {
@@ -71,27 +76,31 @@ public:
         return try_acquire_for(detail::patience_until(deadline), permits, std::move(cancel));
     }
 
-    /// Sets the rate. False: it is set already, and is as it was. Throws `invalid_argument` for
-    /// less than one permit or more than `max()`, for an interval below 1 ms or above ten years,
-    /// and for one that is kept for less than the interval.
+    /// Sets the rate if no rate is set. Returns false if a rate is set already; it is not changed
+    /// then. Throws `invalid_argument` for less than one permit or more than `max()`, and for an
+    /// interval below 1 ms or above ten years. It also throws if `rate::kept` is shorter than the
+    /// interval.
     bool try_set_rate(rate);
-    /// Sets the rate, whether there is one or not, and forgets what was drawn: by all, or by this
-    /// client. What others drew for themselves is counted on.
+    /// Sets the rate, also if a rate is set already. Forgets the earlier draws: all of them, or
+    /// with `per_client` those of this client. The draws of other clients for themselves still
+    /// count.
     void set_rate(rate);
-    /// Nothing: it is not set. The answer may be old when it arrives.
+    /// Returns the rate, or nothing if it is not set. It may be out of date when it arrives.
     [[nodiscard]] std::optional<rate> current_rate() const;
 
-    /// Gives back so many, whoever drew them; those that were drawn last are free again. Never more
-    /// are free than the rate.
+    /// Gives permits back, whoever drew them; the latest draws become free first. There are never
+    /// more free permits than the rate allows.
     void release(std::int64_t permits = 1);
-    /// So many can be drawn now; none of a limiter that is not set. It may be old when it arrives.
+    /// Returns how many permits can be drawn now; zero if the rate is not set. The number may be
+    /// out of date when it arrives.
     [[nodiscard]] std::int64_t available_permits() const { return value(); }
 
     template <asio::completion_token_for<void(error_code)> Token>
     auto async_acquire(std::int64_t permits, Token&& token) {
         return initiate_take(permits, std::forward<Token>(token));
     }
-    // They complete with false if there were not enough until the patience was over.
+    // The async_try functions complete with false if there were not enough permits before the
+    // timeout.
     template <asio::completion_token_for<void(error_code, bool)> Token>
     auto async_try_acquire(std::int64_t permits, Token&& token) {
         return initiate_try(permits, duration::zero(), std::forward<Token>(token));

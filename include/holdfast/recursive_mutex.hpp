@@ -7,30 +7,34 @@ namespace holdfast {
 
 /// A `mutex` that its holder may lock again: Redisson's RLock.
 ///
-/// Re-entry is counted in the process; the store sees one hold. Re-entry needs no message, and
-/// never shortens the lease. If its lease time is longer than the time that is left, it extends the
-/// lease first (one message). If it has no lease time, a hold that was not renewed is renewed from
-/// then on. If it requires more replicas than the hold has, they must confirm it first (one
-/// message): else it throws `not_replicated`, and the hold is as it was. Re-entering a *lost* hold
-/// throws `errc::lease_lost`: it never acquires the lock anew.
+/// The process counts the entries; the store sees one hold. An entry into a held lock needs no
+/// request to the store, and never shortens the lease. These are the exceptions and special cases:
+/// - The new entry has a longer lease time than the time that is left: it first extends the lease
+///   (one request).
+/// - The new entry has no lease time: a hold that was not renewed is renewed from now on.
+/// - The new entry requires more replicas than the hold has: these replicas must confirm the hold
+///   first (one request). Otherwise the call throws `not_replicated`, and the hold is unchanged.
+/// - The hold is *lost*: the new entry throws `errc::lease_lost`. It never acquires the lock again.
 ///
-/// An asynchronous re-entry names its hold. Without one, every call is a new owner:
+/// An asynchronous call enters a held lock again only if it passes the outer lease. Without the
+/// outer lease, every call is a new owner:
 ///
 ///     lease outer = co_await m.async_lock(asio::use_awaitable);
 ///     lease inner = co_await m.async_lock(outer, asio::use_awaitable);
 class HOLDFAST_EXPORT recursive_mutex : public basic_mutex {
 public:
-    /// No I/O. Throws `errc::invalid_argument` if the name or the lease time is not allowed.
+    /// Creates the lock object; sends nothing. Throws `errc::invalid_argument` if the name or the
+    /// lease time is not allowed.
     recursive_mutex(client& home, lock_name name, mutex_options how)
         : basic_mutex{home, std::move(name), detail::setup_of(how, recursion::counted)} {}
     recursive_mutex(client& home, lock_name name)
         : recursive_mutex{home, std::move(name), mutex_options{}} {}
 
-    /// With a lease time of its own instead of the client's; holds are renewed all the same.
+    /// Sets a lease time that overrides the client's; holds are still renewed.
     recursive_mutex(client& home, lock_name name, lease_time lease)
         : recursive_mutex{home, std::move(name), mutex_options{.lease = lease}} {}
 
-    /// Its unlock() does not wait for the store.
+    /// Creates a lock whose unlock() does not wait for the store.
     recursive_mutex(client& home, lock_name name, deferred_release_t)
         : recursive_mutex{home, std::move(name), mutex_options{.deferred = true}} {}
     recursive_mutex(client& home, lock_name name, lease_time lease, deferred_release_t)
@@ -38,8 +42,9 @@ public:
 
     using basic_mutex::async_lock;
 
-    /// Completes with a second lease on the hold that `outer` owns; `lease_lost` if that hold is
-    /// lost, `not_owner` if it is not a hold of this lock. The lock is free when both are released.
+    /// Completes with a second lease for the hold that `outer` owns. Fails with `lease_lost` if
+    /// that hold is lost, and with `not_owner` if it is not a hold of this lock. The lock is free
+    /// when both leases are released.
     template <asio::completion_token_for<void(error_code, lease)> Token>
     auto async_lock(const lease& outer, Token&& token) {
         return initiate_share(outer, std::forward<Token>(token));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schemes of URLs beside those that the core knows: how a component, or a store of your own, gets a
-// URL.
+// URL schemes that the core does not know. A component, or your own store, adds its scheme here.
 //
 //     holdfast::add_store_scheme("etcd", [](holdfast::store_url& url) {
 //         etcd::options how;
@@ -37,12 +36,12 @@ struct parts;
 class reading;
 } // namespace url
 
-/// The URL of a store, as the reader of its scheme gets it. Every part is decoded. What is wrong is
-/// thrown as `errc::invalid_argument`, in words that name the part and what is allowed there.
+/// The URL of a store, as it is given to the reader of its scheme. Every part is decoded. Errors
+/// are thrown as `errc::invalid_argument`; the text names the wrong part and the allowed values.
 ///
-/// A parameter is known because a reader asks for it, whether the URL has it or not. So ask for all
-/// that the scheme has, each once, and then call `refuse_unknown()`. Those of the client
-/// (`lease_time`, `prefix`, ...) have been read before.
+/// A parameter becomes known when a reader asks for it, whether the URL contains it or not. So ask
+/// for every parameter of the scheme, once each, and then call `refuse_unknown()`. The parameters
+/// of the client (`lease_time`, `prefix`, ...) have been read before.
 class HOLDFAST_EXPORT store_url {
 public:
     explicit store_url(url::reading& inside) noexcept
@@ -54,19 +53,21 @@ public:
     const secret& password() const noexcept;
     const credential_provider& credentials() const noexcept; ///< `options::credentials`
 
-    /// One or more, separated by commas. Refuses a host that is empty and a port that is none, and
-    /// shows what such a URL looks like. A port that is left out is 0.
+    /// Returns one or more servers, which the URL separates by commas. A missing port is 0. Throws
+    /// for an empty host and a wrong port; the error text shows `example` as a correct URL.
     std::vector<server_address> servers(std::string_view example) const;
-    bool names_servers() const noexcept; ///< false: nothing but slashes stands before the path
+    bool names_servers() const noexcept; ///< false: only slashes stand before the path
 
-    const std::string& path() const noexcept; ///< as in `/a/b`
-    /// What the '/' of the path separate, as in `a`, `b`; an encoded one (`%2F`) separates nothing.
+    const std::string& path() const noexcept; ///< for example `/a/b`
+    /// Returns the parts of the path between '/', for example `a`, `b`. An encoded slash (`%2F`)
+    /// does not separate parts.
     const std::vector<std::string>& segments() const noexcept;
 
-    /// The text of a parameter. Nothing: it is not there.
+    /// Returns the text of a parameter, or nothing if the URL does not have it.
     std::optional<std::string_view> given(std::string_view name);
 
-    // If the parameter is there, its value; else the field stays as it is.
+    // Each read() stores the value of a parameter; if the URL does not have it, the field is
+    // unchanged.
 
     void read(std::string_view name, std::string& into);
     void read(std::string_view name, secret& into);
@@ -80,7 +81,7 @@ public:
             into = static_cast<Count>(*count);
     }
 
-    /// One of some words, each of which stands for a value.
+    /// Reads a parameter that must be one of the given words, and stores the value of that word.
     template <typename Value>
     void read_one_of(std::string_view name, Value& into,
                      std::initializer_list<std::pair<std::string_view, Value>> words) {
@@ -91,15 +92,18 @@ public:
             into = (words.begin() + *which)->second;
     }
 
-    /// `tls=yes`, and what belongs to it: `tls_ca_file` and the others of tls.hpp.
+    /// Reads `tls=yes` and its parameters: `tls_ca_file` and the others of tls.hpp.
     void read_tls(std::optional<tls_options>& into);
 
-    /// Refuses the first parameter that nobody has asked for, with the nearest name that is known.
+    /// Throws for the first parameter that no reader asked for; the text suggests the nearest known
+    /// name.
     void refuse_unknown() const;
 
-    /// Throws with these words; they must show nothing of the URL but what `shown()` returned.
+    /// Throws an error with this text. The text must not contain any part of the URL that `shown()`
+    /// did not return.
     [[noreturn]] void refuse(std::string_view why) const;
-    /// The text in quotes; or why it is not shown, if it could be a piece of a password.
+    /// Returns the text in quotes. If it could be part of a password, returns the reason why it is
+    /// hidden.
     std::string shown(std::string_view text) const;
 
     const url::parts& inside() const noexcept; ///< for the library's own schemes
@@ -112,13 +116,14 @@ private:
     url::reading& inside_;
 };
 
-/// Makes the store that a URL names; nothing is sent yet. Throws `errc::invalid_argument`. It may
-/// be called by any thread, by several at once too.
+/// Function that creates the store of a URL; sends nothing yet. Throws `errc::invalid_argument`.
+/// Several threads may call it at the same time.
 using scheme_reader = std::function<store_factory(store_url&)>;
 
-/// From now on URLs may begin with that scheme: letters, digits, `+`, `-` and `.`, the first a
-/// letter. A scheme that was added before gets this reader from now on. Throws
-/// `errc::invalid_argument` if it is none, or one that the core knows. Any thread.
+/// Registers a URL scheme. A scheme consists of letters, digits, `+`, `-` and `.`, and begins with
+/// a letter. If the scheme was registered before, this reader replaces the earlier reader. Throws
+/// `errc::invalid_argument` for a malformed scheme and for a scheme of the core. Any thread may
+/// call it.
 HOLDFAST_EXPORT void add_store_scheme(std::string scheme, scheme_reader);
 
 } // namespace holdfast

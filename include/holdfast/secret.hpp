@@ -11,13 +11,13 @@
 
 namespace holdfast {
 
-/// A password. It cannot be printed, and is not converted to a string, so it does not get into a
-/// log by accident; `reveal()` returns its text. Its memory is wiped before it is freed. The text
-/// that it was made from is not wiped.
+/// A password. It cannot be printed or converted to a string, so it does not get into a log by
+/// accident; `reveal()` returns its text. Its memory is overwritten before it is freed. The string
+/// that it was created from is not overwritten.
 ///
 ///     how.password = "correct horse battery staple";
 ///
-/// Thread safety: that of a `std::string`.
+/// Thread safety: as for `std::string`.
 class HOLDFAST_EXPORT secret {
 public:
     secret() noexcept = default;
@@ -41,7 +41,7 @@ public:
 
     bool empty() const noexcept { return size_ == 0; }
 
-    /// Valid as long as the secret is neither changed nor destroyed.
+    /// Returns the text. The view is valid until the secret is changed or destroyed.
     std::string_view reveal() const noexcept { return {bytes_.get(), size_}; }
 
     template <typename Stream>

@@ -5,15 +5,17 @@
 
 namespace holdfast {
 
-/// For `shared_mutex`; both of its sides.
+/// Options of `shared_mutex`, for both of its sides.
 struct shared_options {
-    std::optional<lease_time> lease{}; ///< instead of the client's; it is renewed all the same
+    /// Overrides the client's lease time; the lease is still renewed.
+    std::optional<lease_time> lease{};
     recursion again = recursion::refused;
     bool deferred = false; ///< unlock() does not wait for the store: deferred_release_t
-    std::optional<unsigned> required_replicas{}; ///< instead of the client's (options.hpp)
+    std::optional<unsigned> required_replicas{}; ///< overrides the client's value (options.hpp)
 };
 
-/// A lock that many may share, or one may have alone: Redisson's RReadWriteLock.
+/// Reader-writer lock: many readers may share it, or one writer may hold it alone. Redisson's
+/// RReadWriteLock.
 ///
 ///     holdfast::shared_mutex prices{client, "prices"};
 ///
@@ -21,39 +23,44 @@ struct shared_options {
 ///     std::unique_lock writing{prices, 3s};                          // alone
 ///     lease held = co_await prices.async_lock_shared(asio::use_awaitable);
 ///
-/// It meets the requirements of std::shared_timed_mutex. As a `basic_mutex` it is its writers'
-/// side; `shared()` is its readers' side, with the same verbs.
+/// It meets the requirements of std::shared_timed_mutex. The `basic_mutex` functions of this object
+/// work on the writers' side. `shared()` returns the readers' side, which has the same functions.
 ///
-/// *Readers* of one client that come soon after each other share one hold of the store
-/// (`options::hand_off::within`), and the later ones need no message; those who name a lease time
-/// have a hold of their own. A hold that several share is one for the observer.
-/// *A writer* that waits keeps new readers away, those of every holdfast client too. A writer of
-/// Redisson's does not: it finds gaps that the readers of a client leave while it listens
-/// (docs/guarantees.md).
+/// *Readers* of one client that arrive soon after each other share one hold at the store
+/// (`options::hand_off::within`), so the later readers need no request. Readers that set a lease
+/// time get a hold of their own. A shared hold counts as one hold for the observer.
 ///
-/// *Downgrade*: a thread that holds the lock alone may share it, too, at once; unlock() then leaves
-/// it shared. *Upgrade*: try_upgrade_for(). A thread that holds it shared and calls lock() would
-/// wait for itself: `already_held`.
+/// *Writers* that wait keep new readers out, in every holdfast client. A waiting writer of Redisson
+/// does not: it acquires the lock in gaps, which the readers of a client leave while that writer is
+/// subscribed (docs/guarantees.md).
 ///
-/// Errors are those of `basic_mutex`. `refused` if the name is kept by another kind of lock.
-/// Thread safety: every member may be called from any thread. Wire format: docs/protocol/shared.md.
+/// *Downgrade*: a thread that holds the lock alone may also acquire it shared, at once. After
+/// unlock() the thread then still shares the lock.
+///
+/// *Upgrade*: see try_upgrade_for(). A thread that shares the lock and calls lock() would wait for
+/// itself, so the call fails with `already_held`.
+///
+/// Errors are those of `basic_mutex`, and `refused` if another kind of lock uses the name. Thread
+/// safety: any thread may call every member. Wire format: docs/protocol/shared.md.
 class HOLDFAST_EXPORT shared_mutex : public basic_mutex {
     template <typename Rep, typename Period>
     using length = std::chrono::duration<Rep, Period>;
 
 public:
-    /// No I/O. Throws `errc::invalid_argument` if the name or the lease time is not allowed.
+    /// Creates the lock object; sends nothing. Throws `errc::invalid_argument` if the name or the
+    /// lease time is not allowed.
     shared_mutex(client& home, const lock_name& name, shared_options how = {})
         : basic_mutex{home, name, setup(lock_kind::write, how)}
         , readers_{home, name, setup(lock_kind::read, how)} {}
 
-    /// The readers' side as a lock: its questions, its overloads with a lease time, its
-    /// force_unlock(); for std::unique_lock. It lives as long as this object. Each side tells of
-    /// itself: is_locked() of the one may be true while the lock is held by the other alone.
+    /// Returns the readers' side as a lock, for example for std::unique_lock, for force_unlock(),
+    /// and for the overloads with a lease time. The reference is valid as long as this object. Each
+    /// side reports about itself only: is_locked() of the readers' side is true only if the lock is
+    /// shared, and is_locked() of the writers' side only if a writer holds it.
     basic_mutex& shared() noexcept { return readers_; }
     const basic_mutex& shared() const noexcept { return readers_; }
 
-    // As the verbs of basic_mutex, and for as long as the lease of the hold.
+    // The next functions work like those of basic_mutex, on the readers' side.
     void lock_shared(std::stop_token cancel = {}) { readers_.lock(std::move(cancel)); }
     void lock_shared(lease_time lease, std::stop_token cancel = {}) {
         readers_.lock(lease, std::move(cancel));
@@ -72,12 +79,16 @@ public:
     void unlock_shared() noexcept { readers_.unlock(); }
     void unlock_shared(error_code& ec) noexcept { readers_.unlock(ec); }
 
-    /// This thread holds the lock shared. True: it holds it alone, too; unlock() makes it shared
-    /// again, and unlock_shared() ends that. Nobody has had it alone between. False: other readers
-    /// stayed until `patience` was over, and this thread goes on sharing it.
-    /// Throws what lock() throws, and `not_owner` if this thread does not share it, `lease_lost` if
-    /// that hold is lost, `would_deadlock` if another reader waits for its own upgrade: one of the
-    /// two must give way, so release it and begin anew.
+    /// Upgrades this thread's shared hold to an exclusive hold. Returns true if the thread now
+    /// holds the lock alone; no other owner has held it alone in between. unlock() then makes the
+    /// hold shared again, and unlock_shared() ends it. Returns false if other readers stayed until
+    /// the timeout `patience`; this thread then still shares the lock.
+    ///
+    /// Throws the errors of lock(), and also:
+    /// - `not_owner`: this thread does not share the lock.
+    /// - `lease_lost`: its shared hold is lost.
+    /// - `would_deadlock`: another reader waits for its own upgrade. One of the two must give way:
+    ///   release the shared hold and start again.
     template <typename Rep, typename Period>
     [[nodiscard]] bool try_upgrade_for(length<Rep, Period> patience, std::stop_token cancel = {}) {
         return take({.patience = detail::saturate(patience, detail::rounding::up),
@@ -103,16 +114,17 @@ public:
         return readers_.async_try_lock_for(patience, std::forward<Token>(token));
     }
 
-    /// Completes with a shared lease beside `exclusive`, at once: release that one to downgrade.
-    /// `not_owner` if it is no exclusive hold of this lock, `lease_lost` if it is lost.
+    /// Completes at once with a shared lease in addition to `exclusive`. To downgrade, release
+    /// `exclusive` afterwards. Fails with `not_owner` if `exclusive` is not an exclusive hold of
+    /// this lock, and with `lease_lost` if it is lost.
     template <asio::completion_token_for<void(error_code, lease)> Token>
     auto async_lock_shared(const lease& exclusive, Token&& token) {
         return readers_.async_lock_beside(exclusive, std::forward<Token>(token));
     }
 
-    /// As try_upgrade_for(), for the hold that `shared_hold` owns: completes with a second,
-    /// exclusive lease beside it, or without one and without an error. `lease_lost` also if
-    /// `shared_hold` is released meanwhile.
+    /// Upgrades the hold that `shared_hold` owns, like try_upgrade_for(). Completes with a second,
+    /// exclusive lease. Completes without a lease and without an error if the timeout expired.
+    /// Fails with `lease_lost` also if `shared_hold` is released in the meantime.
     template <typename Rep, typename Period,
               asio::completion_token_for<void(error_code, std::optional<lease>)> Token>
     auto async_try_upgrade_for(const lease& shared_hold, length<Rep, Period> patience,

@@ -5,37 +5,43 @@
 
 namespace holdfast {
 
-/// For `spin_mutex`.
+/// Options of `spin_mutex`.
 ///
 ///     holdfast::spin_mutex stock{client, "stock:42", {.polls = {.first = 5ms, .longest = 50ms}}};
 struct spin_options {
-    std::optional<lease_time> lease{}; ///< instead of the client's; it is renewed all the same
+    /// Overrides the client's lease time; the lease is still renewed.
+    std::optional<lease_time> lease{};
     recursion again = recursion::refused;
     bool deferred = false; ///< unlock() does not wait for the store: deferred_release_t
     backoff polls{};       ///< 1 ms ≤ `first` ≤ `longest` ≤ 1 min
-    std::optional<unsigned> required_replicas{}; ///< instead of the client's (options.hpp)
+    std::optional<unsigned> required_replicas{}; ///< overrides the client's value (options.hpp)
 };
 
-/// A lock whose waiters poll: Redisson's spin lock. It sends and receives no message, so it costs
-/// the server nothing but the attempts. Use it where locks are held for moments by few, or where
-/// the server's user may not use channels; else a `mutex` wakes sooner and asks less.
+/// Lock whose waiters poll: Redisson's spin lock. It sends and receives no notifications, so its
+/// only cost at the server is the attempts. Use it if a few clients hold the lock for short times,
+/// or if the server's user has no permission for channels. Otherwise use `mutex`: its waiters wake
+/// up sooner and send fewer requests.
 ///
-/// Waiters of one client queue in the process, and one of them polls. Between processes there is no
-/// order, and whoever polls more often wins more often. A client that takes the lock again and
-/// again while others wait leaves it to them now and then, for one of its longest pauses.
+/// Waiters of one client queue in the process, and only the first of them polls. Between processes
+/// there is no order, and a client that polls more often wins more often. A client that acquires
+/// the lock again and again while others wait sometimes pauses for its longest pause. The others
+/// can then acquire the lock.
 ///
-/// It has the key of a `mutex` of that name, and they exclude each other; but its release wakes no
-/// waiter of a `mutex` (nor of a JVM's RLock), which then asks within `poll_bound`. So do not mix
-/// them. Everything else is as for `mutex`. Wire format: docs/protocol/spin.md.
+/// It uses the same key as a `mutex` of that name, and both exclude each other. Do not mix them:
+/// the release of a spin_mutex does not notify the waiters of a `mutex` or of a JVM's RLock, which
+/// then notice it only within `poll_bound`. Everything else is as for `mutex`. Wire format:
+/// docs/protocol/spin.md.
 class HOLDFAST_EXPORT spin_mutex : public basic_mutex {
 public:
-    /// No I/O. Throws `errc::invalid_argument` if the name, the lease time or the pauses are not
-    /// allowed, or if the store keeps no such locks.
+    /// Creates the lock object; sends nothing. Throws `errc::invalid_argument` if the name, the
+    /// lease time or the pauses are not allowed, or if the store does not support spin locks.
     spin_mutex(client& home, lock_name name, spin_options how = {});
 
     using basic_mutex::async_lock;
 
-    /// As of `recursive_mutex`, with `recursion::counted`; else it completes with `already_held`.
+    /// Completes with a second lease for the hold that `outer` owns, like
+    /// `recursive_mutex::async_lock`. Completes with `already_held` unless this lock has
+    /// `recursion::counted`.
     template <asio::completion_token_for<void(error_code, lease)> Token>
     auto async_lock(const lease& outer, Token&& token) {
         return initiate_share(outer, std::forward<Token>(token));

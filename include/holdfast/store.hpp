@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The store seam: everything that a lock needs from a store. It has one shape for memory, Redis,
-// MySQL, ZooKeeper.
+// Store interface for locks: everything that a lock needs from a store. Memory, Redis, MySQL and
+// ZooKeeper implement the same interface. Counters have their own interface in counters.hpp.
 //
 //   line_up ──▶ look ──granted──▶ a hold ── renew, renew … ──▶ release
-//                │ ▲                 │ doubt: renew at once, its answer decides
+//                │ ▲                 │ doubt: renew at once, its reply decides
 //           busy │ │ wake rings      ▼
-//                ▼ │               lost (refused, or its term ran out)
+//                ▼ │               lost (renewal refused, or validity ended)
 //                wait ── deadline, cancellation, error ──▶ leave
 //
-// Users need this header only to write a store of their own. Everything here is called on the
-// client's executor, one step at a time, except `bounds()` and `objection_to()`: any thread may
-// call these.
+// A `place` is a waiter. line_up() creates a waiter, look() tries to acquire the lock, and leave()
+// gives up. `doubt` means that the hold may be gone at the store.
+//
+// Users need this header only to write a store of their own. All functions are called on the
+// client's executor, one at a time, except `bounds()` and `objection_to()`: any thread may call
+// these.
 #pragma once
 
 #include <holdfast/diagnosis.hpp>
@@ -30,11 +33,12 @@
 
 namespace holdfast {
 
-// Value types have constructors on purpose: g++ 12 frees an aggregate temporary twice when a
-// co_await passes it on.
+// The value types below have constructors on purpose: g++ 12 frees an aggregate temporary twice
+// when it is passed to a function in a co_await expression.
 
-/// The name of a lock: as users write it, or as stores have it after the client's name mapping.
-/// Any bytes; a name that the store does not allow is refused before anything is sent.
+/// Name of a lock, either as users write it or as stores have it after the client's name mapping.
+/// It may contain any bytes. A name that the store does not allow is refused before anything is
+/// sent.
 struct lock_name {
     lock_name(std::string s)
         : text{std::move(s)} {}
@@ -46,32 +50,33 @@ struct lock_name {
     std::string text;
 };
 
-/// The owner of one hold: 128 bits that name the client, and a number that it uses once.
+/// Owner of one hold: 128 bits for the client, and a number that the client uses only once.
 struct owner_id {
     std::array<std::uint8_t, 16> client{};
     std::uint64_t number = 0;
     bool operator==(const owner_id&) const = default;
 };
 
-/// `<uuid>:<number>`, the text that stores and Redisson see.
+/// Returns `<uuid>:<number>`, the text that stores and Redisson see.
 HOLDFAST_EXPORT std::string to_string(const owner_id&);
 
-/// The id of the permit of that number: 32 hexadecimal digits, as Redisson writes one for users.
-/// The first ten of its bytes are the client's, the last six the number's.
+/// Returns the permit id for that owner: 32 hexadecimal digits, the format that Redisson returns to
+/// users. The first ten bytes are from the client, the last six from the number.
 HOLDFAST_EXPORT std::string permit_id(const owner_id&);
 
-/// What is held. `plain`, `spin` and `fenced` keep the same key and exclude each other. Programs
-/// that know neither holdfast nor Redisson may hold a `token`, too; they tell nobody when they
-/// release.
+/// Kinds of locks. `plain`, `spin` and `fenced` use the same key and exclude each other. Programs
+/// that know neither holdfast nor Redisson may also hold a `token` lock; they send no notification
+/// when they release it.
 enum class lock_kind : std::uint8_t { plain, spin, fenced, fair, read, write, token, permit };
 
-/// The word for such a lock in messages: "a mutex" for `plain`, `spin`, `fenced` and `fair`, which
-/// share names; "a read-write lock", "a token lock" or "a leased semaphore" for the others.
+/// Returns the name of the kind for messages: "a mutex" for `plain`, `spin`, `fenced` and `fair`,
+/// which share names; "a read-write lock", "a token lock" or "a leased semaphore" for the others.
 HOLDFAST_EXPORT const char* words_for(lock_kind) noexcept;
 
-/// Throws `store_errc::wrong_type` for a name that `there` has, when `wanted` was asked for.
+/// Throws `store_errc::wrong_type`: the name has the type `there`, but `wanted` was requested.
 [[noreturn]] HOLDFAST_EXPORT void throw_wrong_type(std::string_view there, std::string_view wanted);
 
+/// A lock as one owner holds it or wants it.
 struct hold {
     hold(lock_name n, owner_id o, lock_kind k)
         : name{std::move(n)}
@@ -80,114 +85,131 @@ struct hold {
     lock_name name;
     owner_id owner;
     lock_kind kind;
-    /// Of kind permit: it has so many, under the owner's number and those behind it. All of them
-    /// are there, or it is not held any more.
+    /// For kind `permit`: number of permits, with the owner's number and the numbers after it. The
+    /// hold is lost if any of them is lost.
     std::uint32_t permits = 1;
-    /// So many replicas of its server must have confirmed a grant or a renewal before it counts.
-    /// Short of it, the call fails with `store_errc::not_replicated`: the store may have the hold.
+    /// Replicas of the server that must confirm a grant or a renewal before it counts. If fewer
+    /// confirm, the call fails with `store_errc::not_replicated`; the store may still have the
+    /// hold.
     std::uint8_t replicas = 0;
 };
 
-/// How the tokens of a fenced lock grow: by one, or to the server's time in µs where that is more.
-/// `dated` tokens grow although the server lost all that it had, as long as its clock is not
-/// behind.
+/// How the tokens of a fenced lock grow. `counted`: by one. `dated`: by one, or to the server's
+/// time in µs if that is greater. `dated` tokens grow even if the server lost all its data, unless
+/// its clock is behind.
 enum class fencing : std::uint8_t { counted, dated };
 
-/// Pointers to holds, so that a request about a hundred thousand of them copies none.
+/// List of pointers to holds, so that a request about a hundred thousand holds copies none of them.
 using hold_list = std::span<const hold* const>;
 
+/// Request to acquire a lock.
 struct ask : hold {
     using hold::hold;
-    duration lease_time{};    ///< a store with sessions answers with the rest of its session
-    time_point give_up_at{};  ///< no look after the first may be granted later, not even by a
-                              ///< stalled server; the first has the store's whole time limit
+    duration lease_time{}; ///< a store with sessions replies with the remaining session time
+    /// After this time, no look except the first may be granted, not even by a stalled server. The
+    /// first look may take the store's whole time limit.
+    time_point give_up_at{};
     bool waits = true;        ///< false: one look, and no place in a queue of the store
-    duration outlasts{};      ///< fair: how long a place outlives its owner's last look
-    std::uint32_t tokens = 1; ///< fenced: how many are reserved; the answer's is the first
+    duration outlasts{};      ///< fair: how long a place stays in the queue after the last look
+    std::uint32_t tokens = 1; ///< fenced: tokens to reserve; `answer::token` is the first of them
     fencing numbers = fencing::counted;
-    std::uint64_t under = 0; ///< read, write: it shall stand beside this client's hold of that
-                             ///< number, which has the other kind; 0: beside none
-    duration head_start{};   ///< write: the store's own, for when the last reader has left
+    /// For read and write: this client already has a hold of the other kind, which it keeps; this
+    /// is the number of that hold. 0: none.
+    std::uint64_t under = 0;
+    /// Write: how long new readers are kept out after the last reader left. Set by the store
+    /// itself.
+    duration head_start{};
 };
 
+/// Reply of the store to a look or a renewal.
 struct answer {
-    bool granted = false;     ///< for renew: the owner still holds it
-    duration term{};          ///< granted: counts from before the call; busy: look again within it
-    std::uint64_t token = 0;  ///< fencing token of the grant; 0 where store or kind has none
-    std::uint32_t tokens = 0; ///< the grant has so many, from `token` on; each heir needs another
-    /// How long the store would have kept it before this request: the hold that is renewed, or for
-    /// a grant, those of others that share it. Empty: unknown, or only its own client changes that.
+    bool granted = false; ///< renew: true if the owner still holds the lock
+    /// Granted: validity, counted from before the call; busy: look again within this time.
+    duration term{};
+    std::uint64_t token = 0; ///< fencing token of the grant; 0 if the store or the kind has none
+    /// Tokens of the grant, from `token` on; each local hand-over uses one.
+    std::uint32_t tokens = 0;
+    /// How long the store would have kept the lock without this request: the renewed hold, or for a
+    /// grant, the holds of others that share the lock. Empty: unknown, or only the hold's own
+    /// client can change it.
     std::optional<duration> left_before{};
-    /// The store said whether the lock is free. False: it was not asked, or its answer came too
-    /// late to say; then an earlier failure still stands.
+    /// True: the store said whether the lock is free. False: the store was not asked, or its reply
+    /// came too late. An earlier failure then still counts.
     bool answered = true;
 };
 
-/// The outcome of a release.
+/// Result of a release.
 struct release_answer {
-    bool was_ours = false;      ///< it was held by this owner until now
-    bool others_listen = false; ///< other clients wait for that lock, or did until lately
+    bool was_ours = false;      ///< this owner held it until now
+    bool others_listen = false; ///< other clients wait for the lock, or waited until recently
     explicit operator bool() const noexcept { return was_ours; }
 };
 
-/// One owner that waits for one lock. If the store keeps a queue, this is a place in it.
+/// Waiter: one owner that waits for one lock. If the store keeps a queue, this is a place in the
+/// queue.
 class place {
 public:
-    virtual ~place() = default; ///< stops the ringing and sends nothing: call leave() first
+    virtual ~place() = default; ///< stops notifications and sends nothing: call leave() first
 
-    /// Asks once. If the lock is busy, `wake` rings as soon as it may help to ask again: before the
-    /// place answers busy for the second time, it begins to listen, and then asks. Idempotent:
-    /// after a lost answer, look again. If the store keeps a queue, the place lines up first. Every
-    /// look that is granted writes, a repetition too: what replicas confirm is then this grant.
+    /// Tries once to acquire the lock. If the lock is busy, `wake` rings as soon as another look
+    /// may succeed. For that, the place subscribes before it returns busy for the second time, and
+    /// then looks again. If the store keeps a queue, the first look adds the place to the queue.
+    ///
+    /// Idempotent: after a lost reply, call look() again. Every granted look writes, also a
+    /// repeated look, so that the confirmation of replicas covers this grant.
     virtual asio::awaitable<answer> look() = 0;
 
-    /// Afterwards this owner has neither a place nor a hold, unless a look is still on its way (see
-    /// settled_at).
+    /// Removes the place, and a hold that may have been granted. Afterwards this owner has neither,
+    /// unless a look is still on its way (see settled_at).
     virtual asio::awaitable<void> leave() = 0;
 
-    /// Whether the store may have anything of this owner: a hold, a place in a queue, a mark that
-    /// it waits. Then call leave() before you give up the place; leave() may be repeated.
+    /// Returns whether the store may have anything of this owner: a hold, a place in a queue, or a
+    /// mark that it waits. If so, call leave() before you destroy the place; leave() may be
+    /// repeated.
     virtual bool must_leave() const noexcept = 0;
 
-    /// Whether a look was sent and its answer is not known. Then the owner may hold the lock.
+    /// Returns whether a look was sent whose reply is unknown. The owner may then hold the lock.
     virtual bool uncertain() const noexcept = 0;
 
-    /// No look of this place, answered or not, is granted after this moment. After you have left an
-    /// uncertain place, release once more when this moment has passed. It is past where a new
-    /// connection fences the one before.
+    /// Returns the time after which no look of this place is granted any more. If you leave an
+    /// uncertain place, release the lock once more after this time. The time is in the past if a
+    /// new connection invalidates the requests of the connection before.
     virtual time_point settled_at() const noexcept = 0;
 };
 
-/// The request for all holds of one renewal.
+/// Options for one renewal request with many holds.
 struct renewal_wishes {
-    duration lease_time{}; ///< zero: only ask whether they are still held; no replica confirms that
-    /// A later answer is of no use: a request that was sent then ends with outcome_unknown.
+    /// Zero: only asks whether the locks are held, without confirmation by replicas.
+    duration lease_time{};
+    /// Replies after this time are of no use. A request that was sent ends with outcome_unknown
+    /// then.
     time_point answer_by = time_point::max();
-    /// An earlier request about them was not answered: use another connection, if there is a
-    /// choice.
+    /// True: an earlier request about these holds was not answered. Use another connection if there
+    /// is one.
     bool elsewhere = false;
 };
 
-/// Receives, on the executor, the outcome for each hold of a renewal: exactly once, as soon as it
-/// is known. `which` is the place of the hold in the list.
+/// Receives the outcome of a renewal, on the executor: exactly once for each hold, as soon as it is
+/// known. `which` is the index of the hold in the list.
 class renewal_sink {
 public:
-    /// The store answered whether it is still held. If so, the term counts from before the request.
+    /// The store replied whether the lock is still held. If so, the validity counts from before the
+    /// request.
     virtual void renewed(std::size_t which, const answer&) = 0;
-    /// `lock_store` says what the caller knows after each error.
+    /// The request failed. `lock_store` says what the caller knows after each error.
     virtual void failed(std::size_t which, const boost::system::system_error&) = 0;
 
 protected:
     ~renewal_sink() = default;
 };
 
-/// The outcome of the renewal of a single hold.
+/// Receives the outcome of the renewal of a single hold.
 class single_renewal final : public renewal_sink {
 public:
     void renewed(std::size_t, const answer& got) override { said_ = got; }
     void failed(std::size_t, const boost::system::system_error& why) override { why_ = why; }
 
-    /// Throws the error, if the renewal failed.
+    /// Returns the answer, or throws the error of the renewal.
     const answer& said() const {
         if (why_)
             throw boost::system::system_error{*why_};
@@ -199,7 +221,7 @@ private:
     std::optional<boost::system::system_error> why_;
 };
 
-/// Is called, on the executor, when a hold may be gone: the store is then asked at once.
+/// Callback, called on the executor when a hold may be gone. The store is then asked at once.
 class doubter {
 public:
     virtual void doubt() noexcept = 0;
@@ -208,37 +230,40 @@ protected:
     ~doubter() = default;
 };
 
-/// While it lives, a doubter is called, or an alarm rings.
+/// Subscription object: while it exists, a `doubter` is called or an alarm rings.
 class watch {
 public:
     virtual ~watch() = default;
 };
 
-/// The limits of a store, checked before I/O.
+/// Limits of a store, checked before anything is sent.
 struct limits {
     duration lease_min{1};
     duration lease_max = std::chrono::hours{24 * 3652}; // ten years
     std::size_t name_bytes_max = 64 * 1024;
-    duration time_limit = std::chrono::seconds{3}; ///< every call of a lock_store ends within it
-    /// Holds last as long as the client's session at the store: the term of an answer is the rest
-    /// of that, whatever lease was asked for, and a renewal that only asks prolongs it as well. The
-    /// engine ends each lease by its own clock, and releases it then. A release or a leaving that
-    /// was not acknowledged is the store's to repeat, too, for as long as the session lives.
+    /// Every call of a lock_store ends within this time.
+    duration time_limit = std::chrono::seconds{3};
+    /// True: holds last as long as the client's session at the store. The validity in a reply is
+    /// then the remaining session time, whatever lease was requested. A renewal that only asks also
+    /// extends it. The engine ends each lease by its own clock, and then releases the lock. The
+    /// store itself repeats a release or a leave that was not acknowledged, as long as the session
+    /// lives.
     bool by_session = false;
-    std::uint8_t replicas_max = 0; ///< a hold may want so many; zero: the store asks no replicas
-    /// Other programs may shorten a read hold at any time. So each one is contacted at least so
-    /// often, also one with a fixed lease, and then asked for with what is left of its term.
-    /// `duration::max()`: no other program does that.
+    /// Maximum of `hold::replicas`; zero: the store does not support confirmation.
+    std::uint8_t replicas_max = 0;
+    /// Maximum time between two requests about a read hold, also if its lease is fixed. Other
+    /// programs may shorten a read hold at any time; the request restores the rest of its validity.
+    /// `duration::max()`: no other program shortens read holds.
     duration read_contact_max = duration::max();
-    /// The usual length of an outage, which calls put up with: where another server has to take the
-    /// place of one that died, that is longer.
+    /// Usual length of an outage, during which calls retry. It is longer if another server has to
+    /// take over from a dead server.
     duration usual_outage = std::chrono::seconds{10};
 };
 
-/// Every call ends within the store's own time limit. It returns an answer, or it throws
-/// `boost::system::system_error`. After `errc::unreachable`, `errc::refused` and `errc::overloaded`
-/// nothing was done; after any other error, that is not known. A ring is a hint; only answers and
-/// the clock decide.
+/// Interface of a store for locks. Every call ends within the store's own time limit. It returns a
+/// result or throws `boost::system::system_error`. After `errc::unreachable`, `errc::refused` and
+/// `errc::overloaded`, nothing was done. After any other error, the outcome is unknown. A ring of
+/// an alarm is only a hint; replies and the clock decide.
 class lock_store {
 public:
     virtual ~lock_store() = default;
@@ -246,153 +271,162 @@ public:
     virtual bool offers(lock_kind) const noexcept = 0;
     virtual limits bounds() const noexcept = 0;
 
-    /// Why this store cannot have a lock of that name; empty: it can. No I/O.
+    /// Returns why this store cannot have a lock of that name, or nothing if it can. Sends nothing.
     virtual std::optional<std::string> objection_to(const lock_name& name) const = 0;
 
-    /// No I/O yet. `wake` must outlive the place.
+    /// Creates a waiter; sends nothing yet. `wake` must outlive the place.
     virtual std::unique_ptr<place> line_up(ask, alarm& wake) = 0;
 
-    /// Reports each hold to the sink, failures too, in batches of the store's choice. It throws
-    /// nothing. It never makes a hold that is gone, and never shortens one. An error of one name,
-    /// or of one batch, does not change the others' answers. All of a list want the same number of
-    /// replicas. The list, its holds, the wishes and the sink live until this has completed.
+    /// Renews holds. Reports the outcome of each hold to the sink, also failures, in batches that
+    /// the store chooses; throws nothing. It never restores a hold that is gone, and never shortens
+    /// a hold. An error of one name or one batch does not affect the other holds. All holds of a
+    /// list require the same number of replicas. The list, its holds, the wishes and the sink must
+    /// live until the call has completed.
     virtual asio::awaitable<void> renew(hold_list, const renewal_wishes&, renewal_sink&) = 0;
 
-    /// Idempotent.
+    /// Releases a hold. Idempotent.
     virtual asio::awaitable<release_answer> release(hold) = 0;
 
-    /// Calls `whom` when the hold may be gone. Null: the store cannot notice that.
+    /// Calls `whom` when the hold may be gone, while the returned watch exists. Null: the store
+    /// cannot notice that.
     virtual std::unique_ptr<watch> watch_over(const hold&, doubter& whom) = 0;
 };
 
-/// The holders of a lock, as the store reports them.
+/// Holders of a lock, as the store reports them.
 struct holding {
-    std::vector<std::string> owners{};   ///< in the store's own spelling; Redisson's holders too
-    std::optional<duration> remaining{}; ///< of the lease; empty if it has no end
-    bool alone = true;   ///< one of them excludes all others: false where a lock is only shared
-    bool shared = false; ///< some of them share it; the one that has it alone may do so, too
-    bool tells = true;   ///< false: it is known that nobody will be told of the release
+    std::vector<std::string> owners{};   ///< in the store's own format; includes Redisson's holders
+    std::optional<duration> remaining{}; ///< remaining lease; empty if the lease never expires
+    bool alone = true;   ///< an owner excludes all others; false: the lock is only shared
+    bool shared = false; ///< some owners share the lock; an exclusive owner may also share it
+    bool tells = true;   ///< false: the release will certainly not be announced
     key_kind kind = key_kind::lock;
     /// False if another program's names do not say whether a mutex or a read-write lock is held:
     /// kazoo names the nodes of both in the same way. `kind` is `lock` then.
     bool kind_is_certain = true;
-    std::string other{}; ///< of kind other, which nobody holds: what has the name, for messages
+    std::string other{}; ///< kind `other`: the type of the value, for messages; nobody holds it
 };
 
-/// The outcome of `inspector::force_release`.
+/// Result of `inspector::force_release`.
 struct forced {
-    bool was_locked = false; ///< true: `owners` held it, and it is free now
-    /// If `was_locked` is false, nothing was done: these hold the lock, if anybody does. If very
-    /// many share a lock, these may be some of them.
+    bool was_locked = false; ///< true: `owners` held the lock, and it is free now
+    /// If `was_locked` is false, nothing was done, and these owners hold the lock, if any. If very
+    /// many owners share the lock, these may be only some of them.
     std::vector<std::string> owners{};
 };
 
-/// For operators: whether a lock is held, by whom, for how long; and taking it away.
+/// Functions for operators: report whether a lock is held, by whom and for how long; remove a lock.
 class inspector {
 public:
     virtual ~inspector() = default;
-    /// Empty: it is free.
+    /// Returns the holders of the lock; empty: it is free.
     virtual asio::awaitable<std::optional<holding>> inspect(lock_name) = 0;
 
-    /// Takes the lock away from `only_from` (in the store's own spelling; a lock that is shared
-    /// from all, if that owner is among them), or from any holder if that is empty, and wakes all
-    /// waiters for a lock of that name, of each kind that the store has. A request that is carried
-    /// out after the store's time limit takes nothing away. Without `only_from`, to repeat it after
-    /// an unknown outcome may end somebody else's hold. Throws `store_errc::wrong_type` if
-    /// something has the name that is no lock.
+    /// Removes the lock from `only_from`, or from any holder if that is empty. `only_from` is in
+    /// the store's own format; a shared lock is removed from all owners if `only_from` is one of
+    /// them. Notifies all waiters for a lock of that name, of each kind that the store has.
+    ///
+    /// A request that is executed after the store's time limit removes nothing. If the call is
+    /// repeated after an unknown outcome without `only_from`, it may end the hold of another owner.
+    /// Throws `store_errc::wrong_type` if the name has a value that is not a lock.
     virtual asio::awaitable<forced> force_release(lock_name, std::string only_from) = 0;
 
-    /// The same for a lock of that kind only. Throws `store_errc::wrong_type` if another kind has
-    /// the name (`words_for` tells which kinds are the same). `read` ends a lock only while it is
-    /// shared and nobody has it alone, `write` only while somebody has it alone.
+    /// Does the same for a lock of that kind only. Throws `store_errc::wrong_type` if another kind
+    /// has the name (`words_for` tells which kinds share names). `read` removes a lock only if it
+    /// is shared and has no exclusive owner. `write` removes it only if it has an exclusive owner.
     virtual asio::awaitable<forced> force_kind(lock_name, lock_kind) = 0;
 
-    /// No grant of a fenced lock of that name ever had a greater token: the last that was given
-    /// away or reserved. Zero: none was, or the store has no tokens.
+    /// Returns the greatest token of a fenced lock of that name that was ever granted or reserved.
+    /// Zero: there was none, or the store has no tokens.
     virtual asio::awaitable<std::uint64_t> last_token(lock_name) { co_return 0; }
 
-    /// Everything that the store reports about that name; empty: it is free, and nobody waits in a
-    /// queue for it.
+    /// Returns everything that the store reports about that name. Empty: the lock is free, and no
+    /// waiter is queued for it.
     virtual asio::awaitable<std::optional<lock_state>> describe(lock_name) = 0;
 
-    /// The held locks whose names match a glob pattern (`*`, `?`, `[…]`, `\\`): at most `limit`, in
-    /// the order of their names. The number of requests to the store is bounded.
+    /// Lists the held locks whose names match a glob pattern (`*`, `?`, `[…]`, `\\`): at most
+    /// `limit`, in the order of their names. The number of requests to the store is bounded.
     virtual asio::awaitable<lock_list> list(std::string pattern, std::size_t limit) = 0;
 
-    /// Rings `wake` when the lock may have become free, while the returned watch lives: releases
-    /// after the answer ring it, but not those that the store reports to one waiter or to nobody,
-    /// as of a fair or a spin lock. Null: the store cannot report releases for now.
+    /// Rings `wake` when the lock may have become free, while the returned watch exists. Every
+    /// later release rings it, except a release that the store announces to one waiter only, or to
+    /// nobody (fair and spin locks). Null: the store cannot report releases at present.
     virtual asio::awaitable<std::unique_ptr<watch>> listen(lock_name, alarm& wake) = 0;
 };
 
-/// Which server has a name, if the server says so: for clients that ask several servers.
+/// Identity of the server that has a name, for clients that ask several servers.
 struct server_identity {
-    /// The same for the same server, whichever way it is reached, and no other's, of whatever kind.
-    /// Empty: unknown.
+    /// Identity of the server: the same on every route to it, and different from every other
+    /// server, of any type. Empty: unknown.
     std::string id{};
-    /// The server may have forgotten everything from before this moment. `time_point::min()`: it
-    /// forgets nothing. Empty: that is not known, and a quorum with it is reported as impaired.
+    /// The server may have forgotten everything from before this time. `time_point::min()`: it
+    /// forgets nothing. Empty: unknown; a quorum with this server is then reported as impaired.
     std::optional<time_point> forgets_before{};
 };
 
 class counter_store; // counters.hpp
 
-/// One store, as one client uses it. close() fails the calls that are under way.
+/// One store, as one client uses it. close() makes the running calls fail.
 class store {
 public:
     virtual ~store() = default;
     virtual lock_store& locks() noexcept = 0;
-    virtual counter_store* counters() noexcept { return nullptr; } ///< null: it has none
+    /// Null: the store has no counters.
+    virtual counter_store* counters() noexcept { return nullptr; }
     virtual inspector& operators_view() noexcept = 0;
     virtual void close() noexcept = 0;
 
-    /// Which server has `name`, as it said on the last connection. No I/O.
+    /// Returns which server has `name`, as it said on the last connection. Sends nothing.
     virtual server_identity identity(const lock_name&) const { return {}; }
 
-    /// Deletes this client's description of itself (`options::announce`). Ends soon, whatever the
-    /// server does.
+    /// Deletes this client's self-description (`options::announce`). Ends soon, even if the server
+    /// does not reply.
     virtual asio::awaitable<void> depart() { co_return; }
 
-    /// As `client::doctor`: a problem is a finding, and not an exception.
+    /// Implements `client::doctor`: a problem is a finding, not an exception.
     virtual asio::awaitable<std::vector<finding>> examine(ask trial) = 0;
 
-    /// As `client::set_up`: makes what must be there before the first lock, and says what it made
-    /// and what it found there already. Repeated, it changes nothing. Empty: this store needs
-    /// nothing. Throws as the calls of `lock_store` do.
+    /// Implements `client::set_up`: creates what must exist before the first lock. Reports what it
+    /// created and what existed already. A repeated call changes nothing. Empty: this store needs
+    /// no set-up. Throws like the calls of `lock_store`.
     virtual asio::awaitable<std::vector<finding>> set_up() { co_return std::vector<finding>{}; }
 };
 
-/// The things that a client gives to its store. All references outlive the store.
+/// What a client gives to its store. All references outlive the store.
 struct store_context {
-    asio::any_io_executor executor; ///< a strand, or one thread's: one step at a time
+    asio::any_io_executor executor; ///< a strand, or an executor with one thread
     clock& time;
-    std::function<std::uint64_t()> random;  ///< jitter; seeded in a simulation
-    std::array<std::uint8_t, 16> client{};  ///< this client's identity
-    std::string label;                      ///< for people: shown where servers list clients
-    duration poll_bound{};                  ///< longest sleep of a waiter that gets no message
-    std::function<void(const event&)> tell; ///< for `reconnected` and the like; any moment
-    duration lease_time = std::chrono::seconds{30}; ///< of holds without one of their own
-    bool announce = true;                           ///< as in the options, if the store can do it
+    std::function<std::uint64_t()> random; ///< for jitter; seeded in a simulation
+    std::array<std::uint8_t, 16> client{}; ///< identity of this client
+    std::string label;                     ///< label for people, where servers list clients
+    duration poll_bound{};                 ///< longest sleep of a waiter that gets no notification
+    /// Reports events such as `reconnected`; may be called at any time.
+    std::function<void(const event&)> tell;
+    /// For holds that have no lease time of their own.
+    duration lease_time = std::chrono::seconds{30};
+    bool announce = true; ///< as in the options, if the store supports it
 
-    /// Call it after each reconnection, on the executor: the server may have forgotten the holds
-    /// whose names `which` selects (empty: all). `urgent`: it is another server, or the same one
-    /// after a restart, or that is not known. Then the store is asked about them at once.
+    /// Call it after each reconnection, on the executor. It says that the server may have forgotten
+    /// the holds whose names `which` selects (empty: all). `urgent`: the connection may lead to
+    /// another server, or to the same server after a restart. The client then asks the store about
+    /// these holds at once.
     std::function<void(const std::function<bool(const lock_name&)>& which, bool urgent)> doubt{};
 
-    /// Whether this client holds anything: then try more often to reconnect. On the executor.
+    /// Returns whether this client holds anything; if so, try more often to reconnect. Call it on
+    /// the executor.
     std::function<bool()> holds_any{};
 
-    /// So long the outcome of a request that changes a counter is to be remembered.
+    /// How long the store has to remember the outcome of a request that changes a counter.
     duration request_memory = std::chrono::seconds{60};
 
-    /// A loop of the store's own keeps the result while it may wait on an alarm: the client's
-    /// close() completes after that, since the clock may end then. Call it on the executor, and
-    /// let go of the result there. Empty: nobody waits.
+    /// Keeps the client's close() from completing while the result exists. A loop of the store
+    /// keeps the result while it may wait on an alarm, because the clock may be destroyed after the
+    /// close. Call it and destroy its result on the executor. Empty: nobody waits for the loop.
     std::function<std::shared_ptr<void>()> at_work{};
 
-    /// Runs that on the executor. For threads that do not run the executor, since it may be
-    /// destroyed while they try: they must not use `executor` itself. It may outlive the store.
-    /// False: the client has closed or its executor has ended, and the work is destroyed unused.
+    /// Runs the work on the executor. Threads that do not run the executor must use this function
+    /// instead of `executor`, because the executor may be destroyed in the meantime. The function
+    /// may outlive the store. False: the client has closed or its executor has ended; the work is
+    /// destroyed without a call.
     std::function<bool(asio::any_completion_handler<void()>)> post{};
 };
 

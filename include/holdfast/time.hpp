@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library's time, which a simulation can replace.
+// Time types of the library. A simulation can replace the clock.
 #pragma once
 
 #include <holdfast/asio.hpp>
@@ -10,7 +10,8 @@
 
 namespace holdfast {
 
-/// CLOCK_BOOTTIME: it runs on while the machine is suspended, and never steps. It has no date.
+/// CLOCK_BOOTTIME: the clock runs while the machine is suspended, and never jumps. Its values are
+/// not dates.
 struct HOLDFAST_EXPORT boot_clock {
     using duration = std::chrono::milliseconds;
     using rep = duration::rep;
@@ -18,31 +19,34 @@ struct HOLDFAST_EXPORT boot_clock {
     using time_point = std::chrono::time_point<boot_clock, duration>;
     static constexpr bool is_steady = true;
 
-    /// Rounded down to a whole millisecond. Thread-safe.
+    /// Returns the time, rounded down to a whole millisecond. Thread-safe.
     static time_point now() noexcept;
 };
 
-/// Every length of time in the library: whole milliseconds.
+/// Every length of time in the library, in whole milliseconds.
 using duration = boot_clock::duration;
 
-/// A moment on the client's own clock; `time_point::max()` means never.
+/// A time on the client's own clock; `time_point::max()` means never.
 using time_point = boot_clock::time_point;
 
-/// A sleep that can be ended early. The library sleeps in no other way on the executor.
-/// Thread safety: one waiter at a time. Call everything on the executor of its client.
+/// Timer for one waiting coroutine; `ring()` ends the wait early. On the executor, the library
+/// sleeps only on alarms. Thread safety: one waiter at a time. Call all functions on the client's
+/// executor.
 class alarm {
 public:
     virtual ~alarm() = default;
 
-    /// Returns at `when`, or as soon as the alarm rings. If nobody waits when it rings, the ring is
-    /// kept and ends the next wait at once: a wake-up can come early, but it is never lost.
+    /// Returns at `when`, or as soon as the alarm rings. If nobody waits when the alarm rings, the
+    /// ring is stored and ends the next wait at once. So a wake-up can come early, but it is never
+    /// lost.
     virtual asio::awaitable<void> wait_until(time_point when) = 0;
     virtual void ring() noexcept = 0;
 };
 
-/// The source of time. Production uses CLOCK_BOOTTIME; a test may pass its own clock to `client`.
-/// It must live until the client's `close()` has completed, and is not used after that. Its alarms
-/// may be destroyed later than the clock: an alarm that nobody waits on must not use it.
+/// Source of time. Production uses CLOCK_BOOTTIME; a test may pass its own clock to `client`. The
+/// clock must live until the client's `close()` has completed, and is not used after that. Its
+/// alarms may be destroyed later than the clock, so an alarm without a waiter must not use the
+/// clock.
 class clock {
 public:
     virtual ~clock() = default;
@@ -50,9 +54,9 @@ public:
     virtual std::unique_ptr<alarm> make_alarm() = 0;
 };
 
-/// How long a hold lasts if it is not renewed. It has a type of its own, so that it cannot be
-/// mistaken for a patience. Rounded down to milliseconds; checked (1 ms to 10 years) before
-/// anything is sent.
+/// How long a lock is held if it is not renewed. This is a type of its own, so that a lease time
+/// cannot be confused with a timeout. Rounded down to milliseconds. The range (1 ms to 10 years) is
+/// checked before anything is sent.
 struct lease_time {
     template <typename Rep, typename Period>
     explicit constexpr lease_time(std::chrono::duration<Rep, Period> length);
@@ -63,8 +67,8 @@ namespace detail {
 
 enum class rounding { up, down };
 
-/// A length of time in whole milliseconds. A length outside the range becomes the end of the range
-/// (so hours::max() means "for ever" and does not overflow), and NaN becomes zero.
+/// Converts `length` to whole milliseconds. A length outside the range becomes the end of the
+/// range, so hours::max() means "for ever" and does not overflow. NaN becomes zero.
 template <typename Rep, typename Period>
 constexpr duration saturate(std::chrono::duration<Rep, Period> length, rounding to) {
     using wide = std::chrono::duration<long double, std::milli>;
@@ -81,7 +85,7 @@ constexpr duration saturate(std::chrono::duration<Rep, Period> length, rounding 
                     (to == rounding::down && rest < 0 ? 1 : 0)};
 }
 
-/// The time that is left until `deadline`, by the deadline's own clock.
+/// Returns the time that is left until `deadline`, on the clock of `deadline`.
 template <typename Clock, typename Duration>
 duration patience_until(std::chrono::time_point<Clock, Duration> deadline) {
     if (deadline == std::chrono::time_point<Clock, Duration>::max())

@@ -7,30 +7,31 @@
 
 namespace holdfast {
 
-/// How connections to a server are protected: by TLS 1.2 or later. The server must show a
-/// certificate for its name, from an authority that is trusted here.
+/// TLS settings of the connections to a server (TLS 1.2 or later). The server must present a
+/// certificate for its name, from a trusted authority.
 ///
 ///     holdfast::client client{"rediss://db.internal?tls_ca_file=/etc/ssl/our-ca.pem"};
 ///     options how{.host = "db.internal", .tls = tls_options{.ca_file = "/etc/ssl/our-ca.pem"}};
 ///
-/// Files are PEM. They are read when the store is made, which refuses wrong files, and again for
-/// each connection: a new certificate is used from the next connection on.
+/// Files are in PEM format. They are read when the store is created, which throws for invalid
+/// files. They are read again for each connection, so a new certificate is used from the next
+/// connection on.
 struct tls_options {
-    /// Authorities that are trusted, instead of the system's. In a URL: tls_ca_file.
+    /// File with the trusted authorities, used instead of the system's. In a URL: tls_ca_file.
     std::string ca_file{};
 
-    /// For servers that ask for a certificate: this client's certificate, followed by its chain,
-    /// and its key. In a URL: tls_certificate_file, tls_key_file.
+    /// This client's certificate with its chain, and its private key, for servers that request a
+    /// client certificate. In a URL: tls_certificate_file, tls_key_file.
     std::string certificate_file{};
     std::string key_file{};
-    secret key_password{}; ///< if the key is encrypted; never in a URL
+    secret key_password{}; ///< password of an encrypted key; not allowed in a URL
 
-    /// The name (or address) that the server's certificate must be for. A name is also sent to the
+    /// Name or address that the server's certificate must be valid for. A name is also sent to the
     /// server (SNI). Empty: the host. In a URL: tls_server_name.
     std::string server_name{};
 
-    /// Accepts any certificate: anyone on the way to the server can then read and change
-    /// everything, the password too. In a URL: tls_insecure_skip_verification=yes.
+    /// True: accepts any certificate. Anyone between client and server can then read and change all
+    /// traffic, including the password. In a URL: tls_insecure_skip_verification=yes.
     bool insecure_skip_verification = false;
 };
 

@@ -5,38 +5,42 @@
 
 namespace holdfast {
 
-/// For `token_mutex`.
+/// Options of `token_mutex`.
 ///
 ///     holdfast::token_mutex stock{client, "stock:42", {.lease = holdfast::lease_time{10s}}};
 struct token_options {
-    std::optional<lease_time> lease{}; ///< instead of the client's; it is renewed all the same
+    /// Overrides the client's lease time; the lease is still renewed.
+    std::optional<lease_time> lease{};
     recursion again = recursion::refused;
     bool deferred = false; ///< unlock() does not wait for the store: deferred_release_t
-    std::optional<unsigned> required_replicas{}; ///< instead of the client's (options.hpp)
+    std::optional<unsigned> required_replicas{}; ///< overrides the client's value (options.hpp)
 };
 
-/// A lock on the keys of redis-py's `Lock`, redsync, node-redlock and all that do as
-/// `SET key token NX PX` says: a string under the lock's name, deleted by whoever wrote it. They
-/// and this type exclude each other. Use it to share a lock with such programs; else a `mutex`,
-/// which Redisson knows.
+/// Lock on the keys of redis-py's `Lock`, redsync, node-redlock and other programs that use `SET
+/// key token NX PX`. The lock is a string under the lock's name, and the program that wrote the
+/// string deletes it. This type and those programs exclude each other. Use it to share a lock with
+/// such programs; otherwise use `mutex`, which Redisson knows.
 ///
-/// Among clients of holdfast it has all that a `mutex` has: releases wake waiters, leases are
-/// renewed, a loss is told. The others tell nobody when they release: whoever waits behind one of
-/// them asks four times a second, and at the end of its lease. A key without a lease, as redis-py
-/// writes it by default, is busy until it is deleted; `force_unlock()` does that.
+/// Between holdfast clients it works like a `mutex`: releases notify the waiters, leases are
+/// renewed, and losses are reported. The other programs send no notification when they release. A
+/// waiter behind such a program polls four times a second, and when that program's lease expires. A
+/// key without a TTL, which redis-py writes by default, is busy until it is deleted;
+/// `force_unlock()` deletes it.
 ///
-/// It is another key than that of a `mutex` (a string, where that is a hash): if one name is used
-/// for both, whichever comes second is `refused`. Everything else is as for `mutex`. Wire format,
-/// and what the other programs do not do: docs/protocol/token.md.
+/// The key is a string, while the key of a `mutex` is a hash. If one name is used for both, the
+/// second lock is `refused`. Everything else is as for `mutex`. docs/protocol/token.md has the wire
+/// format, and what the other programs do not do.
 class HOLDFAST_EXPORT token_mutex : public basic_mutex {
 public:
-    /// No I/O. Throws `errc::invalid_argument` if the name or the lease time is not allowed, or if
-    /// the store keeps no such locks.
+    /// Creates the lock object; sends nothing. Throws `errc::invalid_argument` if the name or the
+    /// lease time is not allowed, or if the store does not support token locks.
     token_mutex(client& home, lock_name name, token_options how = {});
 
     using basic_mutex::async_lock;
 
-    /// As of `recursive_mutex`, with `recursion::counted`; else it completes with `already_held`.
+    /// Completes with a second lease for the hold that `outer` owns, like
+    /// `recursive_mutex::async_lock`. Completes with `already_held` unless this lock has
+    /// `recursion::counted`.
     template <asio::completion_token_for<void(error_code, lease)> Token>
     auto async_lock(const lease& outer, Token&& token) {
         return initiate_share(outer, std::forward<Token>(token));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The version of these headers, for the preprocessor. CMake refuses to configure if it differs
-// from the project's.
+// Version of these headers, for the preprocessor. CMake stops with an error if it differs from the
+// project's version.
 #pragma once
 
 #define HOLDFAST_VERSION_MAJOR 0

@@ -10,12 +10,12 @@
 
 namespace holdfast::net {
 
-/// Where a server is, for people: `db.internal:6379`, `[::1]:6379`; with a socket's path,
+/// Returns a server's address for people: `db.internal:6379`, `[::1]:6379`, or for a socket's path
 /// `unix:/run/redis.sock`.
 std::string address_of(const std::string& unix_socket, const std::string& host, std::uint16_t port);
 std::string address_of(const server_address&);
 
-/// Of TCP; empty for others.
+/// Returns the address of a TCP endpoint; empty for other endpoints.
 std::string address_of(const stream_endpoint&);
 
 } // namespace holdfast::net

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an attempt to connect ends when it does not end well, in words.
+// Error texts of a failed attempt to connect.
 #pragma once
 
 #include "net/byte_stream.hpp"
@@ -8,15 +8,17 @@
 
 namespace holdfast::net {
 
-/// For the time limit of an attempt that has `patience`: cuts it, and says what it was busy with.
-/// The connection must outlive it.
+/// Returns the handler for the timeout of an attempt. It cuts the connection, and says what the
+/// connection was doing. `patience` is the timeout, for the text. The connection must outlive the
+/// handler.
 std::function<void()> give_up(byte_stream&, duration patience);
 
-/// Within a handler: what ended the attempt, whatever was thrown, since the loop that keeps a
-/// connection must go on. No request was sent, whatever the server said, so nothing is unknown.
+/// Returns the error that ended an attempt to connect; call it in a catch block. It accepts every
+/// exception, because the reconnect loop must go on. An attempt sends no lock request, so
+/// `outcome_unknown` becomes `unreachable`.
 failure trouble_of_attempt();
 
-/// That failure, as whoever waits for the connection is told.
+/// Returns the failure for callers that wait for the connection; the text names the address.
 failure no_connection(const std::string& address, const failure& why);
 
 } // namespace holdfast::net

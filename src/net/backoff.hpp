@@ -8,9 +8,9 @@
 
 namespace holdfast::net {
 
-/// How long to wait between two attempts to connect: longer each time, and never the same for two
-/// clients that lost one server together. Each pause is drawn from between `least` and three times
-/// the one before, and none is longer than `most`.
+/// Pauses between attempts to connect, with exponential backoff and jitter. Each pause is chosen at
+/// random between `least` and three times the pause before, but at most `most`. So clients that
+/// lost the same server at the same time do not reconnect at the same time.
 class backoff {
 public:
     backoff(duration least, duration most)

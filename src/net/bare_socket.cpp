@@ -42,7 +42,7 @@ int epoll_of(int socket) {
     fail_unwatched(socket);
 }
 
-/// Whatever signals come meanwhile.
+/// Repeats a system call that is interrupted by signals.
 template <typename Call>
 std::size_t at_once(error_code& failed, Call call) noexcept {
     failed.clear();
@@ -81,10 +81,10 @@ std::size_t bare_socket::read_some(char* into, std::size_t size,
 }
 
 asio::awaitable<void> bare_socket::readable() {
-    error_code ignored; // who reads hears of it
+    error_code ignored; // the reader gets the error
     co_await watcher_.async_wait(file_watch::wait_read,
                                  asio::redirect_error(asio::use_awaitable, ignored));
-    while (looks_away_ && !shut_) // it came before it looked away, or it is the end
+    while (looks_away_ && !shut_) // data arrived before look_away(true), or the socket is shut
         co_await wanted();
 }
 
@@ -102,7 +102,8 @@ void bare_socket::go_on() {
         asio::post(watcher_.get_executor(), std::move(taken));
 }
 
-/// It happens to who sends more than the system takes at once, which is rare.
+/// Waits until the socket can be written. Needed only if the system does not accept all data at
+/// once, which is rare.
 asio::awaitable<void> bare_socket::writable() {
     const int another = ::fcntl(number_, F_DUPFD_CLOEXEC, 0);
     if (another < 0)

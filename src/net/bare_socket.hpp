@@ -11,32 +11,35 @@
 
 namespace holdfast::net {
 
-/// A connected socket that Asio does not know: whatever comes on one that it knows wakes the
-/// background thread, also while another thread waits for it. The background waits by way of an
-/// epoll of its own, which Asio knows; it looks away while another thread reads.
+/// Connected socket that is not registered with Asio. Asio would wake the background thread for
+/// each arrival, even while another thread waits for it. The background thread waits through an
+/// epoll of its own, which is registered with Asio. While another thread reads, that epoll ignores
+/// the socket.
 class bare_socket {
 public:
-    /// Its owner from then on. Throws `failure`.
+    /// Takes ownership of `socket`. Throws `failure`.
     bare_socket(const asio::any_io_executor&, int socket);
     bare_socket(const bare_socket&) = delete;
     ~bare_socket();
 
     int number() const noexcept { return number_; }
 
-    // As much as goes at once: `would_block` if that is nothing. Any thread.
+    // Writes as much as the system accepts at once; fails with `would_block` if it accepts nothing.
+    // Any thread.
     std::size_t write_some(std::string_view, error_code&) const noexcept;
-    /// Zero without an error: the end.
+    /// Reads what has arrived. Zero without an error: the server closed the connection.
     std::size_t read_some(char* into, std::size_t size, error_code&) const noexcept;
 
-    /// In the background: until something has come that nobody else reads. It may be wrong.
+    /// For the background thread: waits until data arrives that no other thread reads. It may
+    /// return without data.
     asio::awaitable<void> readable();
     asio::awaitable<void> writable();
 
-    /// Whether another thread reads.
+    /// True: another thread reads, so the background thread ignores arrivals.
     void look_away(bool);
     bool looks_away() const noexcept { return looks_away_; }
 
-    /// Whoever waits for it, on any thread, goes on.
+    /// Shuts the socket down, and wakes all waiting threads.
     void shut_down();
 
 private:
@@ -44,10 +47,10 @@ private:
     void go_on();
 
     const int number_;
-    asio::posix::stream_descriptor watcher_; // an epoll, of this socket alone
+    asio::posix::stream_descriptor watcher_; // an epoll that watches only this socket
     bool looks_away_ = false;
     bool shut_ = false;
-    asio::any_completion_handler<void()> waiter_; // swap it, never assign it: Boost 1.81
+    asio::any_completion_handler<void()> waiter_; // swap it, never assign it: bug in Boost 1.81
 };
 
 } // namespace holdfast::net

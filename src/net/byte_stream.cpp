@@ -30,7 +30,7 @@ asio::awaitable<void> byte_stream::dial(std::shared_ptr<const destination> to,
     occupied_with("connecting");
     error_code failed = asio::error::host_not_found;
     for (std::size_t tried = 0; tried < peers.size(); ++tried) {
-        // An address that does not answer must not use up the time of those behind it.
+        // An address without a reply must leave time for the addresses after it.
         const auto untried = static_cast<duration::rep>(peers.size() - tried);
         const time_point now = home_.time.now();
         failed = co_await connect_to(peers[tried], now + (give_up_at - now) / untried);
@@ -87,7 +87,7 @@ asio::awaitable<error_code> byte_stream::connect_to(stream_endpoint peer, time_p
     co_return late ? asio::error::timed_out : failed;
 }
 
-/// From the outbox to what is sent.
+/// Moves the outbox into the send buffer, encrypted if TLS is used.
 bool byte_stream::pack() {
     bool well = true;
     if (session_) {
@@ -131,7 +131,7 @@ void byte_stream::write_begun() noexcept {
 bool byte_stream::end_sending() {
     sent_ = written_;
     if (cut_)
-        sent_ = sending_.size(); // by somebody else meanwhile
+        sent_ = sending_.size(); // cut by another thread in the meantime
     else if (unwritten_ && unwritten_ != asio::error::would_block)
         drop_rest(unwritten_);
     return sent_ == sending_.size();
@@ -146,7 +146,7 @@ asio::awaitable<void> byte_stream::send_rest() {
             drop_rest(failed);
     }
     if (bare_) {
-        sent_ = sending_.size(); // also of one that was cut
+        sent_ = sending_.size(); // also if the connection was cut
         co_return;
     }
     const auto rest = asio::buffer(sending_) + sent_;
@@ -224,10 +224,10 @@ void byte_stream::cut(failure why) {
     look_up_alarm_->ring();
 }
 
-/// Tells the server what goes at once, and waits for nothing.
+/// Sends the TLS close_notify if it can be written at once; waits for nothing.
 void byte_stream::take_leave() {
     if (sent_ != sending_.size())
-        return; // it would come in the middle of something else
+        return; // it would be written into the middle of a TLS record
     sending_.clear();
     session_->say_goodbye(sending_);
     error_code ignored;
@@ -240,7 +240,8 @@ void byte_stream::take_leave() {
 
 void byte_stream::hang_up() {
     if (bare_)
-        return bare_->shut_down(); // it is closed with this object: another thread may wait for it
+        // The destructor closes it, because another thread may still wait for it.
+        return bare_->shut_down();
     error_code ignored;
     socket_.close(ignored);
 }

@@ -17,85 +17,87 @@
 
 namespace holdfast::net {
 
-/// Of a connection that ended in an orderly way.
+/// Error text for a connection that the server closed normally.
 inline constexpr const char* closed_by_server = "closed by the server";
 
-/// One connection, from its making to its end; a new one is another object, so what belongs to an
-/// old one cannot be taken for the new one's. Moves bytes, through TLS if its destination wants
-/// that. Each protocol derives its own, which knows what the bytes mean.
+/// Network connection that moves bytes, through TLS if the destination wants it. Each protocol has
+/// a derived class that interprets the bytes. An object is used for one connection only; a new
+/// connection is a new object, so old events cannot be confused with events of the new connection.
 ///
-/// Whoever runs one of its loops keeps it alive meanwhile.
+/// A coroutine that runs one of the loops keeps the object alive.
 class byte_stream {
 public:
     byte_stream(const byte_stream&) = delete;
     virtual ~byte_stream() = default;
 
-    /// Shares the time out among the server's addresses. Throws `failure`: unreachable, or what
-    /// tls_session throws.
+    /// Connects to the server. Divides the time among the server's addresses. Throws `failure`:
+    /// `unreachable`, or the errors of tls_session.
     asio::awaitable<void> dial(std::shared_ptr<const destination>, time_point give_up_at);
 
-    /// Where it leads, once it is dialled.
+    /// destination, known after dial()
     const std::shared_ptr<const destination>& to() const { return to_; }
-    /// By which of its addresses.
+    /// the address of the destination that was used
     const stream_endpoint& peer() const { return peer_; }
 
-    /// What is composed here goes out with the next send().
+    /// Buffer for outgoing data; the next send() writes it.
     std::string& outbox() { return outbox_; }
 
-    /// Writes the outbox, as much of it as the system takes at once. False: send_rest() must take
-    /// care of the rest, and until it has there is no more to be sent.
+    /// Writes the outbox, as much as the system accepts at once. False: data is left. Call
+    /// send_rest(), and send nothing else until it has completed.
     [[nodiscard]] bool send();
     asio::awaitable<void> send_rest();
     bool can_send() const { return !cut_ && sent_ == sending_.size(); }
 
-    // The same in three steps, of which only the second may be done on any thread. With bare()
-    // only.
-    /// False: there is nothing to be sent, or no way to.
+    // The next functions do the same as send() in three steps. Only write_begun() may run on any
+    // thread. Use them only with bare().
+    /// False: there is nothing to send, or sending is impossible.
     bool begin_sending();
     void write_begun() noexcept;
     [[nodiscard]] bool end_sending();
 
-    /// Waits until something arrives, which is taken. Throws `failure` when the connection ends.
+    /// Waits for data and passes it to take(). Throws `failure` when the connection ends.
     asio::awaitable<void> receive();
 
-    /// From here on calling threads may read and write, without waking the background thread.
+    /// Allows calling threads to read and write from now on, without waking the background thread.
     void make_bare();
     /// Null: Asio has the socket.
     bare_socket* bare() { return bare_ ? &*bare_ : nullptr; }
-    /// Takes what has arrived, if anything. Throws as receive(). With bare() only.
+    /// Reads the data that has arrived, if any. Throws the errors of receive(). Use it only with
+    /// bare().
     void take_arrived();
 
-    /// Ends it, and all loops on it. The first reason is the one that counts.
+    /// Ends the connection and all loops on it. If it is called again, the first reason is kept.
     virtual void cut(failure why);
     bool is_cut() const { return cut_.has_value(); }
 
-    /// What it is busy with, for whoever must tell why it took too long.
+    /// Says what the connection is doing, for the error text of a timeout.
     void occupied_with(std::string what) { occupation_ = std::move(what); }
     const std::string& occupation() const { return occupation_; }
 
 protected:
-    /// `patience`: how long an answer may take. `to_have_tls` completes "what answers there speaks
-    /// TLS; ", and is a literal.
+    /// `patience`: timeout of one reply. `to_have_tls`: literal that follows "what answers there
+    /// speaks TLS; " in an error text.
     byte_stream(const store_context&, duration patience, const char* to_have_tls);
 
-    /// What is left of it for who moves bytes in another way: Asio knows the socket no more.
+    /// Socket and TLS session, for code that takes over the transport. Asio does not know the
+    /// socket any more.
     struct parts {
         int socket;
-        std::unique_ptr<tls_session> session; ///< null: plain
+        std::unique_ptr<tls_session> session; ///< null: without TLS
         std::shared_ptr<const destination> to;
     };
     parts take_apart();
 
-    /// What has arrived; it is valid within the call.
+    /// Handles data that has arrived. The view is valid during the call.
     virtual void take(std::string_view received) = 0;
 
-    /// Nothing more can be written, and what was being written is dropped. Cuts the connection.
+    /// Called when writing has failed; unwritten data is dropped. Cuts the connection.
     virtual void went_deaf(error_code why);
 
-    /// Why there is no more to be received.
+    /// Returns the error text for the end of the connection.
     virtual std::string end_in_words(error_code why) const;
 
-    /// It is without TLS, and not a single byte has come.
+    /// Whether the connection has no TLS and no data has arrived.
     bool is_silent() const { return !heard_ && !session_; }
 
     const store_context& home() const { return home_; }
@@ -119,19 +121,19 @@ private:
     const char* const to_have_tls_;
     const std::unique_ptr<alarm> look_up_alarm_;
     stream_socket socket_;
-    std::optional<bare_socket> bare_; // has taken its place
+    std::optional<bare_socket> bare_; // used instead of socket_ after make_bare()
     std::shared_ptr<const destination> to_;
     stream_endpoint peer_;
-    std::unique_ptr<tls_session> session_; // null: plain
-    bool heard_ = false;                   // a single byte
+    std::unique_ptr<tls_session> session_; // null: without TLS
+    bool heard_ = false;                   // some data has arrived
     std::optional<failure> cut_;
     std::string occupation_;
 
     std::string outbox_;
-    std::string sending_;     // stays where it is while it is being written
-    std::size_t sent_ = 0;    // of sending_
-    std::size_t written_ = 0; // of sending_, by the last attempt
-    error_code unwritten_;    // likewise
+    std::string sending_;     // not moved or changed while it is written
+    std::size_t sent_ = 0;    // bytes of sending_ that are done
+    std::size_t written_ = 0; // bytes of sending_ written by the last attempt
+    error_code unwritten_;    // error of the last attempt
     std::array<char, 64 * 1024> inbox_;
 };
 

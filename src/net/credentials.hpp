@@ -5,8 +5,8 @@
 
 namespace holdfast::net {
 
-/// User name and password of the next connection: those of `fixed`, and the provider's where that
-/// has none. The provider may be empty. Throws `failure` (unreachable) if it throws.
+/// Returns the user name and password for the next connection. Empty fields of `fixed` are filled
+/// by the provider, which may be empty. Throws `failure` (unreachable) if the provider throws.
 credentials credentials_now(const credentials& fixed, const credential_provider&);
 
 } // namespace holdfast::net

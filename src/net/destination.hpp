@@ -14,9 +14,10 @@
 
 namespace holdfast::net {
 
-/// Where one server is, and how to know that it is the right one.
+/// Address of a server, and how to verify the server.
 struct destination {
-    /// A host that is a path is a socket: so several servers may be in one process of tests.
+    /// Uses a host that is a path as the path of a unix socket. Tests use this to run several
+    /// servers in one process.
     destination(const server_address& where, const std::optional<tls_options>& over)
         : destination{where.host.starts_with('/') ? where.host : std::string{}, where, over} {}
 
@@ -27,11 +28,11 @@ struct destination {
         , port{where.port}
         , tls{over ? std::make_unique<tls_context>(*over, where.host) : nullptr} {}
 
-    const std::string unix_socket; ///< empty: it is over TCP
+    const std::string unix_socket; ///< empty: TCP
     const std::string host;
     const std::uint16_t port;
-    const std::string address = address_of(unix_socket, host, port); ///< for people
-    const std::unique_ptr<tls_context> tls;                          ///< null: plain
+    const std::string address = address_of(unix_socket, host, port); ///< for error texts
+    const std::unique_ptr<tls_context> tls;                          ///< null: without TLS
 };
 
 } // namespace holdfast::net

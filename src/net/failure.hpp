@@ -9,8 +9,8 @@
 
 namespace holdfast::net {
 
-/// Why something did not work: what the caller now knows, and the story for people. Thrown, and
-/// kept where several must be told. Never contains a password.
+/// Error with a code and a text for people. It is thrown; it is also stored if several callers must
+/// receive it. The text never contains a password.
 class failure : public boost::system::system_error {
 public:
     failure(error_code code, std::string text)
@@ -21,14 +21,14 @@ public:
     failure(store_errc code, std::string text)
         : failure{make_error_code(code), std::move(text)} {}
 
-    /// The story alone; what() adds the code's message to it.
+    /// Returns the text only; what() also contains the message of the code.
     const std::string& text() const noexcept { return text_; }
 
 private:
     std::string text_;
 };
 
-/// Of whatever was thrown: a failure's story, without the code's message.
+/// Returns the text of an exception; for a `failure`, without the message of the code.
 inline std::string story_of(const std::exception& why) {
     const auto* const told = dynamic_cast<const failure*>(&why);
     return told ? told->text() : why.what();

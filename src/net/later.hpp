@@ -5,7 +5,8 @@
 
 namespace holdfast::net {
 
-/// `length`, which is not negative, after `from`; "never" is as far as one can count, and stays so.
+/// Returns `from + length`, or time_point::max() ("never") if the sum would overflow. `length` must
+/// not be negative.
 constexpr time_point later(time_point from, duration length) {
     return from > time_point::max() - length ? time_point::max() : from + length;
 }

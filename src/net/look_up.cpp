@@ -14,7 +14,7 @@ namespace {
 using asio::ip::tcp;
 
 struct answer {
-    alarm* wake; ///< null: nobody is interested any more
+    alarm* wake; ///< null: the caller has stopped waiting
     bool come = false;
     error_code failed{};
     std::vector<tcp::endpoint> found{};
@@ -27,7 +27,8 @@ asio::awaitable<std::vector<tcp::endpoint>> look_up(asio::any_io_executor execut
                                                     alarm& wake, std::function<bool()> given_up) {
     error_code not_numeric;
     const auto numeric = asio::ip::make_address(host, not_numeric);
-    if (!not_numeric) // Asio's resolver would start a thread for it
+    // For an IP address, Asio's resolver would start a thread without need.
+    if (!not_numeric)
         co_return std::vector{tcp::endpoint{numeric, port}};
 
     const auto told = std::make_shared<answer>(answer{.wake = &wake});

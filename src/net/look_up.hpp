@@ -11,9 +11,9 @@
 
 namespace holdfast::net {
 
-/// The addresses of a host. A system's resolver can hang for minutes and cannot be stopped, so it
-/// is left alone with its answer as soon as `given_up`, which is asked whenever `wake` rings.
-/// Throws `failure` (unreachable).
+/// Returns the addresses of a host. A system's resolver can hang for minutes and cannot be stopped.
+/// So the function stops waiting as soon as `given_up` returns true, and ignores the resolver's
+/// later result. It calls `given_up` whenever `wake` rings. Throws `failure` (unreachable).
 asio::awaitable<std::vector<asio::ip::tcp::endpoint>> look_up(asio::any_io_executor,
                                                               std::string host, std::uint16_t port,
                                                               alarm& wake,

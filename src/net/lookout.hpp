@@ -8,16 +8,17 @@
 
 namespace holdfast::net {
 
-/// Tells when the first of many limits is reached. One alarm for all of them: what is done in time
-/// need not be told here.
+/// Deadline timer for many requests: calls a function when the first deadline is reached. It uses
+/// one alarm for all deadlines. A request that completes in time need not be removed.
 class lookout {
 public:
-    /// `next`: the first limit there is now, never if there is none; `reached` is called then.
+    /// `next` returns the first deadline, or never if there is none. `reached` is called when that
+    /// deadline is reached.
     lookout(const store_context&, std::function<time_point()> next,
             std::function<void(time_point now)> reached);
     lookout(const lookout&) = delete;
 
-    /// A limit has come to those there were. `keep` lives until there are none.
+    /// Adds a deadline. `keep` lives until there are no deadlines left.
     void watch_for(time_point limit, std::shared_ptr<void> keep);
 
     void close();

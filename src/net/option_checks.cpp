@@ -15,7 +15,7 @@
 namespace holdfast::net {
 namespace {
 
-/// Timers count milliseconds on 64 bits; nobody waits for a server for longer than this.
+/// Limit for all times. Timers count milliseconds in 64 bits, and no program needs to wait longer.
 constexpr duration longest_time = std::chrono::hours{24};
 constexpr std::size_t servers_most = 64;
 

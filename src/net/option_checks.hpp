@@ -14,20 +14,20 @@
 
 namespace holdfast::net {
 
-/// What a certificate or a hello can carry at all.
+/// Longest name in a certificate and in a ClientHello.
 inline constexpr std::size_t server_name_bytes_max = 253;
 
-/// What the options of each store are checked for. What is wrong throws `errc::invalid_argument`;
-/// the text says whose options they are, and names the field.
+/// Checks of options that all stores share. Each check throws `errc::invalid_argument`; the text
+/// contains `whose` and names the field.
 class option_checks {
 public:
-    /// `whose`: a literal, as `redis::options`.
+    /// `whose`: a string literal, for example `redis::options`.
     explicit constexpr option_checks(std::string_view whose)
         : whose_{whose} {}
 
     void require(bool holds, std::string_view why_not) const;
 
-    /// `least` to 1 day.
+    /// Checks that a time is between `least` and 1 day.
     void time(duration value, std::string_view field, duration least = duration{1}) const;
     void backoff(duration least, duration most) const;
 
@@ -35,21 +35,21 @@ public:
     void unix_socket(std::string_view path) const;
     void host(std::string_view name, std::string_view field) const;
 
-    /// Which one is there twice, and its numbers in the list.
+    /// A server that is in a list twice, and its two positions.
     struct repeated {
         server_address which;
         std::size_t first, again;
 
-        std::string numbers() const; ///< `number 1 and 2`
+        std::string numbers() const; ///< for example `number 1 and 2`
     };
-    /// 1 to 64 servers, each with a host. Port 0 is the usual one. Those behind a repeated one are
-    /// not looked at.
+    /// Checks a list of 1 to 64 servers, each with a host. Port 0 means `usual_port`. Returns the
+    /// first repeated server; servers after it are not checked.
     [[nodiscard]] std::optional<repeated>
     servers(std::vector<server_address>, std::uint16_t usual_port, std::string_view field) const;
 
-    /// Certificate and key come together.
+    /// Checks that certificate and key are given together.
     void certificate(const tls_options&, const std::string& field) const;
-    /// They can be read and used.
+    /// Checks that the files can be read and used.
     void files(const tls_options&) const;
 
 private:

@@ -10,11 +10,11 @@
 
 namespace holdfast::net {
 
-/// Tells the observer when the server goes away and when it is back: once per outage, however many
-/// attempts to connect fail meanwhile.
+/// Reports to the observer when a server becomes unreachable and when it is back. Reports each
+/// outage once, however many attempts to connect fail.
 class presence {
 public:
-    /// It must outlive it.
+    /// `home` must outlive this object.
     explicit presence(const store_context& home)
         : home_{home} {}
 
@@ -26,7 +26,7 @@ private:
     std::optional<time_point> gone_since_;
 };
 
-/// Tells the observer that the server is there and denies something that locks can do without.
+/// Reports to the observer that the server denies a feature that locks can work without.
 void tell_impaired(const store_context&, const std::string& address, const failure& why);
 
 } // namespace holdfast::net

@@ -15,7 +15,7 @@ namespace {
 constexpr int probes = 3;
 
 void set(stream_socket& socket, int level, int name, int value) {
-    // What a system does not know, it does without.
+    // An option that the system does not support is skipped.
     (void)::setsockopt(socket.native_handle(), level, name, &value, sizeof value);
 }
 
@@ -24,8 +24,8 @@ int whole_seconds(duration length) {
     return static_cast<int>(std::max<std::int64_t>(seconds, 1));
 }
 
-/// A peer that vanished is found in twice the time that one answer may take, the time after which
-/// the mouth does not wait for an answer either.
+/// Sets the kernel's timeouts so that a dead peer is detected after twice the timeout of one reply.
+/// The Redis command connection (`mouth`) gives up after the same time.
 void watch_over_peer(stream_socket& socket, duration patience) {
     patience = std::clamp(patience, duration{500}, duration{std::chrono::minutes{30}});
     set(socket, IPPROTO_TCP, TCP_NODELAY, 1);

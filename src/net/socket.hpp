@@ -8,13 +8,13 @@
 
 namespace holdfast::net {
 
-/// TCP and unix sockets alike.
+/// TCP socket or unix socket.
 using stream_socket = asio::generic::stream_protocol::socket;
 using stream_endpoint = asio::generic::stream_protocol::endpoint;
 
-/// Opens a socket for that endpoint, not connected yet, with all that Asio leaves to chance: closed
-/// on exec, non-blocking, no delay of small writes, and the kernel watching over a peer that is
-/// silent for longer than an answer may take (`patience`).
+/// Opens a socket for the endpoint; does not connect it. Sets the options that Asio does not set:
+/// close-on-exec, non-blocking, no delay of small writes. The kernel also watches for a dead peer;
+/// `patience` is the timeout of one reply.
 error_code open_socket(stream_socket&, const stream_endpoint&, duration patience);
 
 } // namespace holdfast::net

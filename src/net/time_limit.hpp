@@ -8,8 +8,8 @@
 
 namespace holdfast::net {
 
-/// Calls `late` at that moment, on the executor, unless it is destroyed before: a bound on the life
-/// of what is done in its scope.
+/// Timeout of a scope: calls `late` at the given time, on the executor, unless this object is
+/// destroyed before.
 class time_limit {
 public:
     time_limit(const store_context&, time_point when, std::function<void()> late);

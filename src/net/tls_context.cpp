@@ -42,7 +42,7 @@ void check_files(const tls_options& how) {
 }
 
 bool tls_session::is_tls(std::string_view first_bytes) {
-    // The types of a record, from change_cipher_spec to application_data (RFC 8446, section 5.1).
+    // Types of a TLS record, from change_cipher_spec to application_data (RFC 8446, section 5.1).
     constexpr unsigned char first_type = 20;
     constexpr unsigned char last_type = 23;
     const auto type = static_cast<unsigned char>(first_bytes.empty() ? '\0' : first_bytes.front());

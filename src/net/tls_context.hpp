@@ -10,22 +10,23 @@
 
 namespace holdfast::net {
 
-/// What the TLS connections to one server have in common.
+/// TLS settings that all connections to one server share.
 class tls_context {
 public:
-    /// Reads no file yet. Throws `failure` (unreachable) if TLS cannot be had at all.
+    /// Reads no file yet. Throws `failure` (unreachable) if TLS is not available.
     tls_context(const tls_options&, const std::string& host);
 
-    /// With the certificates that are in the files by now. Throws `failure` (unreachable), naming
-    /// the file, if they cannot be used.
+    /// Starts a session with the current contents of the certificate files. Throws `failure`
+    /// (unreachable), which names the file, if a file cannot be used.
     std::unique_ptr<tls_session> begin();
 
 private:
     const std::unique_ptr<tls_engine> engine_;
 };
 
-/// Throws as `begin` would because of the files. Also makes sure that OpenSSL ends, at the end of
-/// the program, after whatever is being made now.
+/// Throws the errors of `begin` that are caused by files. The call also initializes OpenSSL. So if
+/// a static object calls it while it is created, the object is destroyed before OpenSSL is cleaned
+/// up at the end of the program.
 void check_files(const tls_options&);
 
 } // namespace holdfast::net

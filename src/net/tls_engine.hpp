@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What does TLS, as the rest sees it. src/net/openssl is the only one, and it is reached in one of
-// two ways. The static library links it. The shared library and the program load it when the first
-// server wants TLS (src/net/on_demand): the dynamic linker takes longer for OpenSSL than for all
-// else, and most servers do not speak TLS.
+// Interface of the TLS implementation. src/net/openssl is the only implementation. The static
+// library links it. The shared library and the program load it when the first server needs TLS
+// (src/net/on_demand). The reason: the dynamic linker needs more time for OpenSSL than for
+// everything else, and most servers do not use TLS.
 #pragma once
 
 #include <holdfast/error.hpp>
@@ -15,17 +15,17 @@
 
 namespace holdfast::net {
 
-/// Why TLS does not go on. Returned, and without an error code: a loaded module may have a C++
-/// runtime of its own, and has error categories of its own, which are never equal to ours. So no
-/// exception leaves what is below.
+/// Error of TLS. It is returned, not thrown, and has no std or Boost error code. A loaded module
+/// may have its own C++ runtime and its own error categories, which never compare equal to ours. So
+/// no exception leaves the module.
 struct tls_trouble {
-    std::optional<store_errc> code; ///< nothing: a file cannot be used
+    std::optional<store_errc> code; ///< empty: a file cannot be used
     std::string text;
 };
 
 using maybe_trouble = std::optional<tls_trouble>;
 
-/// One connection's TLS. All that `tls_session` promises.
+/// TLS of one connection; see `tls_session` for the functions.
 class tls_talk {
 public:
     virtual ~tls_talk() = default;
@@ -37,17 +37,18 @@ public:
     virtual void say_goodbye(std::string& out) = 0;
 };
 
-/// What the connections to one server have in common.
+/// TLS settings that all connections to one server share.
 class tls_engine {
 public:
     virtual ~tls_engine() = default;
 
-    /// Whether a file cannot be used, as for begin().
+    /// Checks the files; returns the errors that begin() would return for them.
     [[nodiscard]] virtual maybe_trouble check_files() const = 0;
     [[nodiscard]] virtual maybe_trouble begin(std::unique_ptr<tls_talk>& begun) = 0;
 };
 
-/// For a server that has a certificate of this name. `made` is empty if it cannot be loaded.
+/// Creates the engine for a server whose certificate has this name. `made` stays empty if TLS
+/// cannot be loaded.
 [[nodiscard]] maybe_trouble make_tls_engine(const tls_options&, const std::string& server_name,
                                             std::unique_ptr<tls_engine>& made);
 

@@ -9,37 +9,38 @@
 
 namespace holdfast::net {
 
-/// TLS as a function of bytes: what is to be said becomes what is sent, what was received becomes
-/// what was said. It moves nothing by itself, so a connection writes, waits and ends with TLS
-/// exactly as it does without.
+/// TLS as a function of bytes: it encrypts data to be sent, and decrypts data that was received. It
+/// does no I/O, so a connection writes, waits and ends in the same way with and without TLS.
 ///
-/// Until it is established, send what seal("") gives and open() what comes.
+/// Until established() is true, send the output of seal("") and pass all received data to open().
 class tls_session {
 public:
-    /// A client's, which has begun the handshake.
+    /// Takes a client session that has begun the handshake.
     explicit tls_session(std::unique_ptr<tls_talk> begun)
         : talk_{std::move(begun)} {}
 
-    /// Whether a peer that begins like that speaks TLS.
+    /// Returns whether a peer speaks TLS, according to its first bytes.
     static bool is_tls(std::string_view first_bytes);
 
     bool established() const { return talk_->established(); }
 
-    /// Appends to `out` what there is to be sent: TLS' own part, then `plain`. False: the session
-    /// is broken, and `plain` was not sealed.
+    /// Appends the data to send to `out`: TLS's own messages, then `plain` encrypted. False: the
+    /// session is broken, and `plain` was not encrypted.
     [[nodiscard]] bool seal(std::string_view plain, std::string& out) {
         return talk_->seal(plain, out);
     }
 
-    /// What was said; valid until the next call. Throws `failure`: `store_errc::untrusted` if the
-    /// server is not known to be the one that was meant, `store_errc::not_authenticated` if it does
-    /// not accept this client, else `store_errc::tls_failed`.
+    /// Returns the decrypted data; valid until the next call. Throws `failure`:
+    /// `store_errc::untrusted` if the server's certificate is not accepted,
+    /// `store_errc::not_authenticated` if the server does not accept this client, else
+    /// `store_errc::tls_failed`.
     std::string_view open(std::string_view received);
 
-    /// The server has said that no more will come. Without it, an end is a cut.
+    /// Whether the server has sent close_notify. If the connection ends without it, the data may be
+    /// cut off.
     bool ended() const { return talk_->ended(); }
 
-    /// Appends what tells the server the same.
+    /// Appends our close_notify to `out`.
     void say_goodbye(std::string& out) { talk_->say_goodbye(out); }
 
 private:

@@ -14,6 +14,7 @@ namespace {
 
 enum class topology { sentinels, cluster };
 
+/// URL scheme of other client libraries; the comments in the table name the libraries.
 struct foreign_scheme {
     std::string_view scheme;
     topology what;
@@ -31,10 +32,10 @@ constexpr foreign_scheme foreign_schemes[] = {
     {"valkeys-cluster", topology::cluster, true},    // fred
 };
 
-/// Where they name the service: lettuce, go-redis, asynq, fred.
+/// Parameters in which other clients name the service: lettuce, go-redis, asynq, fred.
 constexpr std::string_view service_parameters[] = {"sentinelMasterId", "master_name", "master",
                                                    "sentinelServiceName"};
-/// Where they name more hosts: go-redis, fred.
+/// Parameters in which other clients name more hosts: go-redis, fred.
 constexpr std::string_view host_parameters[] = {"addr", "node"};
 
 template <std::size_t Count>
@@ -42,7 +43,7 @@ bool is_one_of(const std::string_view (&names)[Count], std::string_view name) {
     return std::ranges::find(names, name) != std::end(names);
 }
 
-/// As RFC 3986 wants it, so that it can be copied, and cannot hurt a terminal.
+/// Percent-encodes text as in RFC 3986, so that it can be copied and is safe for a terminal.
 std::string encoded(std::string_view text, std::string_view also_allowed = {}) {
     constexpr std::string_view digits = "0123456789ABCDEF";
     constexpr std::string_view unreserved = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -62,8 +63,8 @@ bool is_number(std::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
 }
 
-/// Nothing, if that may be no port: in redis-cluster://user:password, without a host, it is the
-/// password.
+/// Returns host and port as text. Returns nothing if the port may not be a port: in
+/// redis-cluster://user:password, which has no host, it is the password.
 std::optional<std::string> written(const host_and_port& one) {
     constexpr std::size_t digits_max = 5;
     if (one.host.empty() || (one.port && (!is_number(*one.port) || one.port->size() > digits_max)))
@@ -94,7 +95,8 @@ std::string service_in(const parts& all) {
     return all.fragment && !all.fragment->empty() ? encoded(*all.fragment) : "SERVICE";
 }
 
-/// What it would be here, as far as it may be shown and is not too long.
+/// Returns the URL in holdfast's form. Parts that must not be shown or are too long are replaced by
+/// placeholders.
 std::string written_here(const parts& all, topology what, bool over_tls) {
     constexpr std::size_t length_max = 500;
     const bool of_sentinels = what == topology::sentinels;
@@ -110,7 +112,8 @@ std::string written_here(const parts& all, topology what, bool over_tls) {
            (of_sentinels ? '/' + (is_short ? service : "SERVICE") : "");
 }
 
-/// go-redis writes its clusters and Sentinels as one server with more addresses.
+/// Throws for a URL of go-redis, which writes a cluster or Sentinels as one server with more
+/// addresses.
 void refuse_addresses(const parts& all) {
     const auto has = [&](std::string_view name) {
         return std::ranges::count(all.parameters, name, &parameter::name) > 0;

@@ -5,8 +5,9 @@
 
 namespace holdfast::url {
 
-/// Refuses what other clients write for Sentinels and clusters, with what is written here instead;
-/// and a fragment, which no URL here has. Throws `errc::invalid_argument`.
+/// Throws `errc::invalid_argument` for URLs of Sentinels and clusters in the form of other clients;
+/// the text shows the form that holdfast accepts. Also throws for a fragment, because no URL of
+/// holdfast has a fragment.
 void refuse_what_others_write(const parts&);
 
 } // namespace holdfast::url

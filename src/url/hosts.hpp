@@ -10,12 +10,12 @@
 
 namespace holdfast::url {
 
-/// Refuses what is no port. Nothing of it is shown: in redis://user:password, without a host, it is
-/// the password.
+/// Returns the port number; throws if the text is not a port. The error does not show the text: in
+/// redis://user:password, which has no host, it is the password.
 std::uint16_t read_port(const parts&, const std::string& text);
 
-/// The hosts of the URL, in order; a port that is left out is 0. Refuses one that is empty, and a
-/// URL without any, with `example`.
+/// Returns the hosts of the URL, in order; a missing port is 0. Throws for an empty host and for a
+/// URL without hosts; the error shows `example`.
 std::vector<server_address> servers_in(const parts&, std::string_view example);
 
 } // namespace holdfast::url

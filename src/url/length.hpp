@@ -8,13 +8,13 @@
 
 namespace holdfast::url {
 
-/// A length of time as text, and why it is none.
+/// Result of read_length(): a length of time, or the reason why the text is not one.
 struct length {
     duration value{};
-    std::string objection{}; ///< empty: it is one
+    std::string objection{}; ///< empty: `value` is valid
 };
 
-/// `500ms`, `10s`, `5m`, `1h`.
+/// Reads a length of time such as `500ms`, `10s`, `5m`, `1h`.
 length read_length(std::string_view text);
 
 } // namespace holdfast::url

@@ -13,8 +13,8 @@
 namespace holdfast::url {
 namespace {
 
-/// Takes what stands before `separator` off the front of `rest`, the separator too. Nothing, and
-/// `rest` as it was, if it is not there.
+/// Removes the text before `separator`, and the separator, from the front of `rest`. Returns the
+/// removed text. Returns nothing, and leaves `rest` unchanged, if the separator is missing.
 std::optional<std::string_view> take_until(std::string_view& rest, char separator) {
     const std::size_t at = rest.find(separator);
     if (at == rest.npos)
@@ -69,7 +69,7 @@ void read_user(std::string_view user_and_password, parts& into) {
                "once, before the first host");
 }
 
-/// `[address]`, off the front of `rest`.
+/// Removes `[address]` from the front of `rest`, and returns the address.
 std::string take_ipv6(std::string_view& rest, const parts& all) {
     rest.remove_prefix(1);
     const auto address = take_until(rest, ']');
@@ -122,15 +122,15 @@ std::vector<std::string> segments_of(std::string_view path) {
     return found;
 }
 
-/// Whether the name of a parameter says that it is a password, ours or another client's. A '?' may
-/// stand for the '&' that was meant.
+/// Returns whether the name of any parameter says that it is a password, also with names of other
+/// clients. A '?' may be a wrongly written '&'.
 bool has_password(std::string_view query) {
     while (!query.empty()) {
         const std::string_view one = query.substr(0, query.find_first_of("&?"));
         query.remove_prefix(std::min(one.size() + 1, query.size()));
         std::string name{one.substr(0, one.find('='))};
         for (char& c : name)
-            c = static_cast<char>(c | 0x20); // a letter becomes small
+            c = static_cast<char>(c | 0x20); // makes a letter lower case
         if (name.find("pass") != name.npos)
             return true;
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A URL taken apart (RFC 3986). Not Boost.URL: its errors name no part, and its header-only mode
-// would put its symbols into every program that links the library statically, a second time where
-// the program uses it too.
+// Splits a URL into its parts (RFC 3986). Boost.URL is not used, because its errors do not name the
+// wrong part. Also, its header-only mode would put its symbols into every program that links the
+// library statically; a program that uses Boost.URL itself would then have them twice.
 #pragma once
 
 #include <holdfast/secret.hpp>
@@ -15,40 +15,42 @@ namespace holdfast::url {
 
 struct parameter {
     std::string name;
-    secret value; ///< which may be a password
+    secret value; ///< may be a password
 };
 
 struct host_and_port {
-    std::string host;                ///< of an IPv6 address without its brackets
-    std::optional<std::string> port; ///< as it was written
+    std::string host;                ///< an IPv6 address has no brackets here
+    std::optional<std::string> port; ///< as written in the URL
 };
 
-/// Everything decoded but for ports and the fragment. Nothing: the part is not there, its separator
-/// neither.
+/// The parts of a URL. All of them are decoded, except the ports and the fragment. An empty
+/// optional means that the part and its separator are missing.
 struct parts {
     std::string scheme; ///< in lower case
     bool has_authority = false;
     std::string user;
     secret password;
-    std::vector<host_and_port> hosts{{}}; ///< separated by commas; the first is always there
+    /// Separated by commas in the URL; has at least one element.
+    std::vector<host_and_port> hosts{{}};
     std::string path;
-    std::vector<std::string> segments; ///< what the '/' of the path separate; '%2F' does not
+    std::vector<std::string> segments; ///< separated by '/' in the path; '%2F' does not separate
     std::vector<parameter> parameters;
     std::optional<std::string> fragment;
 
-    /// A '@' behind the host may mean that a password had a '/', '?' or '#' in it, and a parameter
-    /// that is a password may have had a '&': then any of the parts may be a piece of it, and no
-    /// error may show them.
+    /// False: no error message may show any part, because each part may be a piece of a password.
+    /// This is the case if an '@' follows the host, because a password may contain an unencoded
+    /// '/', '?' or '#'. It is also the case if a parameter is a password, because it may contain an
+    /// unencoded '&'.
     bool may_show = true;
 };
 
-/// Throws `errc::invalid_argument`.
+/// Splits a URL. Throws `errc::invalid_argument`.
 parts split(std::string_view url);
 
-/// The scheme that such a text is, in lower case; empty: it is none.
+/// Returns the text in lower case if it is a valid scheme, else an empty string.
 std::string scheme_of(std::string_view text);
 
-/// What errors say of a part that was given.
+/// Returns how an error message shows a part of the URL.
 std::string shown(const parts&, std::string_view given);
 
 } // namespace holdfast::url

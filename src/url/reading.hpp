@@ -12,7 +12,8 @@
 
 namespace holdfast::url {
 
-/// What a `store_url` stands on: the URL, and which of its parameters were asked for.
+/// Implementation of `store_url`: the URL, and the names of the parameters that a reader has asked
+/// for.
 class reading {
 public:
     explicit reading(const parts& of, credential_provider with = {})
@@ -22,7 +23,7 @@ public:
 
     const parts& all;
     const credential_provider logging_in;
-    std::vector<std::string> known{}; ///< in the order in which they were asked for
+    std::vector<std::string> known{}; ///< in the order of the calls
 };
 
 } // namespace holdfast::url

@@ -21,7 +21,7 @@ store_factory redis_store(store_url& url) {
     read_server_parameters(url, server);
     url.refuse_unknown();
     if (server.sentinel)
-        server.sentinel->tls = server.tls; // the same files
+        server.sentinel->tls = server.tls; // the same certificate files
     return redis::make_store(std::move(server));
 }
 
@@ -29,7 +29,8 @@ store_factory zookeeper_store(store_url& url) {
     return zookeeper::make_store(read_ensemble(url));
 }
 
-/// With what follows it, as an error lists it.
+/// A scheme of the core library. `followed_by` is the text after its name in error messages; empty:
+/// not listed.
 struct own_scheme {
     std::string_view name;
     std::string_view followed_by;
@@ -48,7 +49,7 @@ constexpr own_scheme own_schemes[] = {
     {"zookeeper", "", zookeeper_store},
 };
 
-/// Schemes that a component of ours adds, if the program wants it.
+/// Schemes that a component of holdfast adds, if the program uses the component.
 constexpr std::string_view scheme_of_testing = "memory";
 constexpr std::string_view schemes_of_mysql[] = {"mysql", "mariadb", "mysql+unix", "mariadb+unix"};
 
@@ -57,7 +58,8 @@ bool has(const Schemes& schemes, std::string_view name, Projection projection = 
     return std::ranges::find(schemes, name, projection) != std::end(schemes);
 }
 
-/// Added by the program. Never destroyed: other static objects may still make clients.
+/// Schemes that the program has added. Never destroyed, because other static objects may still
+/// create clients.
 struct added_schemes {
     std::mutex mutex;
     std::map<std::string, scheme_reader, std::less<>> readers;

@@ -7,11 +7,11 @@
 
 namespace holdfast::url {
 
-/// The one that reads URLs of that scheme. Throws `errc::invalid_argument`, with those that there
-/// are, or with the component that has it.
+/// Returns the reader for the scheme of the URL. Throws `errc::invalid_argument` for an unknown
+/// scheme; the text lists the known schemes or names the component that has the scheme.
 scheme_reader reader_of(const parts&);
 
-/// As errors name them: "redis://, ... and zk://".
+/// Returns the list of schemes for error messages: "redis://, ... and zk://".
 std::string allowed_schemes();
 
 } // namespace holdfast::url

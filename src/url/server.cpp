@@ -12,7 +12,7 @@
 namespace holdfast::url {
 namespace {
 
-/// A scheme over the network, and what a URL of it looks like.
+/// Network scheme with its TLS variant, and an example URL for error messages.
 struct network_form {
     std::string_view scheme;
     std::string_view over_tls;
@@ -37,7 +37,7 @@ redis::options over_network(const parts& all, const network_form& form) {
     return server;
 }
 
-/// Behind a '/' of the path, which may be left out if nothing follows.
+/// Reads the database after a '/' of the path. The text may be empty.
 void read_database_in_path(const parts& all, std::string_view text, redis::options& into) {
     if (text.empty())
         return;
@@ -52,7 +52,7 @@ std::string_view behind_first_slash(const parts& all) {
 
 redis::options of_one_server(const parts& all) {
     redis::options server = over_network(all, one_server);
-    // Not shown, as the port.
+    // The error does not show the hosts, because they may be a password.
     if (all.hosts.size() > 1)
         refuse(
             "url: " + all.scheme +

@@ -8,14 +8,14 @@
 
 namespace holdfast::url {
 
-/// Where that Redis server is and who asks; nothing of the parameters. Throws
+/// Reads the address of a Redis server and the login from a URL, without the parameters. Throws
 /// `errc::invalid_argument`.
 redis::options read_server(const parts&);
 
-/// What the URL's parameters say of it.
+/// Reads the parameters of the URL.
 void read_server_parameters(store_url&, redis::options&);
 
-/// A number for `/N` or `?database=N`.
+/// Reads the number in `/N` or `?database=N`.
 std::uint32_t read_database(const parts&, std::string_view text);
 
 } // namespace holdfast::url

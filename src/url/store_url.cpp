@@ -12,7 +12,7 @@
 namespace holdfast {
 namespace {
 
-/// How many letters must be changed, put in or taken out to make one of the other (Levenshtein).
+/// Returns the Levenshtein distance: how many letters must be changed, inserted or removed.
 std::size_t distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> row(b.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});

@@ -14,7 +14,8 @@ constexpr std::pair<std::string_view, std::string tls_options::*> files[] = {
 };
 constexpr std::string_view unsafe = "tls_insecure_skip_verification";
 
-/// Whoever asks for protection must not go without it unawares.
+/// Returns the TLS options. Throws if the URL does not use TLS, so that a TLS parameter is never
+/// silently ignored.
 tls_options& needed(const store_url& url, std::optional<tls_options>& tls, std::string_view name,
                     std::string_view without) {
     if (!tls)

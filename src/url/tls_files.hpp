@@ -5,7 +5,7 @@
 
 namespace holdfast::url {
 
-/// The parameters that say how TLS is done; `without`: what is said of one where there is no TLS.
+/// Reads the TLS parameters. `without` is the error text for a TLS parameter in a URL without TLS.
 void read_tls_files(store_url&, std::optional<tls_options>& into, std::string_view without);
 
 } // namespace holdfast::url

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The values of parameters: text into what a field has.
+// Reads parameter values: converts text to the type of a field.
 #include "url/length.hpp"
 #include "url/parts.hpp"
 #include "url/tls_files.hpp"
@@ -61,7 +61,7 @@ std::optional<std::uint64_t> store_url::count_of(std::string_view name, std::uin
     const auto text = given(name);
     if (!text)
         return std::nullopt;
-    // As much as 32 bits can count is enough for every limit.
+    // 32 bits are enough for every limit.
     most = std::min<std::uint64_t>(most, std::numeric_limits<std::uint32_t>::max());
     std::uint64_t number = 0;
     const char* const end = text->data() + text->size();

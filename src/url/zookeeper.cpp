@@ -4,7 +4,7 @@
 namespace holdfast::url {
 namespace {
 
-/// As ZooKeeper's own connection strings have it, but that a '/' alone, or a last one, is none.
+/// Returns the chroot in the format of ZooKeeper's connection strings, without a slash at the end.
 std::string chroot_of(const store_url& url) {
     const std::string& path = url.path();
     return path.ends_with('/') ? path.substr(0, path.size() - 1) : path;

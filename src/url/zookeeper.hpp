@@ -6,7 +6,7 @@
 
 namespace holdfast::url {
 
-/// All that a URL says of an ensemble. Throws `errc::invalid_argument`.
+/// Reads everything about an ensemble from a URL. Throws `errc::invalid_argument`.
 zookeeper::options read_ensemble(store_url&);
 
 } // namespace holdfast::url

@@ -45,7 +45,7 @@ tests (`Strangers`):
 | Curator | kazoo, and holdfast with `form=kazoo` |
 | kazoo with its default settings | Curator, and holdfast without `form=kazoo` |
 | kazoo's `Lock` | kazoo's own `ReadLock`: if there are readers, take a `WriteLock` |
-| kazoo's `Semaphore` | the semaphores of Curator and holdfast, because its nodes have another form |
+| kazoo's `Semaphore` | the semaphores of Curator and holdfast: its nodes have another form |
 | holdfast, with either `form` | waits for all: for Curator's names and for kazoo's |
 
 So **Curator and kazoo can both hold the same lock**, and holdfast cannot prevent that. If programs

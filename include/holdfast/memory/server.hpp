@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lock server inside the process, for a user's own tests. It is also the model with which the
-// simulation and the conformance suite compare the other stores.
+// Lock server inside the process, for tests of applications. The simulation and the conformance
+// tests also use it as the model: they compare the other stores with it.
 #pragma once
 
 #include <holdfast/counters.hpp>
@@ -17,163 +17,177 @@
 
 namespace holdfast::memory {
 
-/// What happens to one request between a client and the server. Default: nothing bad.
+/// Faults of one request between a client and the server. The default is no fault.
 struct fate {
-    duration request_delay{};  ///< on its way there; beyond the time limit: it is executed late
-    duration answer_delay{};   ///< on its way back
-    bool request_lost = false; ///< never executed, never answered
-    bool answer_lost = false;  ///< executed, never answered
-    bool refused = false;      ///< `errc::unreachable` at once: never sent
-    std::optional<duration> cut_off{};        ///< the connection breaks this long after the request
-                                              ///< was sent: no answer, but it may be executed
-    std::optional<duration> executed_again{}; ///< once more, this long after the first time
-    bool wake_up_lost = false;                ///< the next wake-up of this client is not delivered
-    bool overloaded = false; ///< `errc::overloaded` at once: no room for it, never sent
-    bool denied = false;     ///< the server answers `errc::refused`, and does nothing
-    std::vector<std::size_t> denied_holds{}; ///< the same for these of a renewal, by their places
+    /// Delay of the request. If it is longer than the timeout, the request is executed late.
+    duration request_delay{};
+    duration answer_delay{};   ///< delay of the reply
+    bool request_lost = false; ///< the request is never executed and never answered
+    bool answer_lost = false;  ///< the request is executed, but never answered
+    bool refused = false;      ///< fails at once with `errc::unreachable`; never sent
+    /// The connection breaks this long after the request was sent. There is no reply, but the
+    /// request may be executed.
+    std::optional<duration> cut_off{};
+    /// The request is executed again, this long after the first time.
+    std::optional<duration> executed_again{};
+    bool wake_up_lost = false; ///< the next notification of this client is lost
+    /// Fails at once with `errc::overloaded`: no room in the queue, never sent.
+    bool overloaded = false;
+    bool denied = false; ///< the server replies `errc::refused` and does nothing
+    /// Renew: as `denied`, for the holds with these indexes.
+    std::vector<std::size_t> denied_holds{};
 };
 
-/// `count` looks at a counter, `release` gives back what such a look may have taken.
+/// Types of requests. `count` tries to take from a counter; `release` gives back what such an
+/// attempt may have taken.
 enum class verb { look, renew, release, inspect, force, count, change };
 
 /// One request, as it is sent. Valid during the call only.
 struct request {
     verb what;
-    std::string_view name{};                 ///< of the lock; if there are several, of the first
-    std::span<const hold> holds{};           ///< those it is about, if it is about holds
-    duration lease_time{};                   ///< asked for by `look` and `renew`
-    bool elsewhere = false;                  ///< over another connection, since one gave no answer
-    const counter_ask* counted = nullptr;    ///< of `count`, and of `release` after it
-    const counter_change* changed = nullptr; ///< of `change`
-    std::uint8_t replicas = 0;               ///< so many must confirm what it writes
-    std::size_t to = 0;                      ///< the machine that it is sent to
+    std::string_view name{};       ///< name of the lock, or of the first lock if there are several
+    std::span<const hold> holds{}; ///< the holds that the request is about, if any
+    duration lease_time{};         ///< requested lease time of `look` and `renew`
+    bool elsewhere = false;        ///< uses another connection, because a connection gave no reply
+    const counter_ask* counted = nullptr;    ///< set for `count`, and for a `release` after it
+    const counter_change* changed = nullptr; ///< set for `change`
+    std::uint8_t replicas = 0;               ///< replicas that must confirm the write
+    std::size_t to = 0;                      ///< number of the machine that receives the request
 };
 
 using fault_function = std::function<fate(const request&)>;
 
-/// Another machine was announced as the primary: so long after that, a client learns of it.
-/// Nothing: it does not, unless the one that it asks is a replica by then.
+/// Returns how long after the announcement of a new primary a client learns of it. Nothing: the
+/// client does not learn of it, unless the machine that it asks is a replica by then.
 using notice_function = std::function<std::optional<duration>()>;
 
-/// How a client reaches the server. Both functions are called on that client's executor.
+/// Settings of a client's connection to the server. Both functions are called on that client's
+/// executor.
 struct way {
-    fault_function faults{}; ///< is asked about each request; empty: nothing bad happens
+    fault_function faults{}; ///< called for each request; empty: no faults
     duration command_timeout = std::chrono::seconds{3};
-    notice_function notices{}; ///< is asked at each announcement; empty: it learns at once
+    /// Called for each announcement; empty: the client learns of it at once.
+    notice_function notices{};
 };
 
-/// The server that keeps the locks. Several clients of one server compete for them.
+/// Server that keeps the locks. All clients of one server compete for them.
 ///
 ///     memory::server server;
 ///     client alice{options{.store = server.connect()}};
 ///     client bob{options{.store = server.connect()}};
 ///
-/// It may have *replicas*, one of which can take its place:
+/// The server may have *replicas*. A replica can take over from the primary:
 ///
-///     server.replicate(1, 5ms);    // machine 1 has all 5 ms later, and confirms it as long after
-///     server.stop(0);              // the primary stands still
-///     server.promote(1);           // its replica takes over, with what has reached it
-///     server.resume(0);            // the old one goes on, and does not know of the other yet
-///     server.demote(0);            // now it does, and is a replica
+///     server.replicate(1, 5ms);    // machine 1 gets writes after 5 ms, and confirms as long after
+///     server.stop(0);              // the primary stops
+///     server.promote(1);           // its replica takes over, with the writes that have arrived
+///     server.resume(0);            // the old primary continues; it does not know the new one yet
+///     server.demote(0);            // now it knows the new primary, and is a replica
 ///
-/// Or it may keep holds by *session*, as ZooKeeper does:
+/// Or the server may keep holds by *session*, like ZooKeeper:
 ///
-///     server.keep_by_session(10s);    // before anybody connects
+///     server.keep_by_session(10s);    // before the first client connects
 ///
-/// What a client holds then lasts until nothing of the client has come for so long. Each request
-/// prolongs all of it, and the lease that was asked for ends nothing here: the client ends it.
+/// The holds of a client then last until the server has received nothing from the client for the
+/// session time. Each request extends all holds of the client. The requested lease time ends
+/// nothing at the server; the client itself ends its leases.
 ///
-/// A client whose requests want replicas (`options::required_replicas`) is told by how many its
-/// last write was confirmed, as Redis' WAIT does: for a second at most, or a third of the command
-/// timeout, or of the lease, if that is shorter. A server that never had a replica confirms
-/// anything at once.
+/// If requests require replicas (`options::required_replicas`), the reply says how many replicas
+/// confirmed the client's last write, like Redis' WAIT. The wait takes at most a second, a third of
+/// the command timeout, or a third of the lease, whichever is shortest. A server that never had a
+/// replica confirms everything at once.
 ///
-/// Thread safety: every member may be called from any thread.
+/// Thread safety: any thread may call every member.
 class HOLDFAST_EXPORT server {
 public:
-    server();                ///< on the real clock
-    explicit server(clock&); ///< on the simulation's clock, which must outlive the server
+    server();                ///< uses the real clock
+    explicit server(clock&); ///< uses the simulation's clock, which must outlive the server
     server(const server&) = delete;
     ~server();
 
-    /// The `options::store` of a client of this server. `faults`, if given, is called for each
-    /// request of that client, on that client's executor.
+    /// Returns the `options::store` for a client of this server. `faults`, if given, is called for
+    /// each request of that client, on that client's executor.
     store_factory connect(fault_function faults = {},
                           duration command_timeout = std::chrono::seconds{3});
     store_factory connect(way);
 
-    /// Throws `std::logic_error` where there are replicas: no such server has any.
+    /// Switches to holds by session. Throws `std::logic_error` if there are replicas, because such
+    /// a server cannot have any.
     void keep_by_session(duration session_time);
 
-    // The server's own clock decides when leases end, and which requests are too late. Of several
-    // machines each has its own; what replicas are sent has dates of the primary's.
-    void step_clock(duration);        ///< forward or back, at once; of the primary
-    void set_clock_rate(double rate); ///< 1.0: as fast as the clients' clock; of the primary
+    // The server's own clock decides when leases expire, and which requests are too late. Each
+    // machine has its own clock. Replicas receive expiry dates on the primary's clock.
+    void step_clock(duration);        ///< of the primary: moves its clock at once, forward or back
+    void set_clock_rate(double rate); ///< of the primary; 1.0: as fast as the clients' clock
     void step_clock(std::size_t machine, duration);
     void set_clock_rate(std::size_t machine, double rate);
 
-    // Machines have numbers, the first has 0. All of these throw `std::out_of_range` for one that
-    // is not there.
+    // Machines are numbered, starting with 0. These functions throw `std::out_of_range` for a
+    // number that does not exist.
 
-    /// So many more replicas of the primary. Whatever is written reaches each of them after `lag`,
-    /// and the primary knows it as long after that. Throws `std::logic_error` where holds are kept
-    /// by session.
+    /// Adds `count` replicas of the primary. Each write reaches them after `lag`, and their
+    /// confirmation reaches the primary after another `lag`. Throws `std::logic_error` if holds are
+    /// kept by session.
     void replicate(std::size_t count, duration lag = {});
-    void set_lag(std::size_t replica, duration); ///< of what is written from now on
-    /// Nothing reaches it any more, not even what is on its way, and it confirms nothing more.
+    void set_lag(std::size_t replica, duration); ///< for writes from now on
+    /// Disconnects a replica. It receives nothing any more, not even writes that are on their way,
+    /// and confirms nothing.
     void cut_replica(std::size_t replica);
-    /// It stands still: what comes waits. Of a replica, what is written too.
+    /// Stops a machine. Requests to it wait; writes to a stopped replica wait, too.
     void stop(std::size_t machine);
     void resume(std::size_t machine);
-    /// From now on it is the primary, and is announced. It has what reached it until now, and no
-    /// replicas. The one before does not know of it: it goes on as it is, with its other replicas.
+    /// Makes a machine the primary, and announces it. It has the writes that reached it until now,
+    /// and no replicas. The old primary does not know this; it continues with its other replicas.
     void promote(std::size_t machine);
-    /// From now on it is a replica of the primary, which sends it all that there is; until that has
-    /// arrived it has what it had. It answers clients that it takes no writes. Throws
-    /// `std::logic_error` for the primary: promote another one first.
+    /// Makes a machine a replica of the primary, which sends it a full copy. The machine keeps its
+    /// old data until the copy has arrived. It tells clients that it takes no writes. Throws
+    /// `std::logic_error` for the primary: promote another machine first.
     void demote(std::size_t machine);
-    /// Clients are told that this is the primary; for news that come early, or again.
+    /// Tells clients that this machine is the primary. Tests use it for announcements that arrive
+    /// early or twice.
     void announce(std::size_t machine);
-    /// A replica that is restarted has nothing, until it has been sent all again; a primary has
-    /// nothing, and so have its replicas then. Wakes nobody.
+    /// Restarts a machine without its data. A replica is empty until it has received a full copy.
+    /// If the primary is restarted, its replicas become empty, too. Notifies nobody.
     void restart_empty(std::size_t machine);
-    std::size_t primary() const; ///< the number of the one that was promoted last
+    std::size_t primary() const; ///< number of the machine that was promoted last
 
-    // What follows happens to the primary.
+    // The following functions act on the primary.
 
-    /// Forgets every lock and counter, and each request about one; wakes nobody. Its answers say
-    /// when.
+    /// Forgets every lock, every counter and all remembered requests; notifies nobody. Replies then
+    /// report the time of the restart.
     void restart_empty();
-    bool evict(const lock_name&); ///< forgets one, wakes nobody
-    /// A foreign owner takes it, held or not; to read, beside others who read. Of kind `token` it
-    /// is a program that is no client of holdfast.
+    bool evict(const lock_name&); ///< forgets one lock, notifies nobody
+    /// Gives the lock to a foreign owner, even if it is held. With `read`, the foreign owner joins
+    /// other readers. With `token`, the foreign owner is a program that is not a holdfast client.
     void occupy(const lock_name&, duration lease, lock_kind = lock_kind::plain);
-    bool vacate(const lock_name&); ///< the foreign owner releases: wakes waiters, if not `token`
-    /// A foreign owner that reads renews its hold as Redisson before 4.4 does: the lock, and the
-    /// holds of all who read, last for `lease` from now on. False: nobody reads.
+    /// The foreign owner releases; notifies waiters, except for `token`
+    bool vacate(const lock_name&);
+    /// A foreign reader renews its hold like Redisson before 4.4: the lock, and the holds of all
+    /// readers, expire after `lease` from now. Returns false if there are no readers.
     bool cut_readers(const lock_name&, duration lease);
 
-    /// A JVM asks for a fair lock: true, it has it, for `lease`; false, it stands in the queue, and
-    /// looks again only when the test calls this again.
+    /// A JVM requests a fair lock. Returns true if it gets the lock, for `lease`. Returns false if
+    /// it waits in the queue; it tries again only when the test calls this function again.
     bool queue_stranger(const lock_name&, duration lease);
 
-    // A stranger changes a counter, and wakes waiters: of a semaphore, which is made if there is
-    // none, or of a latch.
-    void add_to_counter(const lock_name&, std::int64_t amount); ///< below zero: so many fewer
+    // A foreign client changes a counter, and waiters are notified. add_to_counter() changes a
+    // semaphore, and creates it if necessary; count_down() changes a latch.
+    void add_to_counter(const lock_name&, std::int64_t amount); ///< a negative amount subtracts
     void count_down(const lock_name&, std::int64_t by = 1);
-    std::optional<std::int64_t> counter(const lock_name&) const; ///< nothing: there is none
+    /// Nothing: there is no such counter.
+    std::optional<std::int64_t> counter(const lock_name&) const;
 
     std::optional<holding> inspect(const lock_name&) const;
-    std::size_t held_count() const;     ///< locks now held
-    std::size_t listener_count() const; ///< places that would be woken
+    std::size_t held_count() const;     ///< number of locks that are held now
+    std::size_t listener_count() const; ///< number of waiters that a release would notify
 
-    /// The server of that name in this process (the URL `memory:NAME`). It is made when it is first
-    /// asked for, and lives as long as somebody uses it.
+    /// Returns the server of that name in this process (URL `memory:NAME`). It is created by the
+    /// first call, and exists as long as it is in use.
     static std::shared_ptr<server> named(std::string_view name);
 
-    class state; ///< private to src/store/memory; so is the next
+    class state; ///< private to src/store/memory, like `group`
     class group;
-    // For its own tests.
+    // The next two functions are for the library's own tests.
     std::shared_ptr<state> inside() const; ///< of the primary
     const std::shared_ptr<group>& machines() const noexcept { return group_; }
 

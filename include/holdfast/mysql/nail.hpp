@@ -9,24 +9,30 @@
 
 namespace holdfast::mysql {
 
-/// A statement that nails a lease to a transaction of yours in the same database. Run it first:
+/// Returns an SQL statement (a *nail*) that ties a transaction of yours, in the same database, to a
+/// lease. Run it first in the transaction:
 ///
 ///     START TRANSACTION;  <nail>;  UPDATE stock …;  COMMIT;
 ///
-/// One row (matched or changed, they are the same here): until this transaction ends nobody else is
-/// granted the lock, even if the lease runs out meanwhile. So what you write there is written while
-/// you hold the lock, or not at all. No row: the lease is over; roll back.
+/// *If the statement matches one row*, nobody else is granted the lock until this transaction ends,
+/// even if the lease expires in the meantime. The numbers of matched rows and of changed rows are
+/// the same here. So your writes in the transaction are committed while you hold the lock, or not
+/// at all.
 ///
-/// - Commit before you unlock: a release waits behind the nail, and fails after some seconds.
-/// - Keep the transaction shorter than the lease: renewals pass a nailed row by.
-/// - After an error, 1213 (deadlock) above all, the server may have ended your transaction, and the
-///   nail with it: roll back, and begin again with a nail.
-/// - Outside a transaction it holds nothing. MariaDB then answers "no row"; MySQL cannot tell.
-/// - From now on the lease is released at the store, and not handed on within this client.
+/// *If it matches no row*, the lease has ended: roll back.
 ///
-/// `table`: as in the options; with the schema before it, "shop.holdfast_lock", if your connection
-/// uses another one. Only holds that exclude all others are nailed (a mutex', a writer's). Throws
-/// `errc::invalid_argument` for others, and `errc::not_owner` for a lease that holds nothing.
+/// - Commit before you unlock: the release waits for the end of the transaction, and fails after
+///   some seconds.
+/// - Keep the transaction shorter than the lease, because renewals skip the row while it is locked.
+/// - After an error, especially 1213 (deadlock), the server may have ended your transaction and
+///   removed the nail: roll back, and start again with a nail.
+/// - Outside a transaction the statement protects nothing. MariaDB then reports "no row"; MySQL
+///   cannot detect it.
+/// - After this call the lease is released at the store, and not handed over within this client.
+///
+/// `table` is the table name from the options. If your connection uses another schema, put the
+/// schema in front: "shop.holdfast_lock". The lease must be exclusive (a mutex, a writer). Throws
+/// `errc::invalid_argument` for other leases, and `errc::not_owner` for a lease that holds nothing.
 HOLDFAST_EXPORT std::string nail(const lease&, std::string_view table = "holdfast_lock");
 
 } // namespace holdfast::mysql

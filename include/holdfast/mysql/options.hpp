@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Of the component holdfast::mysql, which is a library of its own: only who uses it links
-// libmariadb.
+// Options of the component holdfast::mysql. It is a separate library, so that only programs that
+// use it link libmariadb.
 #pragma once
 
 #include <holdfast/address.hpp>
@@ -23,55 +23,60 @@ namespace holdfast::mysql {
 ///     mysql+unix:///path/to/socket?database=schema                      (also mariadb+unix://)
 ///     mysql://...?tls=yes                  over TLS; parameters: tls.hpp
 ///
-/// Every length of time is in whole milliseconds. `make_store` refuses a value outside the bounds
-/// beside it, and names the field.
+/// Every length of time is in whole milliseconds, within the bounds that its comment gives.
+/// `make_store` throws for a value outside the bounds; the text names the field.
 struct options {
-    /// A primary, and who may take its place: 1 to 64, tried in this order. The usual port is 3306.
+    /// The primary and the servers that may replace it: 1 to 64, tried in this order. The default
+    /// port is 3306.
     std::vector<server_address> servers{{"127.0.0.1", 0}};
-    std::string unix_socket{};           ///< then `servers` are not used
-    std::string schema{};                ///< the database that has the tables; never empty
-    std::string table = "holdfast_lock"; ///< the others begin with its name, too
+    std::string unix_socket{}; ///< if set, `servers` are not used
+    std::string schema{};      ///< database that contains the tables; never empty
+    /// Table of the locks; the names of the other tables begin with it.
+    std::string table = "holdfast_lock";
 
-    std::optional<tls_options> tls{}; ///< no TLS if empty: all can be read and changed on the way
-    /// The server's public key (PEM), with which a password goes over a connection without TLS
-    /// (`caching_sha2_password`). Empty: the key is taken from whoever sends one.
+    /// Empty: no TLS, so anyone on the network path can read and change traffic.
+    std::optional<tls_options> tls{};
+    /// File with the server's public key (PEM). It encrypts the password on a connection without
+    /// TLS (`caching_sha2_password`). Empty: the client accepts any key that the other side sends.
     std::string server_key_file{};
     std::string user{};
     secret password{};
-    credential_provider credentials{}; ///< its user or password is used where the field is empty
+    credential_provider credentials{}; ///< its user and password are used for empty fields
 
-    /// Connections that requests share, and connections on each of which one waiter waits: more
-    /// waiters poll. 1 to 1000; 0 to 1000.
+    /// `connections_max`: connections that requests share, 1 to 1000. `wait_connections_max`:
+    /// connections on each of which one waiter waits for a notification, 0 to 1000; additional
+    /// waiters poll.
     std::size_t connections_max = 8;
     std::size_t wait_connections_max = 8;
-    /// False: no `GET_LOCK`, all waiters poll. It is never used on Galera and other clusters where
-    /// each server has user locks of its own.
+    /// True: waiters use user locks (`GET_LOCK`) as notifications. False: all waiters poll. User
+    /// locks are never used on Galera and other clusters where each server has its own user locks.
     bool bell = true;
-    /// True: rows that nobody has used for a day are deleted by this client, now and then.
+    /// True: this client sometimes deletes rows that were not used for a day.
     bool sweep = false;
 
-    /// The limit for looking up an address, connecting and logging in; rounded up to seconds. 1 ms
-    /// to 1 day.
+    /// Timeout for address lookup, connect and login together; rounded up to seconds. 1 ms to 1
+    /// day.
     duration connect_timeout = std::chrono::seconds{2};
-    /// The limit for one request, from entering the queue to its answer. 1 ms to 1 day.
+    /// Timeout of one request, from entering the queue to the reply. 1 ms to 1 day.
     duration command_timeout = std::chrono::seconds{3};
-    /// The pause between two attempts to connect: it is jittered, and grows from `backoff_min` up
-    /// to `backoff_max`. Each 1 ms to 1 day, and the first not longer than the second.
+    /// Pause between two attempts to connect. It grows from `backoff_min` to `backoff_max`, with
+    /// jitter. Each is 1 ms to 1 day; `backoff_min` must not be longer than `backoff_max`.
     duration backoff_min{50};
     duration backoff_max{2000};
-    /// An idle connection is used once in this time, so that nothing on the way forgets it; the
-    /// server's clock is read with that. 1 s to 1 day.
+    /// How often an idle connection is used, so that firewalls and proxies do not drop it. The
+    /// request also reads the server's clock. 1 s to 1 day.
     duration keep_alive = std::chrono::seconds{30};
 
     std::size_t requests_max = 10'000; ///< queued or in flight
 };
 
-/// A store in that database. Throws `errc::invalid_argument` at once; the text names the wrong
-/// field. The store connects when it gets its first request. Tables and statements:
+/// Creates a store in that database. Throws `errc::invalid_argument` at once; the text names the
+/// wrong field. The store connects when it gets its first request. Tables and statements:
 /// docs/protocol/mysql.md.
 HOLDFAST_EXPORT store_factory make_store(options);
 
-/// From now on URLs may begin with mysql:// and the others above. Any thread; may be repeated.
+/// Registers the URL schemes mysql:// and the others above. Any thread may call it, also
+/// repeatedly.
 HOLDFAST_EXPORT void add_schemes();
 
 } // namespace holdfast::mysql

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one function of the module that does TLS. Both sides come from one build: the folder of the
-// module has the version in its name.
+// Entry point of the TLS module. Module and library come from the same build, because the module's
+// folder has the version in its name.
 #pragma once
 
 #include "net/tls_engine.hpp"
@@ -9,6 +9,6 @@ extern "C" {
 using holdfast_tls_maker = holdfast::net::tls_engine*(const holdfast::tls_options&,
                                                       const std::string& server_name);
 
-/// Whoever calls it owns the result.
+/// Creates an engine; the caller owns it.
 [[gnu::visibility("default")]] holdfast_tls_maker holdfast_make_tls_engine;
 }

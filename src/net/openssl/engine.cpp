@@ -16,7 +16,7 @@ namespace {
 
 void require(bool done) {
     if (!done)
-        throw std::bad_alloc{}; // the only thing that can go wrong there
+        throw std::bad_alloc{}; // no memory is the only possible cause
 }
 
 [[noreturn]] void fail(std::string_view field, const std::string& file) {
@@ -24,7 +24,8 @@ void require(bool done) {
                       "tls_" + std::string{field} + " " + file + ": " + first_reason()};
 }
 
-/// Asked for the password of a key. Without a function of ours, OpenSSL would ask at the terminal.
+/// Gives OpenSSL the password of a key. Without this callback, OpenSSL would ask for it at the
+/// terminal.
 int hand_over_password(char* buffer, int size, int, void* of_key) noexcept {
     const std::string_view password = static_cast<const secret*>(of_key)->reveal();
     if (password.size() > static_cast<std::size_t>(size))
@@ -44,11 +45,11 @@ void use_own_certificate(SSL_CTX& context, const tls_options& how) {
         fail("key_file", how.key_file);
 }
 
-/// All but the system's authorities.
+/// Creates a context with all settings except the system's trusted authorities.
 owned_context make_context(const tls_options& how) {
     owned_context made{SSL_CTX_new(TLS_client_method())};
     require(made != nullptr);
-    // The system's own minimum counts where it is higher.
+    // A higher minimum of the system is kept.
     if (SSL_CTX_get_min_proto_version(made.get()) < TLS1_2_VERSION)
         SSL_CTX_set_min_proto_version(made.get(), TLS1_2_VERSION);
     SSL_CTX_set_options(made.get(), SSL_OP_NO_RENEGOTIATION);
@@ -72,14 +73,14 @@ void expect_address(X509_VERIFY_PARAM* certificate, const asio::ip::address& add
         expect(address.to_v6().to_bytes());
 }
 
-/// Whom the server's certificate must be for. Its common name does not count (RFC 9525), nor does
-/// a name such as `db*.internal`.
+/// Sets the name that the server's certificate must be valid for. The certificate's common name
+/// does not count (RFC 9525), nor does a partial wildcard such as `db*.internal`.
 void expect(SSL& session, const std::string& name) {
     X509_VERIFY_PARAM* const certificate = SSL_get0_param(&session);
     error_code not_numeric;
     const auto address = asio::ip::make_address(name, not_numeric);
     if (!not_numeric)
-        return expect_address(certificate, address); // and no SNI, which is for names
+        return expect_address(certificate, address); // no SNI, which is only for names
     require(SSL_set_tlsext_host_name(&session, name.c_str()) == 1);
     X509_VERIFY_PARAM_set_hostflags(certificate, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS |
                                                      X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
@@ -108,7 +109,7 @@ maybe_trouble openssl_engine::begin(std::unique_ptr<tls_talk>& begun) {
     });
 }
 
-/// Read once: it takes 30 ms, on whatever thread this is.
+/// Reads the system's authorities once, because that blocks the thread for 30 ms.
 X509_STORE* openssl_engine::systems_authorities() {
     if (!systems_authorities_) {
         systems_authorities_.reset(X509_STORE_new());

@@ -9,7 +9,7 @@
 
 namespace holdfast::net {
 
-/// OpenSSL's part in the TLS connections to one server.
+/// Implements `tls_engine` with OpenSSL.
 class openssl_engine : public tls_engine {
 public:
     openssl_engine(tls_options, std::string server_name);

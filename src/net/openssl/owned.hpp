@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenSSL's objects as C++ owns things. Only for the sources that speak with OpenSSL.
+// Owning pointers for OpenSSL's objects. Include it only in sources that use OpenSSL.
 #pragma once
 
 #include <openssl/bio.h>

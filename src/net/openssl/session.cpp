@@ -9,7 +9,8 @@
 namespace holdfast::net {
 namespace {
 
-/// OpenSSL asks whether to go on though something is wrong. No; but here it still knows what it is.
+/// Stores the reason of a failed verification, and lets it fail. OpenSSL calls this function while
+/// it still knows the reason.
 int note_objection(int well, X509_STORE_CTX* context) noexcept {
     if (well == 1)
         return well;
@@ -52,7 +53,7 @@ maybe_trouble openssl_session::open(std::string_view received, std::string_view&
         take_in(received);
         if (!established_)
             shake_hands();
-        const std::size_t size = established_ ? read_into_plain() : 0; // which may move it
+        const std::size_t size = established_ ? read_into_plain() : 0; // may reallocate plain_
         said = std::string_view{plain_}.substr(0, size);
     });
 }

@@ -10,10 +10,10 @@
 
 namespace holdfast::net {
 
-/// OpenSSL between two buffers in memory.
+/// Implements `tls_talk` with OpenSSL and two memory buffers.
 class openssl_session : public tls_talk {
 public:
-    /// A client's, with all settings made. Begins the handshake.
+    /// Takes a client session with all its settings. Begins the handshake.
     explicit openssl_session(owned_ssl);
     openssl_session(const openssl_session&) = delete; // OpenSSL keeps the address of objection_
 
@@ -30,11 +30,11 @@ private:
     void take_output(std::string& out);
     void throw_unless_more_is_needed(int result);
 
-    std::string objection_; // to the server's certificate
+    std::string objection_; // reason why the server's certificate is refused
     owned_ssl ssl_;
-    BIO* const received_; // owned by ssl_, as is the other
+    BIO* const received_; // owned by ssl_, like to_send_
     BIO* const to_send_;
-    std::string plain_; // a buffer that keeps its size
+    std::string plain_; // buffer that keeps its size
     bool established_ = false;
     bool ended_ = false;
 };

@@ -12,7 +12,7 @@
 namespace holdfast::net {
 namespace {
 
-/// A stranger wrote it, and it goes into a log.
+/// Makes text of the server safe for a log: replaces unprintable characters, and limits the length.
 std::string printable(std::string text) {
     constexpr std::size_t length_max = 200;
     std::ranges::replace_if(
@@ -40,7 +40,7 @@ std::string address_in(const ASN1_OCTET_STRING* octets) {
     return {};
 }
 
-/// The names and addresses it is for.
+/// Returns the names and addresses that the certificate is valid for.
 std::string names_in(const X509* certificate) {
     const owned_names all{static_cast<GENERAL_NAMES*>(
         X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr))};
@@ -87,7 +87,7 @@ std::string subject_of(const X509_NAME* name) {
     return printable(text.data());
 }
 
-/// "its certificate", or that of an authority above it.
+/// Returns "its certificate", or the name of the authority whose certificate is wrong.
 std::string whose(X509_STORE_CTX& context, const X509* certificate) {
     if (X509_STORE_CTX_get_error_depth(&context) == 0)
         return "its certificate";
@@ -131,7 +131,7 @@ std::string objection_of(X509_STORE_CTX& context) {
 
 namespace {
 
-/// The alert that the server has sent, or -1.
+/// Returns the alert that the server has sent, or -1.
 int alert_in(unsigned long error) {
     const int reason = ERR_GET_REASON(error);
     const bool is_alert = ERR_GET_LIB(error) == ERR_LIB_SSL && reason >= SSL_AD_REASON_OFFSET;
@@ -146,7 +146,8 @@ bool is_about_our_certificate(int alert) {
     return std::ranges::find(all, alert) != all.end();
 }
 
-/// Below TLS, other parts of OpenSSL may have reported what they thought of it.
+/// Returns the first TLS error. Lower layers of OpenSSL may have reported errors of their own
+/// before it.
 unsigned long error_of_tls() {
     const unsigned long first = ERR_peek_error();
     while (const unsigned long next = ERR_get_error())
@@ -176,7 +177,7 @@ tls_trouble trouble_of(const SSL& session, const std::string& objection) {
     if (is_about_our_certificate(alert))
         return {store_errc::not_authenticated,
                 "TLS: the server does not accept this client: " + reason_of(error) + advice};
-    // A server of TLS 1.2 says no more than that where it misses a certificate.
+    // A TLS 1.2 server that misses a client certificate sends only this alert.
     if (alert == SSL_AD_HANDSHAKE_FAILURE)
         return {store_errc::tls_failed, "TLS: " + reason_of(error) + advice};
     return {store_errc::tls_failed, "TLS: " + reason_of(error)};

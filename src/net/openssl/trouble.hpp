@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What OpenSSL's errors mean to a user, in words that say what to do.
+// Translates OpenSSL's errors into texts that say what to do.
 #pragma once
 
 #include "net/openssl/owned.hpp"
@@ -11,14 +11,14 @@
 
 namespace holdfast::net {
 
-/// Why the verification that has just failed in there did.
+/// Returns why the verification failed.
 std::string objection_of(X509_STORE_CTX&);
 
-/// What OpenSSL has just reported of this session. `objection`: to the server's certificate, empty
-/// if there was none.
+/// Returns the error that OpenSSL has just reported for this session. `objection`: why the server's
+/// certificate was refused, or empty.
 tls_trouble trouble_of(const SSL&, const std::string& objection);
 
-/// What was thrown as `tls_trouble`, and nothing if it went well. No exception goes further.
+/// Runs `work`. Returns its error, or nothing after success. No exception leaves this function.
 template <typename Work>
 maybe_trouble trouble_in(const Work& work) noexcept {
     try {
@@ -26,12 +26,13 @@ maybe_trouble trouble_in(const Work& work) noexcept {
         return std::nullopt;
     } catch (const tls_trouble& why) {
         return why;
-    } catch (const std::exception& why) { // no memory
+    } catch (const std::exception& why) { // out of memory
         return tls_trouble{store_errc::tls_failed, why.what()};
     }
 }
 
-/// The first reason in OpenSSL's own words, a file that cannot be opened in the system's.
+/// Returns the first reason from OpenSSL's error queue. For a file that cannot be opened, the text
+/// is the system's.
 std::string first_reason();
 
 } // namespace holdfast::net
