@@ -23,7 +23,8 @@
 namespace holdfast::sync {
 namespace {
 
-/// Number of grants that may arrive after their lease is over before the call fails.
+/// Number of grants in a row that may arrive after their lease is over before the call fails. An
+/// answer that comes in time, but finds the lock busy, begins the count anew.
 constexpr int late_grants_max = 3;
 
 owner_id number_for(acquisition& call) {
@@ -150,7 +151,7 @@ asio::awaitable<void> until_acknowledged(acquisition& call, gate& door) {
     throw boost::system::system_error{make_error_code(errc::unreachable),
                                       "the answer took longer than the lease of " +
                                           std::to_string(lease.count()) + " ms, " +
-                                          std::to_string(late_grants_max) + " times"};
+                                          std::to_string(late_grants_max) + " times in a row"};
 }
 
 } // namespace
@@ -180,6 +181,8 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
                 is_always_late = ++late_grants == late_grants_max;
                 if (!is_always_late)
                     continue; // same owner number: the store grants it again
+            } else if (said.answered && round_trip < call->wanted.lease) {
+                late_grants = 0;
             }
             if (door)
                 home.found_busy(*call);
