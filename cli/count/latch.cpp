@@ -40,7 +40,8 @@ Usage: holdfast latch set [OPTIONS] NAME NUMBER
 
   set            close it until it has been counted down NUMBER times; a latch
                  that is closed already does not change
-  down           count it down, by 1 or by NUMBER; it opens at zero
+  down           count it down, by 1 or by NUMBER; it opens at zero. If it is
+                 open, nothing is counted, and the exit status is 1
   wait           wait until it is open
   count          print the number that is left; 0 means that it is open
   erase          open it, whatever number is left
@@ -55,8 +56,9 @@ Usage: holdfast latch set [OPTIONS] NAME NUMBER
                        confirm the change, so that a failover to one of them
                        does not undo it (default 0, or what the URL says)
       --json           for programs: {"name", "count"}; of set also "set", of
-                       erase "erased", of wait "open" ("set" with --set) and
-                       "waited_ms"; the count is what is left then
+                       down "counted", of erase "erased", of wait "open" ("set"
+                       with --set) and "waited_ms"; the count is what is left
+                       then
       --url URL        the server, as for 'holdfast run'
   -h, --help           print this text
 
@@ -66,8 +68,8 @@ can decide then whether to repeat it.
 
 Exit status:
     0   it is done; of wait: the latch is open; of wait --set: it is set
-    1   it was closed already (set); it was open already (erase); it was not
-        open, or with --set not set, within -w (wait)
+    1   it was closed already (set); it was open already, or has never been set
+        (down, erase); it was not open, or with --set not set, within -w (wait)
    64   the command line or a variable is wrong
    65   the server has something else under that name, which is no latch
    69   the server cannot be reached, or refuses
@@ -125,6 +127,8 @@ void say_why_not(const std::string& word, const std::string& name, std::int64_t 
     const std::string which = "'" + printable(name) + "' ";
     if (word == "set")
         say(which + "is closed already: " + std::to_string(left) + " to go");
+    else if (word == "down")
+        say(which + "is open, or has never been set; nothing was counted");
     else if (word == "erase")
         say(which + "was open");
 }
@@ -161,8 +165,12 @@ bool carry_out(holdfast::latch& of, const latch_errand& what, boost::json::objec
         told["waited_ms"] = (holdfast::boot_clock::now() - start).count();
         return done;
     }
-    if (what.word == "down")
-        of.count_down(count_of(what.number));
+    if (what.word == "down") {
+        const bool is_closed = of.count() > 0; // counting down an open latch changes nothing
+        if (is_closed)
+            of.count_down(count_of(what.number));
+        return (told["counted"] = is_closed).as_bool();
+    }
     return true;
 }
 

@@ -70,6 +70,17 @@ TEST_P(Latch, ThatIsClosedStaysAsItIs) {
     EXPECT_EQ(latch({"count", "gate"}).out, "2\n");
 }
 
+TEST_P(Latch, DownReportsThatNothingWasCountedIfTheLatchIsNotSet) {
+    const ended missing = latch({"down", "gate"});
+    EXPECT_EQ(missing.status, 1);
+    EXPECT_EQ(missing.err,
+              "holdfast: 'gate' is open, or has never been set; nothing was counted\n");
+    EXPECT_FALSE(told({"down", "gate"}).at("counted").as_bool());
+    ASSERT_EQ(latch({"set", "gate", "1"}).status, 0);
+    EXPECT_TRUE(told({"down", "gate"}).at("counted").as_bool());
+    EXPECT_EQ(latch({"down", "gate"}).status, 1);
+}
+
 TEST_P(Latch, IsToldToPrograms) {
     boost::json::value all = told({"set", "gate", "2"});
     EXPECT_EQ(all, (boost::json::value{{"name", "gate"}, {"set", true}, {"count", 2}}));
