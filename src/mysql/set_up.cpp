@@ -97,6 +97,7 @@ asio::awaitable<void> ask_for_role(line& on, portrait& found, time_point limit) 
     const std::vector<std::string> all{replica_questions.begin(), replica_questions.end()};
     std::vector<said> answers = co_await on.ask(all, limit);
     std::vector<result> told;
+    told.reserve(answers.size());
     for (said& each : answers)
         told.push_back(std::move(each.what));
     judge_role(found.facts, told);
