@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Feeds the choice of the primary with arbitrary replies and messages of Sentinels. Nothing crashes,
-// each primary was named by a Sentinel, and only most of the Sentinels lead back to a smaller epoch.
+// Feeds the choice of the primary with arbitrary replies and messages of Sentinels. Nothing
+// crashes. Each primary was named by a Sentinel, and only most of the Sentinels lead back to a
+// smaller epoch.
 #include "any_reply.hpp"
 #include "redis/sentinel/sentinel_choice.hpp"
 #include "redis/wire/answer_reader.hpp"
@@ -99,8 +100,8 @@ private:
         answers_.clear();
     }
 
-    /// Keeps the greatest epoch that surely counted. It is unknown whether replies counted that were
-    /// all older, or that all list servers: these may be those of another service.
+    /// Keeps the greatest epoch that surely counted. Replies may not have counted if all were
+    /// older, or if all list servers: these may be servers of another service.
     void note(bool all_older) {
         const bool may_be_strangers = std::ranges::all_of(
             answers_, [](const auto& one) { return !one.primary || one.replicas.has_value(); });

@@ -120,10 +120,11 @@ public:
     std::size_t requests() override {
         const std::string all = server_.command({"INFO", "commandstats"}).text;
         // Each script but one asks about locks. That one says who a client is, and alone sets keys,
-        // or is not used. A client sends each script by its digest first; EVAL follows if the
-        // server does not know it, and is also how a client tests whether a server still answers.
+        // or is not used. A client sends each script by its digest first. EVAL follows if the
+        // server does not know the script; any other EVAL tests whether the server still answers.
         const std::size_t not_about_locks = keeps_tokens() ? 0 : calls_of("set", all);
-        return calls_of("evalsha", all, true) - not_about_locks;
+        const std::size_t with_text = std::min(calls_of("eval", all), failed_of("evalsha", all));
+        return calls_of("evalsha", all) + with_text - not_about_locks;
     }
     bool put_something_else(const std::string& name) override {
         server_.command({"RPUSH", name, "x"});
@@ -163,15 +164,18 @@ private:
         return redis::make_store(server);
     }
 
-    /// Of a line such as `cmdstat_evalsha:calls=12,…,failed_calls=1`. Those that failed only told
-    /// the client that the server does not know a script yet.
-    static std::size_t calls_of(const std::string& command, const std::string& all,
-                                bool also_failed = false) {
+    /// Returns the number of calls that succeeded, from a line such as
+    /// `cmdstat_evalsha:calls=12,…,failed_calls=1`.
+    static std::size_t calls_of(const std::string& command, const std::string& all) {
+        return number_of(command, "calls=", all) - failed_of(command, all);
+    }
+    static std::size_t failed_of(const std::string& command, const std::string& all) {
+        return number_of(command, "failed_calls=", all);
+    }
+    static std::size_t number_of(const std::string& command, const std::string& what,
+                                 const std::string& all) {
         const std::size_t line = all.find("cmdstat_" + command + ":calls=");
-        if (line == all.npos)
-            return 0;
-        const std::size_t failed = also_failed ? 0 : number_behind("failed_calls=", all, line);
-        return number_behind("calls=", all, line) - failed;
+        return line == all.npos ? 0 : number_behind(what, all, line);
     }
     static std::size_t number_behind(const std::string& key, const std::string& all,
                                      std::size_t from) {

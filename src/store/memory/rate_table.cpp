@@ -27,7 +27,7 @@ count_verdict rate_table::look(const counter_ask& want) {
         return {.said = verdict::granted};
     const std::int64_t free = free_in(*there, want.request.client);
     if (free < want.amount) {
-        const count_verdict busy_until = busy(*there, all, want.amount - free);
+        count_verdict busy_until = busy(*there, all, want.amount - free);
         keep_for_waiter(*there, busy_until.left);
         return busy_until;
     }
