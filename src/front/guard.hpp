@@ -61,7 +61,8 @@ inline sync::failure objection_to_blocking(const sync::engine& home,
     return objection_to_blocking(home);
 }
 
-/// Returns the same for a lock that may be made of several locks, and for a hold on such a lock.
+/// Returns why this thread may not make a blocking call on that lock, which may consist of several
+/// locks. The second function does the same for a hold.
 inline sync::failure objection_to_blocking(const sync::subject& lock) {
     if (!lock.is_joint())
         return objection_to_blocking(*lock.home);

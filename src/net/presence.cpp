@@ -4,7 +4,8 @@
 namespace holdfast::net {
 namespace {
 
-/// Returns the `errc` for a code; a store's code is equal to exactly one of these two.
+/// Returns `refused` or `unreachable`. Each code of a store that is reported here is equal to one
+/// of them.
 errc meaning_of(const error_code& code) {
     return code == errc::refused ? errc::refused : errc::unreachable;
 }
