@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asynchronous functions of basic_mutex, and its functions that ask the store.
 #include "front/async.hpp"
 #include "front/blocking.hpp"

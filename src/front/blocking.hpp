@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Blocking calls. Either the thread sleeps on its own semaphore while the client's executor runs
 // the operation, or the thread runs the operation itself inside the client's monitor.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions of `client` that report on locks of any holder.
 #include "front/async.hpp"
 #include "front/blocking.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The read side and the write side of a lock that can be shared. The holder of one side may request
 // the other side in addition.
 #pragma once

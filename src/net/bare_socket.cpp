@@ -84,7 +84,8 @@ asio::awaitable<void> bare_socket::readable() {
     error_code ignored; // the reader gets the error
     co_await watcher_.async_wait(file_watch::wait_read,
                                  asio::redirect_error(asio::use_awaitable, ignored));
-    while (looks_away_ && !shut_) // data may arrive before look_away(true); shut_ ends the wait
+    // The data arrived before look_away(true): waits for look_away(false) or for the shutdown.
+    while (looks_away_ && !shut_)
         co_await wanted();
 }
 

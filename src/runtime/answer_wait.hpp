@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Wait of a blocking call for data on its own socket.
 #pragma once
 

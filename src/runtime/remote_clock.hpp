@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Estimate of another machine's clock, from replies that carry that machine's time.
 #pragma once
 

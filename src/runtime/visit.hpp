@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Caller-runs executor. A calling thread runs its own operation inside the client's monitor instead
 // of waking the background thread. This saves two thread switches, which cost more than the
 // operation.
