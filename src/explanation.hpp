@@ -23,7 +23,7 @@ struct store_explanation : explanation {
 };
 
 /// Returns the description of a code. If the number is not a code, only `meaning` is set; its text
-/// says that the code is unknown.
+/// says that the number is not an error of holdfast.
 explanation explain(errc) noexcept;
 store_explanation explain(store_errc) noexcept;
 

@@ -17,8 +17,8 @@ namespace sync {
 class subject;
 } // namespace sync
 
-/// What happens when a thread locks a lock that it holds already. `refused`: the call fails with
-/// `already_held`. `counted`: the entries are counted.
+/// Behaviour of a lock when a thread that holds the lock locks it again. `refused`: the call fails
+/// with `already_held`. `counted`: the entries are counted.
 enum class recursion : std::uint8_t { refused, counted };
 
 /// Tag for a lock whose unlock() does not wait: unlock() returns when the release is on its way to

@@ -80,7 +80,7 @@ struct counter_ask {
     std::uint8_t replicas = 0; ///< number of replicas that must confirm the change; see `hold`
 };
 
-/// Request to change a counter. `request` is a request number, as in `counter_ask`.
+/// Request to change a counter. `request` is a request number that no other request has.
 struct counter_change {
     counter_change(lock_name n, owner_id r, counter_kind k, counter_verb v, std::int64_t much = 0)
         : name{std::move(n)}

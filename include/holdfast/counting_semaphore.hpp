@@ -74,8 +74,8 @@ public:
 
     /// Adds permits and notifies waiters. Creates the semaphore if it does not exist.
     void release(std::int64_t permits = 1);
-    /// Adds permits if the semaphore exists. Returns false if it does not exist; nothing is done
-    /// then. Also returns false for zero permits, like Redisson.
+    /// Adds permits if the semaphore exists. Returns false, and does nothing, if the semaphore does
+    /// not exist. For compatibility with Redisson, also returns false for zero permits.
     bool release_if_exists(std::int64_t permits = 1);
 
     /// Creates the semaphore with this number of permits. Returns false, and changes nothing, if

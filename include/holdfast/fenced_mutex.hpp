@@ -55,8 +55,8 @@ public:
     /// lease, use `lease::fencing_token()`.
     [[nodiscard]] std::uint64_t fencing_token() const noexcept;
 
-    /// Returns the greatest token that any hold ever had, from the store. It may be a reserved
-    /// token that no hold received. 0: no token was ever given. Throws the errors of
+    /// Asks the store for the greatest token that any hold ever had, and returns it. It may be a
+    /// reserved token that no hold received. 0: no token was ever given. Throws the errors of
     /// `basic_mutex::is_locked()`.
     [[nodiscard]] std::uint64_t last_token() const;
     template <asio::completion_token_for<void(error_code, std::uint64_t)> Token>

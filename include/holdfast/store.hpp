@@ -175,8 +175,7 @@ public:
     /// repeated.
     virtual bool must_leave() const noexcept = 0;
 
-    /// Returns whether an attempt was sent whose outcome is unknown. The owner may then hold the
-    /// lock.
+    /// Returns whether the outcome of an attempt is unknown. The owner may then hold the lock.
     virtual bool uncertain() const noexcept = 0;
 
     /// Returns the time after which the store grants no attempt of this waiter any more. If you
@@ -218,7 +217,7 @@ public:
     void renewed(std::size_t, const answer& got) override { said_ = got; }
     void failed(std::size_t, const boost::system::system_error& why) override { why_ = why; }
 
-    /// Returns the answer, or throws the error of the renewal.
+    /// Returns the reply to the renewal, or throws its error.
     const answer& said() const {
         if (why_)
             throw boost::system::system_error{*why_};

@@ -22,7 +22,8 @@
 
 namespace holdfast::front {
 
-/// Returns the visit (stay inside the monitor) of this thread at that client, or null.
+/// Returns this thread's stay (`visit`) inside that client's monitor, or null if the thread is not
+/// inside.
 inline runtime::visit* visit_at(const sync::engine& home) {
     const runtime::monitor* const entrance = entrance_of(home);
     return entrance ? runtime::visit::here(*entrance) : nullptr;

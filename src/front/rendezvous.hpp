@@ -143,8 +143,7 @@ private:
     runtime::semaphore ready_;
     std::atomic<state> state_ = state::open;
     std::atomic<bool> hurried_ = false;
-    // Written before the state changes, which passes it to the other thread.
-    bool had_begun_ = false;
+    bool had_begun_ = false; // written before the other thread learns of the new state
     std::optional<T> value_;
 };
 

@@ -62,7 +62,7 @@ public:
 
     /// Allows calling threads to read and write from now on, without waking the background thread.
     void make_bare();
-    /// Returns the socket for calling threads. Null: the socket still belongs to Asio.
+    /// Returns the socket that calling threads use, or null if Asio still owns the socket.
     bare_socket* bare() { return bare_ ? &*bare_ : nullptr; }
     /// Reads the data that has arrived, if any, and passes it to take(). Throws the errors of
     /// receive(). Use it only with bare().

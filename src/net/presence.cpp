@@ -4,8 +4,7 @@
 namespace holdfast::net {
 namespace {
 
-/// Returns `refused` or `unreachable`. Each code of a store that is reported here is equal to one
-/// of them.
+/// Returns `refused` if the code is equal to `refused`, otherwise `unreachable`.
 errc meaning_of(const error_code& code) {
     return code == errc::refused ? errc::refused : errc::unreachable;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Monitor (Hoare): only one thread at a time is inside, and only that thread uses the client's
-// state. Usually this is the background thread, which runs the functions that were posted to the
-// executor. It can also be a calling thread that enters the monitor (visit.hpp) instead of waking
-// the background thread.
+// state. Usually the background thread is inside; it runs the functions that were posted to the
+// executor. A calling thread can also enter the monitor (visit.hpp) instead of waking the
+// background thread.
 #pragma once
 
 #include <holdfast/asio.hpp>
@@ -82,7 +82,7 @@ private:
 
     asio::io_context& background_;
     std::mutex mutex_;
-    visit* visitor_ = nullptr; // the visit that holds `mutex_`
+    visit* visitor_ = nullptr; // visit that holds `mutex_`
     std::atomic<std::size_t> load_ = 0;
     std::atomic<std::size_t> load_max_ = 0;
 };

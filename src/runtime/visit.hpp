@@ -24,8 +24,8 @@ protected:
     ~interruptible() = default;
 };
 
-/// Stay of a calling thread inside a monitor. If the constructor succeeds, the thread is inside
-/// until the destructor, except while `outside()` waits.
+/// Stay of a calling thread inside a monitor. The thread is called a visitor. If the constructor
+/// succeeds, the thread is inside until the destructor, except while `outside()` waits.
 ///
 /// The thread runs only the functions that are posted to the visit's own executor: the coroutine of
 /// its call. The background thread runs everything else, in particular the user's handlers. If the

@@ -39,7 +39,7 @@ struct fate {
     std::vector<std::size_t> denied_holds{};
 };
 
-/// Types of requests. `count` tries to take from a counter; `release` gives back what such an
+/// Types of requests. `count` tries to take from a counter; `release` gives back permits that the
 /// attempt may have taken.
 enum class verb { look, renew, release, inspect, force, count, change };
 
@@ -114,8 +114,8 @@ public:
                           duration command_timeout = std::chrono::seconds{3});
     store_factory connect(way);
 
-    /// Switches to holds by session. Throws `std::logic_error` if there are replicas, because such
-    /// a server cannot have any.
+    /// Switches to holds by session. Throws `std::logic_error` if there are replicas, because a
+    /// server with sessions cannot have replicas.
     void keep_by_session(duration session_time);
 
     // The server's own clock decides when leases expire, and which requests are too late. Each
@@ -167,8 +167,8 @@ public:
     void occupy(const lock_name&, duration lease, lock_kind = lock_kind::plain);
     /// Releases the lock of the foreign owner. Notifies waiters, except for `token`.
     bool vacate(const lock_name&);
-    /// A foreign reader renews its hold like Redisson before 4.4: the lock, and the holds of all
-    /// readers, expire after `lease` from now. Returns false if there are no readers.
+    /// Simulates the renewal of a foreign reader with Redisson before 4.4: the lock, and the holds
+    /// of all readers, expire after `lease` from now. Returns false if there are no readers.
     bool cut_readers(const lock_name&, duration lease);
 
     /// A JVM requests a fair lock. Returns true if it gets the lock, for `lease`. Returns false if
