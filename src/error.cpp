@@ -16,7 +16,7 @@ std::string sentences_of(const explanation& of) {
     return all;
 }
 
-// The ids make categories equal even if two shared objects contain this code.
+// The fixed ids make the categories of two shared objects equal, if both objects contain this code.
 struct category final : boost::system::error_category {
     constexpr category() noexcept
         : error_category{0xbe854fc4efea3759} {}

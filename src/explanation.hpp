@@ -11,8 +11,8 @@ namespace holdfast {
 struct explanation {
     const char* name;    ///< name in the enumeration
     const char* meaning; ///< what happened
-    const char* known;   ///< what the caller knows now
-    const char* advice;  ///< what to do
+    const char* known;   ///< what the caller knows after the error
+    const char* advice;  ///< what the caller should do
 };
 
 /// Description of a server's error. The text `known` is taken from the `errc` that this error is
@@ -22,8 +22,8 @@ struct store_explanation : explanation {
     errc equal_to;
 };
 
-/// Returns the description of a code. For a number that is not a code, only `meaning` is set and
-/// says so.
+/// Returns the description of a code. If the number is not a code, only `meaning` is set; its text
+/// says that the number is not an error of holdfast.
 explanation explain(errc) noexcept;
 store_explanation explain(store_errc) noexcept;
 

@@ -22,7 +22,8 @@ void append_escaped(std::string& text, char byte) {
     }
 }
 
-/// Error whose what() is the reason only. Boost would append the code's general message.
+/// Error that contains only the reason in its what(). Boost would append the code's general
+/// message.
 class refusal final : public boost::system::system_error {
 public:
     explicit refusal(std::string why)

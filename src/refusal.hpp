@@ -10,7 +10,7 @@ namespace holdfast {
 /// Throws `errc::invalid_argument` with this text.
 [[noreturn]] void refuse(const std::string& why);
 
-/// Returns the bytes as a quoted string that is safe for terminals and logs. Long text is cut.
+/// Returns the bytes as a quoted string that is safe for terminals and logs. A long string is cut.
 std::string in_quotes(std::string_view bytes);
 
 } // namespace holdfast

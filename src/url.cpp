@@ -12,7 +12,7 @@ namespace holdfast {
 
 options resolve_url(options how) {
     const url::parts all = url::split(how.url);
-    runtime::wipe(how.url); // the client keeps its options, and the URL may contain a password
+    runtime::wipe(how.url); // the URL may contain a password, and the client keeps its options
     url::refuse_what_others_write(all);
     const scheme_reader read = url::reader_of(all);
     url::reading inside{all, how.credentials};

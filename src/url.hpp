@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the URL of a client: the store, the way to reach it, and the timeouts.
+// Reads the URL of a client. The URL contains the store, its address and the timeouts.
 //
 //     redis://[user[:password]@]host[:port][/database][?lease_time=10s&prefix=shop:]
 //     rediss://...                               the same over TLS
@@ -16,10 +16,10 @@
 
 namespace holdfast {
 
-/// Returns the options with the values of their URL. Parameters of the URL override the fields, and
-/// `store` is set to the store of the URL. The URL itself is wiped. Sends nothing. Throws
-/// `errc::invalid_argument`; the text names the wrong part and the allowed values, and never
-/// contains a password.
+/// Returns the options with the values of `how.url`. Parameters of the URL override the fields, and
+/// `store` is set to the store of the URL. The text of the URL is overwritten in memory. Sends
+/// nothing. Throws `errc::invalid_argument`; the text names the wrong part and the allowed values,
+/// and never contains a password.
 options resolve_url(options how);
 
 } // namespace holdfast

@@ -14,11 +14,11 @@ struct range {
     duration least;
     duration most;
 };
-/// `duration::max()` means for ever; sums with these values are saturated.
+/// Range of timeouts. `duration::max()` means for ever; sums with these timeouts are saturated.
 constexpr range any_patience{duration::zero(), duration::max()};
 constexpr range any_length{duration{1}, duration::max()};
-/// One day is the upper limit for times that should be seconds, so sums with these values cannot
-/// overflow.
+/// Range of times that are normally seconds. The upper limit of one day ensures that sums of these
+/// times cannot overflow.
 constexpr range up_to_a_day{duration{1}, day};
 
 std::string in_words(duration length) {
@@ -41,7 +41,7 @@ void refuse_if(const std::string& subject, const std::string& objection) {
         refuse(subject + objection);
 }
 
-/// Upper limit of required replicas; no server has more.
+/// Upper limit for the number of required replicas. No server has more replicas.
 constexpr unsigned replicas_max = 100;
 
 std::string objection_to_replicas(unsigned number, unsigned most = replicas_max) {

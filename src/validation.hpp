@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks of values before anything is sent. The checks are needed for safety: a lease time of zero
-// would be a lock that does not exist, and a lease time that overflows might be a lock that never
-// ends.
+// Checks of values before anything is sent. The checks are needed for safety. A lock with a lease
+// time of zero would not exist, and a lock whose lease time overflows might never end.
 #pragma once
 
 #include <holdfast/basic_mutex.hpp>
@@ -17,10 +16,10 @@ void check(const options&);
 
 duration checked_lease(duration length, const limits&);
 
-/// Checks how long a counter is kept.
+/// Checks the time for which a counter is kept, and returns it.
 duration checked_keeping(duration length, const limits&);
 
-/// Checks the settings of a rate limiter.
+/// Checks the settings of a rate limiter, and returns them.
 rate checked_rate(const rate&, const limits&);
 
 backoff checked_backoff(backoff polls);
@@ -35,11 +34,11 @@ duration checked_waiter_patience(std::optional<duration> length, const options&,
 /// Checks how long a quorum waits for one node: at most a quarter of the lease.
 duration checked_node_patience(duration length, duration lease);
 
-/// `mapped` is the name at the store, after the name mapping.
+/// Checks the name of a lock. `mapped` is the name at the store, after the name mapping.
 std::string checked_name(std::string_view mapped, const lock_store&);
 std::string checked_name(std::string_view mapped, const counter_store&, counter_kind);
 
-/// Checks an amount; `what` is the name of the amount for the error text.
+/// Checks an amount, and returns it. `what` names the amount in the error text.
 std::int64_t checked_amount(std::int64_t amount, std::int64_t least, std::int64_t most,
                             const char* what);
 

@@ -25,8 +25,8 @@ struct counter_setup {
     std::int64_t most = 0;              ///< maximum number of permits; 0: no limit
     std::optional<unsigned> replicas{}; ///< required replicas; empty: the client's value
 };
-/// Request that may have to wait: take `amount` from a counter. A patience (timeout) of zero or
-/// less means one attempt.
+/// Request to take `amount` from a counter. The call may have to wait. A timeout (`patience`) of
+/// zero or less means one attempt.
 struct counter_wish {
     std::int64_t amount = 0;
     duration patience = duration::max();
@@ -37,24 +37,27 @@ using flag_handler = asio::any_completion_handler<void(error_code, bool)>;
 using number_handler = asio::any_completion_handler<void(error_code, std::int64_t)>;
 } // namespace detail
 
-/// Number in the store that several processes change and wait for. No process owns it: permits that
-/// a process took are not given back when the process dies (except with `leased_semaphore`).
+/// Base class of the counters. A counter is a number in the store; several processes change it and
+/// wait for it. No process owns the counter: permits that a process took are not given back when
+/// the process dies (except with `leased_semaphore`).
 ///
 /// *At most once.* A change of a counter is executed at most once, even if its request is sent
 /// several times. A call repeats its request for at most `options::unavailable_patience`, always
-/// with the same request number, which the store remembers. Then the call fails: with `unreachable`
-/// if nothing was done, or with `outcome_unknown` if that is not known. Nothing is sent after that;
-/// the caller has to decide what to do. With `required_replicas`, a change counts after that many
-/// replicas have confirmed it. If fewer confirm, the call fails with `outcome_unknown`
+/// with the same request number, which the store remembers. Then the call fails with `unreachable`
+/// if nothing was done, or with `outcome_unknown` if the client does not know whether the change
+/// was executed. The client sends nothing more for a call that failed; the caller must decide how
+/// to continue. With `required_replicas`, a change succeeds after this number of replicas has
+/// confirmed it. If fewer replicas confirm it, the call fails with `outcome_unknown`
 /// (`not_replicated`).
 ///
 /// *Blocking functions* throw `boost::system::system_error` with `unreachable`, `outcome_unknown`,
 /// `refused`, `closed`, `forked`, `overloaded`, `would_deadlock` (the call runs on the client's
-/// executor), `invalid_argument` (an amount) or `operation_aborted` (the stop token).
+/// executor), `invalid_argument` (the amount is not allowed) or `operation_aborted` (the stop token
+/// requested a stop).
 ///
 /// If no thread runs the client's executor, a call returns two seconds after its timeout. A call
-/// that never waits for other clients returns after two seconds. The code is `unreachable` if the
-/// call had not begun, else `outcome_unknown`.
+/// that never waits for other clients returns after two seconds. The error code is `unreachable` if
+/// the call had not begun on the executor, otherwise `outcome_unknown`.
 ///
 /// *Asynchronous functions* complete with the same codes. Functions that wait can be cancelled at
 /// any time. They then complete at once with `operation_aborted`, and permits that may have been
@@ -84,7 +87,7 @@ protected:
 
     const shared_counter& counter() const noexcept { return counter_; }
 
-    /// false: the amount was not available before the timeout
+    /// Takes the amount. Returns false if the amount was not available before the timeout.
     bool take(detail::counter_wish) const;
     counter_answer change(counter_verb, std::int64_t amount = 0,
                           std::optional<duration> kept = {}) const;

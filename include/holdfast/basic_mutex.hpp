@@ -17,20 +17,21 @@ namespace sync {
 class subject;
 } // namespace sync
 
-/// What happens when a thread locks a lock that it holds already. `refused`: the call fails with
-/// `already_held`. `counted`: the entries are counted.
+/// Behaviour of a lock when a thread that holds the lock locks it again. `refused`: the call fails
+/// with `already_held`. `counted`: the entries are counted.
 enum class recursion : std::uint8_t { refused, counted };
 
 /// Tag for a lock whose unlock() does not wait: unlock() returns when the release is on its way to
 /// the store. A pair of lock() and unlock() is then almost twice as fast. After unlock() has
 /// returned, other clients may still find the lock held for a moment.
 ///
-/// The next attempt of the same client at that lock always comes after the release. If the attempt
-/// cannot follow on the same connection, it waits for the reply to the release, at most for a
-/// command timeout; `try_lock` waits, too.
+/// The next attempt of the same client to acquire the lock always comes after the release. If the
+/// attempt cannot follow on the same connection, it waits for the reply to the release, at most for
+/// a command timeout; `try_lock` waits, too.
 ///
 /// The release is repeated until it is acknowledged or the lease has expired. close() waits for it,
-/// and errors go to the observer. unlock() still reports a lease that is known to be lost.
+/// and errors go to the observer. unlock() still reports `lease_lost` if the client has already
+/// noticed the loss.
 struct deferred_release_t {
     explicit deferred_release_t() = default;
 };
@@ -48,8 +49,8 @@ struct mutex_options {
 
 /// Pauses between the polls of a waiter that receives no notification. The first pause is `first`;
 /// each later pause is twice as long, up to `longest`. Each pause is shortened at random by up to a
-/// half, so that waiters do not poll all at the same time. If both are equal, the pauses stay about
-/// the same.
+/// half, so that waiters do not poll all at the same time. If `first` and `longest` are equal, the
+/// pauses stay about the same.
 struct backoff {
     duration first{1};
     duration longest{128};
@@ -62,8 +63,11 @@ struct lock_setup {
     std::optional<lease_time> lease{};
     recursion again = recursion::refused;
     bool deferred = false;
-    std::optional<backoff> polls{};     ///< for a lock whose release is not announced
-    std::optional<duration> outlasts{}; ///< for a fair lock: see `ask`; empty: the default
+    /// Set for a lock that sends no notification when it is released.
+    std::optional<backoff> polls{};
+    /// For a fair lock: how long a waiter keeps its place without a request (see `ask`); empty: the
+    /// default.
+    std::optional<duration> outlasts{};
     fencing numbers = fencing::counted;
     std::optional<unsigned> replicas{}; ///< required replicas; empty: the client's value
 };
@@ -75,10 +79,11 @@ constexpr lock_setup setup_of(const mutex_options& how, recursion again) {
             .replicas = how.required_replicas};
 }
 
-/// How to acquire a lock. A patience (timeout) of zero or less means one attempt.
+/// Parameters of a call that acquires a lock. A timeout (`patience`) of zero or less means one
+/// attempt.
 struct wish {
     duration patience = duration::max();
-    std::optional<lease_time> lease{}; ///< if set, the hold has that length and is not renewed
+    std::optional<lease_time> lease{}; ///< if set, the hold lasts for this time and is not renewed
     std::stop_token cancel{};
     bool upgrades = false; ///< upgrades the read hold of this thread
 };
@@ -89,9 +94,9 @@ using maybe_lease_handler = asio::any_completion_handler<void(error_code, std::o
 /// Base class of the locks: *Lockable* and *TimedLockable*, asynchronous versions of their
 /// functions, and functions that ask about the lock.
 ///
-/// *Lease time.* Every acquiring function has an overload with a `lease_time`. The hold then has
-/// that length and is not renewed, as with Redisson's `lock(leaseTime)`. Without it, the hold has
-/// the lock's lease time and is renewed until it is released.
+/// *Lease time.* Every acquiring function has an overload with a `lease_time`. The hold then lasts
+/// for that time and is not renewed (Redisson: `lock(leaseTime)`). Without a `lease_time`, the hold
+/// has the lock's lease time and is renewed until it is released.
 ///
 /// *Waiting.* A release notifies the waiters. Correctness does not depend on that notification: a
 /// waiter also polls when the holder's lease expires, and at least every `poll_bound`. While the
@@ -106,14 +111,14 @@ using maybe_lease_handler = asio::any_completion_handler<void(error_code, std::o
 /// - `would_deadlock`: the call runs on the executor of the client, or of a member's client.
 /// - `invalid_argument`: the lease time is not allowed.
 /// - `operation_aborted`: the stop token requested a stop.
-/// - `lease_lost`: the hold that this thread has already is lost.
+/// - `lease_lost`: this thread already had a hold of the lock, and that hold is lost.
 ///
 /// *If no thread runs the client's executor*, or the executor is blocked, a call still returns. An
 /// acquiring call returns two seconds after its timeout, or one to two seconds after a stop
-/// request. unlock() returns two seconds after `release_patience`. The code is `unreachable` if an
-/// attempt to lock had not begun, else `outcome_unknown`. When the executor runs again, the call is
-/// cancelled, a lock that it acquired is released, and unlock() sends its release. Only `lock()`
-/// without a stop request waits for ever.
+/// request. unlock() returns two seconds after `release_patience`. The error code is `unreachable`
+/// if no attempt to lock had begun, otherwise `outcome_unknown`. When the executor runs again, the
+/// call is cancelled, a lock that it acquired is released, and unlock() sends its release. Only
+/// `lock()` without a stop request waits for ever.
 ///
 /// *Asynchronous functions* complete with a `lease` that owns the hold, and with the same codes.
 /// They can be cancelled at any time (terminal, partial and total cancellation have the same
@@ -136,7 +141,7 @@ public:
     }
 
     /// Tries once to acquire the lock. Returns false if another owner holds the lock, or if a call
-    /// of this client already waits for it.
+    /// of this client already waits for the lock.
     [[nodiscard]] bool try_lock() { return take({.patience = duration::zero()}); }
     [[nodiscard]] bool try_lock(lease_time lease) {
         return take({.patience = duration::zero(), .lease = lease});
@@ -158,8 +163,8 @@ public:
                      .cancel = std::move(cancel)});
     }
 
-    /// Like try_lock_for() with a deadline on any clock. The remaining time is computed once, at
-    /// the start. `time_point::max()` means no limit.
+    /// Tries to acquire the lock until a deadline on any clock; see try_lock_for(). The remaining
+    /// time is computed once, at the start. `time_point::max()` means no limit.
     template <typename Clock, typename Duration>
     [[nodiscard]] bool try_lock_until(std::chrono::time_point<Clock, Duration> deadline,
                                       std::stop_token cancel = {}) {
@@ -277,7 +282,8 @@ protected:
             },
             token);
     }
-    /// Acquires one side of a shared lock while the given hold has the other side.
+    /// Acquires the read side or the write side of a shared lock while the given hold has the other
+    /// side.
     static void start_lock_beside(std::shared_ptr<sync::subject>, std::shared_ptr<sync::tenure>,
                                   detail::wish, detail::lease_handler);
     static void start_try_lock_beside(std::shared_ptr<sync::subject>, std::shared_ptr<sync::tenure>,
@@ -286,7 +292,7 @@ protected:
     static const std::shared_ptr<sync::subject>& subject_of(const basic_mutex& lock) noexcept {
         return lock.lock_;
     }
-    bool take(detail::wish); ///< false: the lock was busy until the timeout expired
+    bool take(detail::wish); ///< returns false if the lock was busy until the timeout expired
 
     using shared_subject = std::shared_ptr<sync::subject>;
     static void start_try_lock(shared_subject, detail::wish, detail::maybe_lease_handler);

@@ -29,15 +29,15 @@ class engine;
 /// they then fail with `errc::closed`.
 ///
 /// *After fork()*, the copies in the child fail with `errc::forked`, and their destructors do
-/// nothing. A client that the child creates works. Code that forks on the client's own thread (a
-/// handler, an observer, a stop callback) must not return from that code in the child.
+/// nothing. A client that the child creates works. If code on the client's own thread (a handler,
+/// an observer, a stop callback) calls fork(), that code must not return in the child.
 ///
 /// Thread safety: any thread may call every member except the destructor.
 class HOLDFAST_EXPORT client {
 public:
     /// Creates a client that has its own background thread. That thread runs observers, stop
-    /// callbacks, and handlers that have no executor. Sends nothing. Throws
-    /// `errc::invalid_argument`; the text says why.
+    /// callbacks, and handlers that have no executor. The constructor sends nothing. It throws
+    /// `errc::invalid_argument` if the URL is wrong; the error text says why.
     explicit client(std::string_view url)
         : client{with_url(url)} {}
     explicit client(const char* url) ///< throws for null (an unset variable)
@@ -54,8 +54,8 @@ public:
     /// then throw `closed` at once. An asynchronous call that starts later still calls its handler
     /// through the executor.
     ///
-    /// The executor may also be destroyed without a close. The client then stops to use it, and the
-    /// locks that were held become free when their leases expire.
+    /// The executor may also be destroyed without a close. The client then stops using the
+    /// executor, and the locks that were held become free when their leases expire.
     ///
     /// Do not make blocking calls on a thread that runs the executor. They fail with
     /// `would_deadlock` if the client can detect it.
@@ -94,9 +94,9 @@ public:
 
     /// Checks whether the store is fit for locks. It checks the connection, the version, the
     /// permissions of this user, the behaviour when memory or disk is full, the replicas and the
-    /// clock. For the permissions it acquires and releases a lock named `trial`, and subscribes to
-    /// its notifications. With Sentinel and Cluster it asks all servers, and compares the duration
-    /// of a failover with the lease.
+    /// clock. To check the permissions, it acquires and releases a lock named `trial`, and
+    /// subscribes to its notifications. With Sentinel and Cluster it asks all servers, and compares
+    /// the duration of a failover with the lease.
     ///
     /// Each problem is reported as a finding with a remedy, not as an exception. Throws
     /// `invalid_argument` if no lock can have that name. Throws `would_deadlock`, `closed` and
@@ -171,7 +171,7 @@ public:
         return await_free(std::move(name), detail::saturate(patience, detail::rounding::up));
     }
 
-    /// Removes the lock from its holder, like `basic_mutex::force_unlock()`. If `only_from` is set
+    /// Removes the lock from its holder; see `basic_mutex::force_unlock()`. If `only_from` is set
     /// to an owner's text, as `inspect()` reports it, the lock is removed from that owner only. A
     /// shared lock is then removed from all its owners, if that owner is one of them. Returns false
     /// if the lock was free, or if that owner did not hold it.

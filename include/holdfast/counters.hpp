@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Store interface for counters: semaphores, latches and rate limiters. Nobody holds a counter.
-// Locks have their own interface in store.hpp. Both interfaces create a `place`, so the same loop
-// waits for locks and for counters.
+// Store interface for counters: semaphores, latches and rate limiters. No client holds a counter.
+// Locks have their own interface in store.hpp. Both interfaces create waiters of the same type
+// (`place`), so the same loop waits for locks and for counters.
 //
 // Users need this header only to write a store of their own. All functions are called on the
-// client's executor, one at a time, except `offers()`, `objection_to()` and `memory()`: any thread
-// may call these.
+// client's executor, one at a time, except `offers()`, `objection_to()` and `memory()`. Any thread
+// may call these three functions.
 #pragma once
 
 #include <holdfast/store.hpp>
@@ -29,40 +29,43 @@ HOLDFAST_EXPORT const char* words_for(counter_kind) noexcept;
 /// Greatest value of a counter. Redisson's numbers have 32 bits.
 inline constexpr std::int64_t counted_max = 2'147'483'647;
 
-/// Settings of a rate limiter: how many permits may be drawn in which time.
+/// Settings of a rate limiter: at most `permits` permits may be drawn in any interval of length
+/// `per`.
 struct rate {
     enum class scope_of : std::uint8_t {
-        overall,   ///< the rate is for all clients together
+        overall,   ///< all clients together share the rate
         per_client ///< each client has the whole rate for itself
     };
     std::int64_t permits = 0; ///< maximum in any interval of length `per`: 1 to `counted_max`
     duration per{};           ///< length of the interval, at least 1 ms
     scope_of scope = scope_of::overall;
-    /// Time without use after which the rate is deleted, not shorter than `per`. Zero: never.
+    /// Time without use after which the store deletes the rate. It is not shorter than `per`. Zero:
+    /// the rate is never deleted.
     duration kept{};
     bool operator==(const rate&) const = default;
 };
 
 /// Ways to change a counter. A latch supports `set_new`, `count_down` and `erase`. `permits`
 /// support `add`, `take_back`, `set_new`, `set`, `erase`, `give_back` and `set_lease`. A rate
-/// limiter supports `set_new`, `set`, `add` (gives back permits that anybody drew) and `erase`.
+/// limiter supports `set_new`, `set`, `add` (gives back permits that any client drew) and `erase`.
 enum class counter_verb : std::uint8_t {
-    add,          ///< adds; a semaphore that does not exist begins at zero; also its release()
+    add, ///< adds; if the semaphore does not exist, creates it with zero first; used by release()
     add_if_there, ///< adds only if the counter exists
-    take_back,    ///< subtracts, below zero if necessary: addPermits() with a negative number
-    drain,        ///< takes all that is available
+    take_back,    ///< subtracts, also below zero; used by add_permits() with a negative number
+    drain,        ///< takes all available permits
     set_new,      ///< sets only if the counter does not exist
     set,          ///< sets in any case; for `permits`: the total, including held permits
-    /// Subtracts from a latch, not below zero; at zero the latch is deleted, so it is open.
+    /// Subtracts from a latch, not below zero. At zero the store deletes the latch, so the latch is
+    /// open.
     count_down,
     erase,
-    give_back, ///< of `permits`: gives back one held permit, whoever holds it
-    set_lease, ///< of `permits`: sets the end of one held permit, whoever holds it
+    give_back, ///< of `permits`: gives back one held permit of any holder
+    set_lease, ///< of `permits`: sets the expiry of one held permit of any holder
 };
 
 /// Request to take `amount` from a counter, or to wait until a latch is open. `request` is a
-/// request number that is used for one request only. The store executes the request at most once,
-/// even if it is repeated.
+/// request number that no other request has. The store executes the request at most once, even if
+/// it is repeated.
 struct counter_ask {
     counter_ask(lock_name n, owner_id r, counter_kind k, std::int64_t much)
         : name{std::move(n)}
@@ -73,11 +76,11 @@ struct counter_ask {
     owner_id request;
     counter_kind kind;
     std::int64_t amount;
-    time_point give_up_at{};   ///< as in `ask`
-    std::uint8_t replicas = 0; ///< as in `hold`: replicas that must confirm what is taken
+    time_point give_up_at{};   ///< deadline of the request; see `ask`
+    std::uint8_t replicas = 0; ///< number of replicas that must confirm the change; see `hold`
 };
 
-/// Request to change a counter. `request` is a request number, as in `counter_ask`.
+/// Request to change a counter. `request` is a request number that no other request has.
 struct counter_change {
     counter_change(lock_name n, owner_id r, counter_kind k, counter_verb v, std::int64_t much = 0)
         : name{std::move(n)}
@@ -90,13 +93,15 @@ struct counter_change {
     counter_kind kind;
     counter_verb verb;
     std::int64_t amount;
-    std::int64_t most = 0; ///< add: if there would be more than this, nothing is done; 0: no limit
+    /// For add: nothing is done if the value would exceed this maximum; 0: no limit.
+    std::int64_t most = 0;
     /// For set_new: the counter is deleted after this time; zero: never. For set_lease: the new
-    /// length.
+    /// length of the lease.
     duration kept{};
-    std::string permit{};      ///< give_back, set_lease: the permit, as `permit_id` writes it
-    rate to{};                 ///< set_new, set: of a rate limiter
-    std::uint8_t replicas = 0; ///< as in `hold`: replicas that must confirm the change
+    /// For give_back and set_lease: id of the permit, in the form of `permit_id`.
+    std::string permit{};
+    rate to{};                 ///< for set_new and set of a rate limiter: the new rate
+    std::uint8_t replicas = 0; ///< number of replicas that must confirm the change; see `hold`
 };
 
 /// Reply of the store to a change.
@@ -105,8 +110,9 @@ struct counter_answer {
     /// existed. For count_down: true if this call opened the latch. For give_back and set_lease:
     /// true if that permit was held.
     bool done = false;
-    bool beyond = false;    ///< nothing was done: the value would exceed `most` or the maximum
-    std::int64_t value = 0; ///< drain: the number taken; otherwise the current value
+    bool beyond = false; ///< nothing was done: the value would exceed `most` or the maximum
+    /// For drain: the number of permits taken; otherwise the current value.
+    std::int64_t value = 0;
     bool others_listen = false;
 };
 
@@ -115,8 +121,8 @@ struct counter_state {
     bool exists = false;
     std::int64_t value = 0; ///< free permits, or the count of the latch
     std::int64_t taken = 0; ///< of `permits`: the number of held permits
-    /// Number of connections that wait for the counter. Each is a client with one or more waiting
-    /// calls, or a client that waited a few seconds ago. Empty: the store does not report the
+    /// Number of connections that wait for the counter. Each connection belongs to a client that
+    /// has waiting calls, or had some a few seconds ago. Empty: the store does not report the
     /// number.
     std::optional<std::size_t> listeners{};
     rate of{}; ///< settings of a rate limiter
@@ -129,20 +135,22 @@ struct counter_list {
         counter_state state;
     };
     std::vector<entry> counters{};
-    /// False: there are more counters, the store has too many keys to scan, or some servers could
-    /// not be asked.
+    /// False if there are more counters, if the store has too many keys to scan, or if some servers
+    /// could not be asked.
     bool complete = true;
-    std::vector<std::string> unreachable{}; ///< as in `lock_list`
+    /// An error text for each server that could not be asked.
+    std::vector<std::string> unreachable{};
 };
 
 /// Interface of a store for counters. The promises of `lock_store` about timeouts and errors hold
 /// here too.
 ///
-/// *At most once.* A change, and what a place takes, is executed at most once for its request
-/// number, even if the request is repeated. The store remembers each request for `memory()`. To a
-/// repeated request it sends the same reply as the first time. It also writes again, so that
-/// replicas confirm the result. If the store cannot remember a request, the call fails with
-/// `errc::refused` before anything is done, or with `errc::outcome_unknown`.
+/// *At most once.* The store executes a request at most once per request number, even if the client
+/// repeats the request. This holds for changes and for the attempts of a waiter (`place`). The
+/// store remembers each request for `memory()`. It replies to a repeated request with the first
+/// reply. It also writes again, so that replicas confirm the result. If the store cannot remember a
+/// request, the call fails with `errc::refused` before anything is done, or with
+/// `errc::outcome_unknown`.
 class counter_store {
 public:
     virtual ~counter_store() = default;
@@ -153,17 +161,19 @@ public:
     /// nothing.
     virtual std::optional<std::string> objection_to(const lock_name&, counter_kind) const = 0;
 
-    /// Creates a waiter for the request; sends nothing yet. `wake` must outlive the place. look()
-    /// takes the amount, or checks whether the latch is open. leave() gives back what may have been
-    /// taken; a look() that the store executes later takes nothing.
+    /// Creates a waiter for the request; sends nothing yet. `wake` must outlive the waiter. The
+    /// waiter's look() takes the amount, or checks whether the latch is open. Its leave() gives
+    /// back permits that may have been taken. If the store executes a look() after leave(), that
+    /// look() takes nothing.
     virtual std::unique_ptr<place> line_up(counter_ask, alarm& wake) = 0;
 
     /// Changes the counter. After an unknown outcome, repeat the call with the same request number,
     /// for at most `memory() / 2`.
     virtual asio::awaitable<counter_answer> change(counter_change) = 0;
 
-    /// Tells the store that the change with this request number has ended: it was answered, or will
-    /// not be repeated. A copy that is still on its way may be executed or not.
+    /// Tells the store that the client will not repeat the change with this request number, for
+    /// example because the reply has arrived. A copy of the request that is still on its way may be
+    /// executed or not.
     virtual void end_change(const lock_name&, const owner_id& /*request*/) noexcept {}
 
     virtual asio::awaitable<counter_state> inspect(lock_name, counter_kind) = 0;
@@ -172,7 +182,7 @@ public:
     virtual asio::awaitable<counter_list> list(counter_kind, std::string pattern,
                                                std::size_t limit) = 0;
 
-    /// Returns how long the outcome of a request is remembered.
+    /// Returns how long the store remembers the outcome of a request.
     virtual duration memory() const noexcept = 0;
 };
 

@@ -10,14 +10,16 @@ namespace holdfast {
 ///     holdfast::counting_semaphore seats{client, "seats", {.most = 20}};
 struct semaphore_options {
     /// Maximum number of permits. `release()` and `add_permits()` fail with `refused`, and change
-    /// nothing, if there would be more permits afterwards. 0: no limit except `max()`. The limit is
-    /// part of this object, not of the store, so give the same limit to all objects.
+    /// nothing, if the number of permits would then exceed this maximum. 0: no limit except
+    /// `max()`. The limit is part of this object, not of the store, so give the same limit to all
+    /// objects.
     std::int64_t most = 0;
     std::optional<unsigned> required_replicas{}; ///< overrides the client's value (options.hpp)
 };
 
-/// `std::counting_semaphore` across processes: Redisson's semaphore. The number of permits is the
-/// number that the store has under the name; without a stored number, there are none.
+/// Semaphore that works across processes, with the functions of `std::counting_semaphore`. It is
+/// compatible with Redisson's RSemaphore. The store keeps the number of permits under the
+/// semaphore's name. If nothing is stored there, the semaphore has no permits.
 ///
 ///     counting_semaphore seats{client, "seats"};
 ///     seats.try_set_permits(20);    // once; the first process wins
@@ -34,8 +36,8 @@ struct semaphore_options {
 /// without a request to the store. The limits of `options::hand_off` apply.
 ///
 /// Errors, cancellation, at-most-once changes and thread safety: see `basic_counter`. An amount
-/// below zero or above `max()` is an `invalid_argument`. A call for zero permits succeeds at once
-/// without a request. If the name holds a value that is not a number, the functions fail with
+/// below zero or above `max()` fails with `invalid_argument`. A call for zero permits succeeds at
+/// once without a request. If the name holds a value that is not a number, the functions fail with
 /// `refused`. Wire format: docs/protocol/semaphore.md.
 class HOLDFAST_EXPORT counting_semaphore : public basic_counter {
     template <typename Rep, typename Period>
@@ -72,22 +74,23 @@ public:
 
     /// Adds permits and notifies waiters. Creates the semaphore if it does not exist.
     void release(std::int64_t permits = 1);
-    /// Adds permits if the semaphore exists. Returns false if it does not exist; nothing is done
-    /// then. Also returns false for zero permits, like Redisson.
+    /// Adds permits if the semaphore exists. Returns false, and does nothing, if the semaphore does
+    /// not exist. For compatibility with Redisson, also returns false for zero permits.
     bool release_if_exists(std::int64_t permits = 1);
 
-    /// Creates the semaphore with that many permits. Returns false if it exists already; it is not
-    /// changed then.
+    /// Creates the semaphore with this number of permits. Returns false, and changes nothing, if
+    /// the semaphore exists already.
     bool try_set_permits(std::int64_t permits);
-    /// Does the same, but the semaphore is deleted after the time `kept`, even if it is in use.
+    /// Does the same as the function above. In addition, the store deletes the semaphore after the
+    /// time `kept`, even if it is in use.
     bool try_set_permits(std::int64_t permits, duration kept);
     /// Adds permits. A negative number removes permits; the number of permits may then be negative
     /// for a while.
     void add_permits(std::int64_t permits);
     /// Takes all permits that are available; returns their number.
     std::int64_t drain_permits();
-    /// Returns the number of permits; it may be out of date when it arrives. A negative number says
-    /// how many permits must be released before there are zero.
+    /// Returns the number of permits; it may be out of date when it arrives. A negative number -n
+    /// means that n permits must be released before the number is zero.
     [[nodiscard]] std::int64_t available_permits() const { return value(); }
 
     template <asio::completion_token_for<void(error_code)> Token>

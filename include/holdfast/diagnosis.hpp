@@ -24,7 +24,7 @@ struct finding {
     severity how_bad = severity::fine;
     std::string topic{};  ///< one word, for programs: "reach", "rights", "eviction", …
     std::string what{};   ///< what was found
-    std::string remedy{}; ///< what to do about it; empty: nothing
+    std::string remedy{}; ///< what to do about the problem; empty: nothing
 };
 
 /// The findings of `client::doctor()`, in the order of its checks.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Error codes, and what the caller knows after each of them.
+// Error codes. The comment of each code says what the caller knows after the error.
 //
 // A busy lock and an expired timeout are results, not errors. A cancelled operation completes with
 // `boost::asio::error::operation_aborted`.
@@ -12,8 +12,8 @@
 
 namespace holdfast {
 
-/// What went wrong, from the view of a lock. Compare with `ec == errc::unreachable`: each detailed
-/// error of a store (`store_errc`) is equal to exactly one `errc`.
+/// Kinds of errors of this library. Compare with `ec == errc::unreachable`: each detailed error of
+/// a store (`store_errc`) is equal to exactly one `errc`.
 enum class errc {
     /// The store could not be reached. Nothing was done there.
     unreachable = 1,
@@ -35,8 +35,8 @@ enum class errc {
     invalid_argument,
     /// This client has reached a limit (queued requests, waiting calls). Nothing was sent.
     overloaded,
-    /// The call would deadlock. Either the thread that should complete the call is the thread that
-    /// would wait, or two readers would wait for each other to upgrade. Nothing was acquired.
+    /// The call would deadlock. Either the calling thread would wait for work that only this thread
+    /// can do, or two readers would wait for each other to upgrade. Nothing was acquired.
     would_deadlock,
     /// The server's clock jumped twice during the acquisition. The caller holds nothing.
     clock_unstable,

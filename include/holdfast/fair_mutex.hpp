@@ -16,7 +16,7 @@ struct fair_options {
 
     /// How long a waiter keeps its place in the queue without sending a request. If a waiter dies,
     /// the waiters after it have to wait for this time. A waiter that was disconnected for longer
-    /// continues from the end of the queue.
+    /// goes to the end of the queue.
     ///
     /// The minimum is `poll_bound + unavailable_patience + 2 * command_timeout` (21 s with the
     /// default values), so that a waiter that survives an outage keeps its place. The maximum is
@@ -25,8 +25,8 @@ struct fair_options {
     std::optional<unsigned> required_replicas{}; ///< overrides the client's value (options.hpp)
 };
 
-/// Mutual-exclusion lock that serves its waiters in order. The order is that in which their first
-/// requests reached the server, across all processes, including JVMs with Redisson's fair lock.
+/// Mutual-exclusion lock that serves its waiters in the order in which their first requests reached
+/// the server. The waiters may be in any process, including JVMs with Redisson's fair lock.
 ///
 ///     holdfast::fair_mutex desk{client, "desk"};
 ///     const std::scoped_lock held{desk};
@@ -40,9 +40,8 @@ struct fair_options {
 /// place in the queue, and never overtakes a waiter.
 ///
 /// docs/guarantees.md says what the lock promises in addition to exclusion, and when it cannot keep
-/// the order. Other locks of the same name exclude this lock, but do not queue. The lock is not
-/// recursive unless the options say so; then it works like recursive_mutex. Wire format:
-/// docs/protocol/fair.md.
+/// the order. Other locks of the same name exclude this lock, but do not queue. The lock is
+/// recursive only if the options say so; see recursive_mutex. Wire format: docs/protocol/fair.md.
 class HOLDFAST_EXPORT fair_mutex : public basic_mutex {
 public:
     /// Creates the lock object; sends nothing. Throws `errc::invalid_argument` if the name, the

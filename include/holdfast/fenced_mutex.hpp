@@ -40,9 +40,10 @@ struct fenced_options {
 /// data is lost, unless the new server's clock is behind. `dated` needs the permission to ask for
 /// the server's time (`+time`), else locking is `refused`.
 ///
-/// All clients of a lock should use the same of both. MySQL always uses `dated`; on ZooKeeper,
-/// tokens are transaction numbers (docs/stores.md). A fenced_mutex and a `mutex` of the same name
-/// exclude each other. Everything else is as for `mutex`. Wire format: docs/protocol/fenced.md.
+/// All clients of a lock should use the same kind of numbers, `counted` or `dated`. MySQL always
+/// uses `dated`; on ZooKeeper, tokens are transaction numbers (docs/stores.md). A fenced_mutex and
+/// a `mutex` of the same name exclude each other. See `mutex` for everything else. Wire format:
+/// docs/protocol/fenced.md.
 class HOLDFAST_EXPORT fenced_mutex : public basic_mutex {
 public:
     /// Creates the lock object; sends nothing. Throws `errc::invalid_argument` if the name or the
@@ -54,8 +55,8 @@ public:
     /// lease, use `lease::fencing_token()`.
     [[nodiscard]] std::uint64_t fencing_token() const noexcept;
 
-    /// Asks the store for the greatest token that any hold ever had. It may be a reserved token
-    /// that no hold received. 0: no token was ever given. Throws the errors of
+    /// Asks the store for the greatest token that any hold ever had, and returns it. It may be a
+    /// reserved token that no hold received. 0: no token was ever given. Throws the errors of
     /// `basic_mutex::is_locked()`.
     [[nodiscard]] std::uint64_t last_token() const;
     template <asio::completion_token_for<void(error_code, std::uint64_t)> Token>
@@ -67,8 +68,8 @@ public:
 
     using basic_mutex::async_lock;
 
-    /// Completes with a second lease for the hold that `outer` owns, like
-    /// `recursive_mutex::async_lock`. Completes with `already_held` unless this lock has
+    /// Completes with a second lease for the hold that `outer` owns; see
+    /// `recursive_mutex::async_lock`. Fails with `already_held` unless this lock has
     /// `recursion::counted`.
     template <asio::completion_token_for<void(error_code, lease)> Token>
     auto async_lock(const lease& outer, Token&& token) {

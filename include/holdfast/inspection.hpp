@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a store reports about a lock, whether a holdfast client or Redisson holds the lock.
+// Types for the reports of a store about its locks. The holder of a lock may be a holdfast client
+// or Redisson.
 #pragma once
 
 #include <holdfast/export.hpp>
@@ -14,23 +15,25 @@
 
 namespace holdfast {
 
-/// Self-description of a holdfast client, which it keeps at the store (`options::announce`).
+/// Description of a holdfast client, written by that client to the store (`options::announce`).
 struct client_card {
     std::string host{};
-    std::int64_t pid = 0; ///< process id on that host or in its container
+    std::int64_t pid = 0; ///< process id of the client, on its host or in its container
     std::string program{};
-    std::string label{}; ///< `options::label`
+    std::string label{}; ///< label of the client, from `options::label`
     /// creation time of the client: seconds since 1970, on the client's clock
     std::chrono::seconds since{};
 };
 
 /// An owner of a lock.
 struct lock_owner {
-    std::string text{}; ///< as stored: `<uuid>:<number>`, or Redisson's `<uuid>:<thread>`
-    /// Number of entries; always 1 for holdfast, which counts entries itself.
+    /// Owner as the store has it: `<uuid>:<number>`, or Redisson's `<uuid>:<thread>`.
+    std::string text{};
+    /// How often the owner has entered the lock. Always 1 for holdfast, which counts entries inside
+    /// the client.
     std::int64_t count = 1;
-    /// False: a Redisson client, or a program that writes the same format. For a token lock, false
-    /// means any other program.
+    /// False if the owner is a Redisson client, or a program that writes the same format. For a
+    /// token lock, false means any other program.
     bool is_holdfast = false;
     std::optional<client_card> client{}; ///< set if a holdfast client has described itself
     /// For a read-write lock: true if the owner has the write lock, false if it shares the lock.
@@ -43,11 +46,12 @@ struct lock_owner {
 
 /// A waiter that has registered itself at the store.
 struct lock_waiter {
-    std::string text{};                  ///< as in `lock_owner`
-    bool is_holdfast = false;            ///< as in `lock_owner`
-    std::optional<client_card> client{}; ///< as in `lock_owner`
-    /// How long the waiter keeps its place if it sends no more requests. Zero: the place does not
-    /// count any more, and the next request removes it. Empty: the store does not report the time.
+    std::string text{};       ///< the waiter as the store has it, in the form of `lock_owner::text`
+    bool is_holdfast = false; ///< true if the waiter is a holdfast client
+    std::optional<client_card> client{}; ///< set if the waiter's client has described itself
+    /// How long the waiter keeps its place if it sends no more requests. Zero: the place has
+    /// expired, and the next request of any client removes it. Empty: the store does not report the
+    /// time.
     std::optional<duration> remaining{};
     /// For the queue of a fair lock: whether the waiter is subscribed to its notification. A waiter
     /// that is not subscribed has just arrived, has lost its connection, or is dead. Empty:
@@ -72,13 +76,13 @@ struct lock_state {
     std::string name{}; ///< name at the store, with the client's prefix
     key_kind kind = key_kind::lock;
     std::string type{}; ///< the store's own word for the type: "hash", "string", …
-    /// a writer comes first; empty for a lock with very many readers
+    /// Owners of the lock, a writer first. Empty for a lock with very many readers.
     std::vector<lock_owner> owners{};
     /// remaining time of the lease; empty if the lease never expires
     std::optional<duration> remaining{};
-    /// Number of connections that are subscribed to the release of the lock. Each is a client with
-    /// one or more waiting threads, or a client that waited a few seconds ago. In a fair lock's
-    /// queue, every entry of `waiters` counts. Empty: the store does not report the number.
+    /// Number of connections that are subscribed to the release of the lock. Each connection
+    /// belongs to a client that has waiting threads, or had some a few seconds ago. For a fair
+    /// lock, every entry of `waiters` counts. Empty: the store does not report the number.
     std::optional<std::size_t> listeners{};
     /// Fencing token of the current hold, if the store gives a token to each grant (MySQL,
     /// ZooKeeper). 0: the store does not report a token.
@@ -87,14 +91,15 @@ struct lock_state {
     /// holds of JVMs. 0: there was no token, or the store does not report it.
     std::uint64_t last_token = 0;
     /// Waiters of a fair lock, the next in line first. For a read-write lock, the holdfast writers
-    /// that wait while others read. If there are very many, only the first of them. Other waiters
-    /// (waiters for other locks, readers, Redisson's writers) only subscribe to the release, so
-    /// they are not listed.
+    /// that wait while others read. If there are very many waiters, the list has only the first
+    /// ones. Other waiters (waiters for other locks, readers, Redisson's writers) only subscribe to
+    /// the release, so they are not listed.
     std::vector<lock_waiter> waiters{};
     /// total number of `waiters`; empty if the store does not report it
     std::optional<std::size_t> waiting{};
     /// False: nobody holds the lock, but a waiter is next in line. This happens with a fair lock.
-    /// Then only the first of `waiters` that still counts can acquire the lock.
+    /// Then only one waiter can acquire the lock: the first in `waiters` whose place has not
+    /// expired.
     bool is_held = true;
 };
 
@@ -102,7 +107,7 @@ struct lock_state {
 struct lock_list {
     std::vector<lock_state> locks{};
     bool complete = true; ///< false: the list reached its limit, or some servers could not be asked
-    /// If several servers share the names: an error text for each server that could not be asked.
+    /// Error text for each server that could not be asked, if several servers share the names.
     std::vector<std::string> unreachable{};
 };
 

@@ -7,13 +7,14 @@ namespace holdfast {
 
 /// Options of `latch`.
 struct latch_options {
-    /// Overrides the client's value (options.hpp) for calls that change the count. Waiting changes
-    /// nothing.
+    /// Overrides the client's value (options.hpp) for calls that change the count. Calls that wait
+    /// need no replicas, because they change nothing.
     std::optional<unsigned> required_replicas{};
 };
 
-/// `std::latch` across processes: Redisson's count-down latch. The latch is open when its count is
-/// zero. A latch that was never set is open, too. An open latch can be set again.
+/// Latch that works across processes, with the functions of `std::latch`. It is compatible with
+/// Redisson's RCountDownLatch. The latch is open when its count is zero. A latch that was never set
+/// is open, too. An open latch can be set again.
 ///
 ///     latch ready{client, "workers-ready"};
 ///     ready.try_set_count(3);     // once

@@ -24,17 +24,17 @@ class tenure;
 ///     work(held.lost());                                  // stops when the lock is no longer ours
 ///     co_await held.async_unlock(asio::use_awaitable);
 ///
-/// This object owns the hold, and no thread does; a lease may be moved anywhere. The destructor
-/// releases the lock and does not wait for the store. The time of a lease counts from the moment
-/// when its request was sent, on CLOCK_BOOTTIME, minus a safety margin. So this process considers
-/// the lock lost before the store lets another client acquire it (docs/guarantees.md).
+/// The lease object owns the hold; no thread owns it. A lease may be moved to any thread. The
+/// destructor releases the lock and does not wait for the store. The time of a lease counts from
+/// the moment when its request was sent, on CLOCK_BOOTTIME, minus a safety margin. So this process
+/// considers the lock lost before the store lets another client acquire it (docs/guarantees.md).
 ///
-/// Thread safety: different leases are independent. One lease is like any object, with one
-/// exception: any thread may call `lost`, `in_danger`, `remaining` and `owns_lock` while no other
-/// thread moves, releases or destroys the lease.
+/// Thread safety: different leases are independent. Two threads must not use one lease at the same
+/// time, with one exception. Any thread may call `lost`, `in_danger`, `remaining` and `owns_lock`
+/// while no other thread moves, releases or destroys the lease.
 class HOLDFAST_EXPORT [[nodiscard]] lease {
 public:
-    lease() noexcept = default; ///< holds nothing
+    lease() noexcept = default; ///< creates a lease that holds nothing
     lease(lease&&) noexcept = default;
     lease& operator=(lease&&) noexcept;
     ~lease();
@@ -51,8 +51,8 @@ public:
     /// client renews nothing, and its other leases may expire.
     ///
     /// lost() checks the clock. If the hold is lost already, the returned token is stopped, even if
-    /// the executor is blocked. A callback that is registered then runs at once, on the thread that
-    /// registers it. A token from an earlier call is stopped only when the executor runs.
+    /// the executor is blocked. A callback that is registered on a stopped token runs at once, on
+    /// the registering thread. A token from an earlier call is stopped only when the executor runs.
     ///
     /// In a child of fork(), a new token is stopped at once. A token from before the fork is never
     /// stopped there.
@@ -60,8 +60,8 @@ public:
 
     /// Returns a token whose stop is requested when a renewed hold will end soon: a third of its
     /// lease is left, because renewals fail or `max_hold` has stopped them. The stop is also
-    /// requested at a loss. After a later renewal succeeds, ask for a new token. Like lost(), the
-    /// function checks the clock, and callbacks must not block.
+    /// requested when the hold is lost. After a later renewal succeeds, ask for a new token. The
+    /// function checks the clock, and callbacks must not block; see lost().
     ///
     /// If holds last as long as a session (ZooKeeper), the limit is a third of the session timeout
     /// or of the lease, whichever is shorter. The token then also warns for a fixed lease that is
@@ -71,8 +71,8 @@ public:
     /// Returns how long the hold stays valid if no renewal succeeds. Zero: the hold is not valid.
     [[nodiscard]] duration remaining() const noexcept;
 
-    /// name(): the lock's name at the store, with the prefix. owner(): the owner of this hold at
-    /// the store, `<uuid>:<number>`.
+    /// Returns the lock's name at the store, with the prefix. owner() returns the owner of this
+    /// hold at the store, `<uuid>:<number>`.
     [[nodiscard]] std::string_view name() const noexcept;
     [[nodiscard]] std::string owner() const;
 
@@ -88,7 +88,7 @@ public:
     [[nodiscard]] std::vector<std::string> permit_ids() const;
 
     /// Makes the lease last at least `length` from now; never shortens it. If the hold is renewed,
-    /// later renewals use at least that length. Fails with `lease_lost` if the hold is gone. After
+    /// later renewals use at least that length. Fails with `lease_lost` if the hold is lost. After
     /// any other error the hold is unchanged.
     void extend(lease_time length);
     template <asio::completion_token_for<void(error_code)> Token>

@@ -24,7 +24,7 @@ struct leased_options {
 };
 
 namespace detail {
-/// Number of permits, and how to acquire them.
+/// Parameters of a call that acquires permits.
 struct permits_wish {
     std::uint32_t permits = 1;
     wish how{};
@@ -32,22 +32,23 @@ struct permits_wish {
 } // namespace detail
 
 /// Semaphore whose permits become free again when their holder dies: Redisson's permit-expirable
-/// semaphore. It has as many permits as were set, and none before that.
+/// semaphore. It has no permits until their number is set.
 ///
 ///     leased_semaphore seats{client, "seats"};
 ///     seats.try_set_permits(20);          // once; the first process wins
-///     lease mine = seats.acquire(2);      // both, or it waits
-///     work(mine.lost());                  // stops when they are no longer ours
-///     mine.unlock();                      // or when `mine` is destroyed
+///     lease mine = seats.acquire(2);      // waits until both are free
+///     work(mine.lost());                  // stops when the permits are lost
+///     mine.unlock();                      // the destructor releases, too
 ///
 /// *Leases.* An acquiring call returns one `lease` for all its permits. The lease is renewed until
 /// it is released, unless a lease time was given. It can be lost like the lease of a lock. If a
 /// process dies, its permits become free when the lease expires. If one of several permits is lost,
 /// the whole lease is lost, and the other permits are given back. No thread owns the lease; it may
-/// be moved anywhere. A call that acquires again while a lease is held gets additional permits.
+/// be moved to any thread. A call that acquires again while a lease is held gets additional
+/// permits.
 ///
 /// *After the call.* A call that returns a lease has the permits. A call that returns no lease,
-/// throws or is cancelled has none. Permits that it may have taken are given back in the
+/// throws or is cancelled has no permits. Permits that it may have taken are given back in the
 /// background, or become free when their lease expires. Changes to the number of permits are
 /// executed at most once: see `basic_counter`.
 ///
@@ -61,7 +62,7 @@ struct permits_wish {
 /// errors, in cancellation, and without a running executor. The other functions behave like the
 /// functions of `basic_counter`. A call for zero permits or more than `most_at_once` fails with
 /// `invalid_argument`. The functions fail with `refused` in these cases:
-/// - The name holds something else.
+/// - The value under the name is not a leased semaphore.
 /// - JVMs write permits in an older format than `redis::options::redisson` says.
 /// - The user has no permission for TIME.
 ///
@@ -114,29 +115,30 @@ public:
                       .lease = lasts,
                       .cancel = std::move(cancel)}});
     }
-    /// Like try_acquire_for() with a deadline on any clock. The remaining time is computed once.
+    /// Tries until a deadline on any clock; see try_acquire_for(). The remaining time is computed
+    /// once, at the start.
     template <typename Clock, typename Duration>
     std::optional<lease> try_acquire_until(std::chrono::time_point<Clock, Duration> deadline,
                                            std::uint32_t permits = 1, std::stop_token cancel = {}) {
         return try_acquire_for(detail::patience_until(deadline), permits, std::move(cancel));
     }
 
-    /// Gives back one permit, whoever holds it. The id comes from `lease::permit_ids()` or
-    /// Redisson's `acquire()`. Returns false if the id is unknown or its lease has expired. The
-    /// holder loses the permit: at once if its lease belongs to this client, otherwise at its next
-    /// renewal. Throws `invalid_argument` if the id is not 32 hexadecimal digits.
+    /// Gives back one permit of any holder. The id comes from `lease::permit_ids()` or Redisson's
+    /// `acquire()`. Returns false if the id is unknown or its lease has expired. The holder loses
+    /// the permit: at once if its lease belongs to this client, otherwise at its next renewal.
+    /// Throws `invalid_argument` if the id is not 32 hexadecimal digits.
     bool release(std::string_view permit_id);
-    /// Changes the lease of one permit so that it ends after `lasts` from now, whoever holds it.
+    /// Changes the lease of one permit of any holder. The lease then ends after `lasts` from now.
     /// Returns false if the id is unknown or its lease has expired.
     ///
-    /// A holder that renews the lease extends it again. A holder with a fixed lease learns of the
-    /// new end at once if it belongs to this client. A holder in another client learns of it at its
-    /// next request, after at most a third of its lease. Until then that holder relies on the old
-    /// end, so do not shorten a lease that another client uses.
+    /// A holder that renews the lease extends it again. A holder with a fixed lease in this client
+    /// learns of the new end at once. A holder in another client learns of the new end at its next
+    /// request, after at most a third of its lease. Until then that holder relies on the old end,
+    /// so do not shorten a lease that another client uses.
     bool set_lease(std::string_view permit_id, lease_time lasts);
 
-    /// Creates the semaphore with that many permits. Returns false if it exists already; it is not
-    /// changed then.
+    /// Creates the semaphore with this number of permits. Returns false, and changes nothing, if
+    /// the semaphore exists already.
     bool try_set_permits(std::int64_t permits);
     /// Sets the total number of permits, including the permits that are held. No holder loses a
     /// permit. If more permits are held than the new total, the number of free permits is negative
@@ -146,7 +148,7 @@ public:
     /// negative for a while.
     void add_permits(std::int64_t permits);
     /// Returns the number of free permits; it may be out of date when it arrives. A negative number
-    /// says how many permits must be given back before there are zero.
+    /// -n means that n permits must be given back before the number is zero.
     [[nodiscard]] std::int64_t available_permits() const { return value(); }
     /// Returns the number of permits that are held, by all clients.
     [[nodiscard]] std::int64_t acquired_permits() const;

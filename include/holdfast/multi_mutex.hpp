@@ -58,7 +58,7 @@ public:
     /// Acquires any one of the members: the first that is free. Returns the lease of that member;
     /// `lease::name()` is the member's name. Empty: all members were busy until the timeout
     /// expired. A member whose store cannot be reached is skipped as long as another member can be
-    /// asked. The lease owns the hold, and no thread does. Throws the errors of `try_lock_for`.
+    /// asked. The lease owns the hold; no thread owns it. Throws the errors of `try_lock_for`.
     [[nodiscard]] std::optional<lease> try_lock_any() { return take_any({.patience = {}}); }
     template <typename Rep, typename Period>
     [[nodiscard]] std::optional<lease> try_lock_any_for(std::chrono::duration<Rep, Period> patience,

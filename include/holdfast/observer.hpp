@@ -64,7 +64,7 @@ struct event {
     std::uint64_t owner_number = 0; ///< number of the hold at the store; 0 if there is none
     std::int64_t duration_us = 0;   ///< microseconds; the meaning depends on the kind
     std::int32_t code = 0;          ///< value of the `errc`, 0 if none
-    const char* text = nullptr;     ///< details for people to read, with the server's error text
+    const char* text = nullptr;     ///< details in plain text, including the server's error text
     std::size_t text_size = 0;
 };
 

@@ -15,14 +15,14 @@ namespace holdfast {
 
 /// Limits for the local hand-over of a lock: on release, the client passes the lock to its own next
 /// waiter without a request to the store. That waiter has the lock after microseconds instead of
-/// two round trips. Other processes have to wait during that time.
+/// two round trips. Other processes have to wait longer because of it.
 ///
-/// Both limits count from the store's grant. The time limit is halved if other clients are known to
-/// wait for the lock. A lock is not handed over after its lease has expired, nor if one of the two
-/// holds is not renewed. If a limit is zero, every release is sent to the store.
+/// Both limits count from the store's grant. The time limit is halved if the client knows that
+/// other clients wait for the lock. A lock is not handed over after its lease has expired, nor if
+/// one of the two holds is not renewed. If a limit is zero, every release is sent to the store.
 struct hand_off {
     unsigned times_max = 10'000;
-    duration within{20}; ///< 0 ms to 1 day
+    duration within{20}; ///< time limit, 0 ms to 1 day
 };
 
 /// How a client reaches its store, and how long it waits. Every length of time is in whole
@@ -54,15 +54,15 @@ struct options {
 
     /// Default lease time: if a holder dies, its lock is free after at most this time. A lock or a
     /// call may set a lease time of its own. A live client renews its leases after a third of the
-    /// lease time ("watchdog"). Same as Redisson's lockWatchdogTimeout. ZooKeeper:
+    /// lease time ("watchdog"). Same as Redisson's lockWatchdogTimeout. For ZooKeeper, see
     /// docs/guarantees.md. 1 ms to 3652 days.
     duration lease_time = std::chrono::seconds{30};
 
     /// Number of replicas that must confirm a grant or a renewal before it counts. A failover to
     /// one of these replicas then does not lose the lock. While fewer replicas confirm, `lock()`
     /// waits, and a held lock is lost at the end of its validity (docs/topologies.md). The options
-    /// of a lock override this value. Do not require more replicas than the server has: then no
-    /// lock is ever granted. 0 to 100; above 0 only if the store has replicas.
+    /// of a lock override this value. If you require more replicas than the server has, no lock is
+    /// ever granted. 0 to 100; above 0 only if the store has replicas.
     unsigned required_replicas = 0;
 
     /// Maximum time that a lock is renewed, counted from its grant. After that time renewal stops,
@@ -96,16 +96,17 @@ struct options {
 
     /// True: the executor that the user gave to the client never runs two handlers at the same time
     /// (a strand, or an io_context with one thread). The client then adds no strand of its own,
-    /// which is faster. The client breaks if the executor does run two handlers at the same time.
+    /// which is faster. If the executor does run two handlers at the same time, the behaviour is
+    /// undefined.
     bool executor_is_serial = false;
 
-    std::string label{}; ///< name for people to read; shown by `holdfast ls`
+    std::string label{}; ///< free text that describes the client; shown by `holdfast ls`
 
     /// True: the client stores its host, process id, program and label at the server while it holds
     /// locks or waits in a queue. `client::inspect` and `holdfast ls` can then show who holds a
-    /// lock and who is next. No lock depends on this information. On Redis it is a key that expires
-    /// soon after the client has died (docs/protocol/client.md). On other stores it is part of the
-    /// row or the node of a lock.
+    /// lock and who is next. No lock depends on this information. On Redis, the information is a
+    /// key that expires soon after the client has died (docs/protocol/client.md). On other stores,
+    /// the information is part of the row or the node of a lock.
     bool announce = true;
 
     std::shared_ptr<holdfast::observer> observer{};

@@ -38,8 +38,9 @@ struct quorum_votes {
     std::size_t held = 0;
 };
 
-/// One lock on several independent servers; the client that has a majority of them holds the lock.
-/// This is the Redlock algorithm, Redisson's RedLock.
+/// Lock on several independent servers (nodes). A client holds the lock while a majority of the
+/// nodes has granted it to the client. This is the Redlock algorithm; the lock is compatible with
+/// Redisson's RedLock.
 ///
 ///     holdfast::quorum_mutex stock{{a, b, c, d, e}, "stock:42"}; // five clients
 ///     if (stock.try_lock_for(2s)) …
@@ -56,7 +57,7 @@ struct quorum_votes {
 /// the lock or may have granted it.
 ///
 /// *Validity time.* `remaining()` of a lease is the time for which a majority of the nodes keeps
-/// the lock. It counts from when they were asked, minus the drift of the clocks.
+/// the lock. It counts from the time of the requests, minus the drift of the clocks.
 ///
 /// *Errors.* If a majority cannot be reached for `unavailable_patience`, an attempt throws
 /// `unreachable`, and the text names each node. unlock() reports `lease_lost` only if fewer than a
@@ -64,15 +65,16 @@ struct quorum_votes {
 /// acknowledged the release.
 ///
 /// *Questions.* `is_locked()` returns true if no other client could get a majority, because too
-/// many nodes report the lock as held. `remaining_lease()` returns how long this will be so.
-/// `force_unlock()` removes the lock on all nodes. These functions throw `unreachable` if too few
-/// nodes reply.
+/// many nodes report the lock as held. `remaining_lease()` returns the remaining time of this
+/// state. `force_unlock()` removes the lock on all nodes. These functions throw `unreachable` if
+/// too few nodes reply.
 ///
 /// *Clients.* Calls run on the executor of the first client, and events are reported there. That
-/// client must stay open as long as the lock is used; its server may be down like any other. The
-/// lock works best if all clients share one executor. Each client must use another server. If two
-/// use the same server, `invalid_argument` is thrown, by the constructor or after the servers were
-/// asked. With fewer than three nodes the lock works, and reports `impaired` to the observer once.
+/// client must stay open as long as the lock is used; its server may be down. The lock works best
+/// if all clients share one executor. Each client must use another server. If two clients use the
+/// same server, the constructor throws `invalid_argument`, or a later call throws it after the
+/// servers were asked. With fewer than three nodes the lock works, and reports `impaired` to the
+/// observer once.
 ///
 /// Thread safety: as for `basic_mutex`. The clients must live as long as this object.
 class HOLDFAST_EXPORT quorum_mutex : public basic_mutex {
@@ -87,8 +89,8 @@ public:
 
     using basic_mutex::async_lock;
 
-    /// Completes with a second lease for the hold that `outer` owns, like
-    /// `recursive_mutex::async_lock`. Completes with `already_held` unless this lock has
+    /// Completes with a second lease for the hold that `outer` owns; see
+    /// `recursive_mutex::async_lock`. Fails with `already_held` unless this lock has
     /// `recursion::counted`.
     template <asio::completion_token_for<void(error_code, lease)> Token>
     auto async_lock(const lease& outer, Token&& token) {

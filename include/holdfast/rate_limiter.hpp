@@ -10,8 +10,8 @@ struct limiter_options {
     std::optional<unsigned> required_replicas{}; ///< overrides the client's value (options.hpp)
 };
 
-/// Rate limiter across processes: at most `rate::permits` permits in any interval of length
-/// `rate::per`. Redisson's rate limiter.
+/// Rate limiter that works across processes. At most `rate::permits` permits are drawn in any
+/// interval of length `rate::per`. It is compatible with Redisson's RRateLimiter.
 ///
 ///     rate_limiter mails{client, "mails"};
 ///     mails.try_set_rate({.permits = 100, .per = 1min});    // once; the first process wins
@@ -21,13 +21,13 @@ struct limiter_options {
 /// *Interval.* The interval slides: each draw counts for `rate::per` from its own time on, on the
 /// server's clock only. So no interval of that length has more draws than `rate::permits`. There
 /// are two exceptions: a call gives permits back (`release()`), or sets the rate again, which
-/// forgets all draws. If the server's clock is set forward, more permits are drawn, once; if it is
-/// set back, callers wait longer.
+/// forgets all draws. If the server's clock is set forward, callers can once draw more permits than
+/// the rate allows. If the clock is set back, callers wait longer.
 ///
 /// *Order.* No process owns drawn permits; they become free by themselves. Callers of one client
-/// are served in order of arrival. Between processes there is no order. A waiter sleeps for the
-/// time that the server replied. It polls at least every `options::poll_bound`, because the rate
-/// may be raised in the meantime.
+/// are served in order of arrival. Between processes there is no order. The server's reply says how
+/// long a waiter should sleep. The waiter polls at least every `options::poll_bound`, because the
+/// rate may be raised in the meantime.
 ///
 /// With `rate::scope_of::per_client`, each `client` object has the whole rate for itself.
 ///
@@ -39,10 +39,11 @@ struct limiter_options {
 /// never counts too little.
 ///
 /// *Errors*, cancellation, at-most-once changes and thread safety: see `basic_counter`. A number of
-/// permits below zero or above `max()`, and an invalid rate, are an `invalid_argument`; nothing is
-/// sent then. A call for zero permits succeeds at once without a request. The functions fail with
-/// `refused` if the limiter was never set, if one call requests more permits than the rate has, or
-/// if the name holds something else. `what()` gives the reason. Wire format: docs/protocol/rate.md.
+/// permits below zero or above `max()`, or an invalid rate, fails with `invalid_argument` before
+/// anything is sent. A call for zero permits succeeds at once without a request. The functions fail
+/// with `refused` if the limiter was never set, if one call requests more permits than the rate
+/// has, or if the value under the name is not a rate limiter. `what()` gives the reason. Wire
+/// format: docs/protocol/rate.md.
 class HOLDFAST_EXPORT rate_limiter : public basic_counter {
     template <typename Rep, typename Period>
     using length = std::chrono::duration<Rep, Period>;
@@ -81,15 +82,15 @@ public:
     /// interval below 1 ms or above ten years. It also throws if `rate::kept` is shorter than the
     /// interval.
     bool try_set_rate(rate);
-    /// Sets the rate, also if a rate is set already. Forgets the earlier draws: all of them, or
-    /// with `per_client` those of this client. The draws of other clients for themselves still
+    /// Sets the rate, also if a rate is set already. Forgets the earlier draws of all clients. With
+    /// `per_client`, it forgets only the draws of this client; the draws of other clients still
     /// count.
     void set_rate(rate);
     /// Returns the rate, or nothing if it is not set. It may be out of date when it arrives.
     [[nodiscard]] std::optional<rate> current_rate() const;
 
-    /// Gives permits back, whoever drew them; the latest draws become free first. There are never
-    /// more free permits than the rate allows.
+    /// Gives back permits of any client; the latest draws become free first. There are never more
+    /// free permits than the rate allows.
     void release(std::int64_t permits = 1);
     /// Returns how many permits can be drawn now; zero if the rate is not set. The number may be
     /// out of date when it arrives.
@@ -120,7 +121,7 @@ public:
             token);
     }
     template <asio::completion_token_for<void(error_code, bool)> Token>
-    auto async_set_rate(rate to, Token&& token) { ///< completes with true
+    auto async_set_rate(rate to, Token&& token) { ///< completes with true after success
         return asio::async_initiate<Token, void(error_code, bool)>(
             [of = counter(), to](auto handler) {
                 start_set(of, counter_verb::set, to, std::move(handler));

@@ -5,16 +5,18 @@
 
 namespace holdfast {
 
-/// A `mutex` that its holder may lock again: Redisson's RLock.
+/// A `mutex` that its holder may lock again. It is compatible with Redisson's RLock.
 ///
 /// The process counts the entries; the store sees one hold. An entry into a held lock needs no
-/// request to the store, and never shortens the lease. These are the exceptions and special cases:
-/// - The new entry has a longer lease time than the time that is left: it first extends the lease
+/// request to the store, and never shortens the lease. There are four exceptions:
+/// - If the new entry has a longer lease time than the remaining time, it first extends the lease
 ///   (one request).
-/// - The new entry has no lease time: a hold that was not renewed is renewed from now on.
-/// - The new entry requires more replicas than the hold has: these replicas must confirm the hold
-///   first (one request). Otherwise the call throws `not_replicated`, and the hold is unchanged.
-/// - The hold is *lost*: the new entry throws `errc::lease_lost`. It never acquires the lock again.
+/// - If the new entry has no lease time, a hold that was not renewed is renewed from now on.
+/// - If the new entry requires more replicas than the hold, this number of replicas must confirm
+///   the hold first (one request). Otherwise the call throws `not_replicated`, and the hold is
+///   unchanged.
+/// - If the hold is lost, the new entry throws `errc::lease_lost`. It never acquires the lock
+///   again.
 ///
 /// An asynchronous call enters a held lock again only if it passes the outer lease. Without the
 /// outer lease, every call is a new owner:
@@ -30,7 +32,8 @@ public:
     recursive_mutex(client& home, lock_name name)
         : recursive_mutex{home, std::move(name), mutex_options{}} {}
 
-    /// Sets a lease time that overrides the client's; holds are still renewed.
+    /// Creates a lock with its own lease time, which overrides the client's. Holds are still
+    /// renewed.
     recursive_mutex(client& home, lock_name name, lease_time lease)
         : recursive_mutex{home, std::move(name), mutex_options{.lease = lease}} {}
 

@@ -48,17 +48,19 @@ public:
         : inside_{inside} {}
     store_url(const store_url&) = delete;
 
-    const std::string& scheme() const noexcept; ///< in lower case
+    const std::string& scheme() const noexcept; ///< scheme of the URL, in lower case
     const std::string& user() const noexcept;
     const secret& password() const noexcept;
-    const credential_provider& credentials() const noexcept; ///< `options::credentials`
+    /// The credentials of the options (`options::credentials`).
+    const credential_provider& credentials() const noexcept;
 
     /// Returns one or more servers, which the URL separates by commas. A missing port is 0. Throws
     /// for an empty host and a wrong port; the error text shows `example` as a correct URL.
     std::vector<server_address> servers(std::string_view example) const;
-    bool names_servers() const noexcept; ///< false: only slashes stand before the path
+    /// False if the URL names no server: only slashes stand before the path.
+    bool names_servers() const noexcept;
 
-    const std::string& path() const noexcept; ///< for example `/a/b`
+    const std::string& path() const noexcept; ///< path of the URL, for example `/a/b`
     /// Returns the parts of the path between '/', for example `a`, `b`. An encoded slash (`%2F`)
     /// does not separate parts.
     const std::vector<std::string>& segments() const noexcept;
@@ -92,11 +94,11 @@ public:
             into = (words.begin() + *which)->second;
     }
 
-    /// Reads `tls=yes` and its parameters: `tls_ca_file` and the others of tls.hpp.
+    /// Reads `tls=yes` and the TLS parameters of tls.hpp, for example `tls_ca_file`.
     void read_tls(std::optional<tls_options>& into);
 
-    /// Throws for the first parameter that no reader asked for; the text suggests the nearest known
-    /// name.
+    /// Throws for the first parameter that no reader asked for; the error text suggests the most
+    /// similar parameter.
     void refuse_unknown() const;
 
     /// Throws an error with this text. The text must not contain any part of the URL that `shown()`

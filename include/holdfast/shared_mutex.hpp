@@ -14,25 +14,26 @@ struct shared_options {
     std::optional<unsigned> required_replicas{}; ///< overrides the client's value (options.hpp)
 };
 
-/// Reader-writer lock: many readers may share it, or one writer may hold it alone. Redisson's
-/// RReadWriteLock.
+/// Reader-writer lock: many readers may share it, or one writer may hold it alone. It is compatible
+/// with Redisson's RReadWriteLock.
 ///
 ///     holdfast::shared_mutex prices{client, "prices"};
 ///
-///     std::shared_lock reading{prices};                              // beside other readers
+///     std::shared_lock reading{prices};                              // shared with other readers
 ///     std::unique_lock writing{prices, 3s};                          // alone
 ///     lease held = co_await prices.async_lock_shared(asio::use_awaitable);
 ///
-/// It meets the requirements of std::shared_timed_mutex. The `basic_mutex` functions of this object
-/// work on the writers' side. `shared()` returns the readers' side, which has the same functions.
+/// The type meets the requirements of std::shared_timed_mutex. The `basic_mutex` functions of this
+/// object work on the writers' side. `shared()` returns the readers' side, which has the same
+/// functions.
 ///
 /// *Readers* of one client that arrive soon after each other share one hold at the store
-/// (`options::hand_off::within`), so the later readers need no request. Readers that set a lease
-/// time get a hold of their own. A shared hold counts as one hold for the observer.
+/// (`options::hand_off::within`), so the later readers need no request. A reader that sets a lease
+/// time gets its own hold. A shared hold counts as one hold for the observer.
 ///
 /// *Writers* that wait keep new readers out, in every holdfast client. A waiting writer of Redisson
-/// does not: it acquires the lock in gaps, which the readers of a client leave while that writer is
-/// subscribed (docs/guarantees.md).
+/// does not keep new readers out. While that writer is subscribed, the readers of a holdfast client
+/// leave gaps, and the writer can acquire the lock in a gap (docs/guarantees.md).
 ///
 /// *Downgrade*: a thread that holds the lock alone may also acquire it shared, at once. After
 /// unlock() the thread then still shares the lock.
@@ -60,7 +61,7 @@ public:
     basic_mutex& shared() noexcept { return readers_; }
     const basic_mutex& shared() const noexcept { return readers_; }
 
-    // The next functions work like those of basic_mutex, on the readers' side.
+    // The next functions do the same on the readers' side as the functions of basic_mutex.
     void lock_shared(std::stop_token cancel = {}) { readers_.lock(std::move(cancel)); }
     void lock_shared(lease_time lease, std::stop_token cancel = {}) {
         readers_.lock(lease, std::move(cancel));
@@ -122,7 +123,7 @@ public:
         return readers_.async_lock_beside(exclusive, std::forward<Token>(token));
     }
 
-    /// Upgrades the hold that `shared_hold` owns, like try_upgrade_for(). Completes with a second,
+    /// Upgrades the hold that `shared_hold` owns; see try_upgrade_for(). Completes with a second,
     /// exclusive lease. Completes without a lease and without an error if the timeout expired.
     /// Fails with `lease_lost` also if `shared_hold` is released in the meantime.
     template <typename Rep, typename Period,

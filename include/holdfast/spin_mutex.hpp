@@ -17,20 +17,20 @@ struct spin_options {
     std::optional<unsigned> required_replicas{}; ///< overrides the client's value (options.hpp)
 };
 
-/// Lock whose waiters poll: Redisson's spin lock. It sends and receives no notifications, so its
-/// only cost at the server is the attempts. Use it if a few clients hold the lock for short times,
-/// or if the server's user has no permission for channels. Otherwise use `mutex`: its waiters wake
-/// up sooner and send fewer requests.
+/// Lock whose waiters poll. It is compatible with Redisson's spin lock. It sends and receives no
+/// notifications, so its only cost at the server is the attempts. Use it if a few clients hold the
+/// lock for short times, or if the server's user has no permission for channels. Otherwise use
+/// `mutex`: its waiters wake up sooner and send fewer requests.
 ///
 /// Waiters of one client queue in the process, and only the first of them polls. Between processes
 /// there is no order, and a client that polls more often wins more often. A client that acquires
 /// the lock again and again while others wait sometimes pauses for its longest pause. The others
 /// can then acquire the lock.
 ///
-/// It uses the same key as a `mutex` of that name, and both exclude each other. Do not mix them:
-/// the release of a spin_mutex does not notify the waiters of a `mutex` or of a JVM's RLock, which
-/// then notice it only within `poll_bound`. Everything else is as for `mutex`. Wire format:
-/// docs/protocol/spin.md.
+/// It uses the same key as a `mutex` of that name, and the two locks exclude each other. Do not use
+/// both types for one name: the release of a spin_mutex does not notify the waiters of a `mutex` or
+/// of a JVM's RLock. These waiters notice the release only at their next poll, within `poll_bound`.
+/// See `mutex` for everything else. Wire format: docs/protocol/spin.md.
 class HOLDFAST_EXPORT spin_mutex : public basic_mutex {
 public:
     /// Creates the lock object; sends nothing. Throws `errc::invalid_argument` if the name, the
@@ -39,8 +39,8 @@ public:
 
     using basic_mutex::async_lock;
 
-    /// Completes with a second lease for the hold that `outer` owns, like
-    /// `recursive_mutex::async_lock`. Completes with `already_held` unless this lock has
+    /// Completes with a second lease for the hold that `outer` owns; see
+    /// `recursive_mutex::async_lock`. Fails with `already_held` unless this lock has
     /// `recursion::counted`.
     template <asio::completion_token_for<void(error_code, lease)> Token>
     auto async_lock(const lease& outer, Token&& token) {

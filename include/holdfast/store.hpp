@@ -2,18 +2,18 @@
 // Store interface for locks: everything that a lock needs from a store. Memory, Redis, MySQL and
 // ZooKeeper implement the same interface. Counters have their own interface in counters.hpp.
 //
-//   line_up ──▶ look ──granted──▶ a hold ── renew, renew … ──▶ release
+// line_up ──▶ look ──granted──▶ a hold ── renew, renew … ──▶ release
 //                │ ▲                 │ doubt: renew at once, its reply decides
 //           busy │ │ wake rings      ▼
 //                ▼ │               lost (renewal refused, or validity ended)
 //                wait ── deadline, cancellation, error ──▶ leave
 //
 // A `place` is a waiter. line_up() creates a waiter, look() tries to acquire the lock, and leave()
-// gives up. `doubt` means that the hold may be gone at the store.
+// removes the waiter. `doubt` means that the store may have lost the hold.
 //
 // Users need this header only to write a store of their own. All functions are called on the
-// client's executor, one at a time, except `bounds()` and `objection_to()`: any thread may call
-// these.
+// client's executor, one at a time, except `bounds()` and `objection_to()`. Any thread may call
+// these two functions.
 #pragma once
 
 #include <holdfast/diagnosis.hpp>
@@ -76,7 +76,7 @@ HOLDFAST_EXPORT const char* words_for(lock_kind) noexcept;
 /// Throws `store_errc::wrong_type`: the name has the type `there`, but `wanted` was requested.
 [[noreturn]] HOLDFAST_EXPORT void throw_wrong_type(std::string_view there, std::string_view wanted);
 
-/// A lock as one owner holds it or wants it.
+/// Lock, owner and settings of one hold. The hold exists or is requested.
 struct hold {
     hold(lock_name n, owner_id o, lock_kind k)
         : name{std::move(n)}
@@ -85,12 +85,12 @@ struct hold {
     lock_name name;
     owner_id owner;
     lock_kind kind;
-    /// For kind `permit`: number of permits, with the owner's number and the numbers after it. The
-    /// hold is lost if any of them is lost.
+    /// For kind `permit`: number of permits. The first permit has the owner's number, and the
+    /// others have the numbers after it. The hold is lost if one of its permits is lost.
     std::uint32_t permits = 1;
-    /// Replicas of the server that must confirm a grant or a renewal before it counts. If fewer
-    /// confirm, the call fails with `store_errc::not_replicated`; the store may still have the
-    /// hold.
+    /// Number of replicas that must confirm a grant or a renewal before it counts. If fewer
+    /// replicas confirm it, the call fails with `store_errc::not_replicated`; the store may still
+    /// have the hold.
     std::uint8_t replicas = 0;
 };
 
@@ -105,87 +105,95 @@ using hold_list = std::span<const hold* const>;
 /// Request to acquire a lock.
 struct ask : hold {
     using hold::hold;
-    duration lease_time{}; ///< a store with sessions replies with the remaining session time
-    /// After this time, no look except the first may be granted, not even by a stalled server. The
-    /// first look may take the store's whole time limit.
+    /// Requested lease time; a store with sessions grants the remaining session time instead.
+    duration lease_time{};
+    /// Deadline of the request. After it, the store must not grant a repeated attempt (look()), not
+    /// even if the server was stalled. The first attempt may take the store's whole time limit.
     time_point give_up_at{};
-    bool waits = true;        ///< false: one look, and no place in a queue of the store
-    duration outlasts{};      ///< fair: how long a place stays in the queue after the last look
-    std::uint32_t tokens = 1; ///< fenced: tokens to reserve; `answer::token` is the first of them
+    bool waits = true; ///< false: one attempt only, without a place in a queue of the store
+    /// For a fair lock: how long a waiter stays in the queue after its last attempt.
+    duration outlasts{};
+    /// For a fenced lock: number of tokens to reserve; `answer::token` is the first.
+    std::uint32_t tokens = 1;
     fencing numbers = fencing::counted;
-    /// For read and write: this client already has a hold of the other kind, which it keeps; this
-    /// is the number of that hold. 0: none.
+    /// For a shared lock: number of the hold of the other kind (read or write) that this client
+    /// already has and keeps. 0: none.
     std::uint64_t under = 0;
-    /// Write: how long new readers are kept out after the last reader left. Set by the store
-    /// itself.
+    /// For kind `write`: how long new readers are kept out after the last reader left. The store
+    /// sets this value.
     duration head_start{};
 };
 
-/// Reply of the store to a look or a renewal.
+/// Reply of the store to an attempt (look()) or a renewal.
 struct answer {
-    bool granted = false; ///< renew: true if the owner still holds the lock
-    /// Granted: validity, counted from before the call; busy: look again within this time.
+    /// True if the lock was granted; for a renewal: if the owner still holds the lock.
+    bool granted = false;
+    /// If granted: the validity, counted from before the call. If busy: the longest time until the
+    /// next attempt.
     duration term{};
     std::uint64_t token = 0; ///< fencing token of the grant; 0 if the store or the kind has none
-    /// Tokens of the grant, from `token` on; each local hand-over uses one.
+    /// Number of reserved tokens, from `token` on. Each local hand-over uses one token.
     std::uint32_t tokens = 0;
-    /// How long the store would have kept the lock without this request: the renewed hold, or for a
-    /// grant, the holds of others that share the lock. Empty: unknown, or only the hold's own
-    /// client can change it.
+    /// Remaining time at the store just before this request. For a renewal, it is the time of the
+    /// renewed hold. For a grant, it is the time of the other owners who share the lock. Empty:
+    /// unknown, or only the hold's own client can change the time.
     std::optional<duration> left_before{};
     /// True: the store said whether the lock is free. False: the store was not asked, or its reply
-    /// came too late. An earlier failure then still counts.
+    /// came too late; an earlier failure then still counts.
     bool answered = true;
 };
 
 /// Result of a release.
 struct release_answer {
-    bool was_ours = false;      ///< this owner held it until now
-    bool others_listen = false; ///< other clients wait for the lock, or waited until recently
+    bool was_ours = false; ///< true if this owner held the lock until now
+    /// True if other clients wait for the lock, or waited until recently.
+    bool others_listen = false;
     explicit operator bool() const noexcept { return was_ours; }
 };
 
-/// Waiter: one owner that waits for one lock. If the store keeps a queue, this is a place in the
+/// Waiter of one owner for one lock. If the store keeps a queue, the waiter has a place in that
 /// queue.
 class place {
 public:
     virtual ~place() = default; ///< stops notifications and sends nothing: call leave() first
 
-    /// Tries once to acquire the lock. If the lock is busy, `wake` rings as soon as another look
-    /// may succeed. For that, the place subscribes before it returns busy for the second time, and
-    /// then looks again. If the store keeps a queue, the first look adds the place to the queue.
+    /// Tries once to acquire the lock. If the lock is busy, the alarm `wake` rings as soon as
+    /// another attempt may succeed. For this, the second attempt subscribes before it returns busy,
+    /// and then tries again. If the store keeps a queue, the first attempt adds the waiter to the
+    /// queue.
     ///
-    /// Idempotent: after a lost reply, call look() again. Every granted look writes, also a
-    /// repeated look, so that the confirmation of replicas covers this grant.
+    /// Idempotent: after a lost reply, call look() again. Each granted attempt writes to the store,
+    /// also a repeated attempt. So the confirmation by replicas covers this grant.
     virtual asio::awaitable<answer> look() = 0;
 
-    /// Removes the place, and a hold that may have been granted. Afterwards this owner has neither,
-    /// unless a look is still on its way (see settled_at).
+    /// Removes the waiter, and a hold that may have been granted to it. Afterwards this owner has
+    /// neither, unless an attempt is still on its way to the store (see settled_at).
     virtual asio::awaitable<void> leave() = 0;
 
     /// Returns whether the store may have anything of this owner: a hold, a place in a queue, or a
-    /// mark that it waits. If so, call leave() before you destroy the place; leave() may be
+    /// mark that the owner waits. If so, call leave() before you destroy the waiter; leave() may be
     /// repeated.
     virtual bool must_leave() const noexcept = 0;
 
-    /// Returns whether a look was sent whose reply is unknown. The owner may then hold the lock.
+    /// Returns whether the outcome of an attempt is unknown. The owner may then hold the lock.
     virtual bool uncertain() const noexcept = 0;
 
-    /// Returns the time after which no look of this place is granted any more. If you leave an
-    /// uncertain place, release the lock once more after this time. The time is in the past if a
-    /// new connection invalidates the requests of the connection before.
+    /// Returns the time after which the store grants no attempt of this waiter any more. If you
+    /// leave an uncertain waiter, release the lock once more after this time. The time is in the
+    /// past if a new connection invalidates the requests of the connection before.
     virtual time_point settled_at() const noexcept = 0;
 };
 
 /// Options for one renewal request with many holds.
 struct renewal_wishes {
-    /// Zero: only asks whether the locks are held, without confirmation by replicas.
+    /// Requested lease time. Zero: only asks whether the locks are held, without confirmation by
+    /// replicas.
     duration lease_time{};
-    /// Replies after this time are of no use. A request that was sent ends with outcome_unknown
-    /// then.
+    /// Deadline for the replies; later replies are of no use. A request that was sent fails with
+    /// `outcome_unknown` at the deadline.
     time_point answer_by = time_point::max();
-    /// True: an earlier request about these holds was not answered. Use another connection if there
-    /// is one.
+    /// True: an earlier request about these holds got no reply. The store then uses another
+    /// connection, if it has another.
     bool elsewhere = false;
 };
 
@@ -193,10 +201,10 @@ struct renewal_wishes {
 /// known. `which` is the index of the hold in the list.
 class renewal_sink {
 public:
-    /// The store replied whether the lock is still held. If so, the validity counts from before the
-    /// request.
+    /// Called when the store replied whether the lock is still held. If it is held, the validity
+    /// counts from before the request.
     virtual void renewed(std::size_t which, const answer&) = 0;
-    /// The request failed. `lock_store` says what the caller knows after each error.
+    /// Called when the request failed. See `lock_store` for what the caller knows after each error.
     virtual void failed(std::size_t which, const boost::system::system_error&) = 0;
 
 protected:
@@ -209,7 +217,7 @@ public:
     void renewed(std::size_t, const answer& got) override { said_ = got; }
     void failed(std::size_t, const boost::system::system_error& why) override { why_ = why; }
 
-    /// Returns the answer, or throws the error of the renewal.
+    /// Returns the reply to the renewal, or throws its error.
     const answer& said() const {
         if (why_)
             throw boost::system::system_error{*why_};
@@ -221,7 +229,8 @@ private:
     std::optional<boost::system::system_error> why_;
 };
 
-/// Callback, called on the executor when a hold may be gone. The store is then asked at once.
+/// Callback for a hold that the store may have lost. It is called on the executor. The client then
+/// asks the store at once.
 class doubter {
 public:
     virtual void doubt() noexcept = 0;
@@ -230,7 +239,7 @@ protected:
     ~doubter() = default;
 };
 
-/// Subscription object: while it exists, a `doubter` is called or an alarm rings.
+/// Subscription. While the object exists, its events call a `doubter` or ring an alarm.
 class watch {
 public:
     virtual ~watch() = default;
@@ -244,15 +253,15 @@ struct limits {
     /// Every call of a lock_store ends within this time.
     duration time_limit = std::chrono::seconds{3};
     /// True: holds last as long as the client's session at the store. The validity in a reply is
-    /// then the remaining session time, whatever lease was requested. A renewal that only asks also
-    /// extends it. The engine ends each lease by its own clock, and then releases the lock. The
-    /// store itself repeats a release or a leave that was not acknowledged, as long as the session
-    /// lives.
+    /// then the remaining session time, whatever lease was requested. Every renewal request extends
+    /// the session, even a request that only asks. The client (`engine`) ends each lease by its own
+    /// clock, and then releases the lock. The store itself repeats a release or a leave that was
+    /// not acknowledged, as long as the session lives.
     bool by_session = false;
     /// Maximum of `hold::replicas`; zero: the store does not support confirmation.
     std::uint8_t replicas_max = 0;
     /// Maximum time between two requests about a read hold, also if its lease is fixed. Other
-    /// programs may shorten a read hold at any time; the request restores the rest of its validity.
+    /// programs may shorten a read hold at any time; the request restores its remaining validity.
     /// `duration::max()`: no other program shortens read holds.
     duration read_contact_max = duration::max();
     /// Usual length of an outage, during which calls retry. It is longer if another server has to
@@ -262,8 +271,8 @@ struct limits {
 
 /// Interface of a store for locks. Every call ends within the store's own time limit. It returns a
 /// result or throws `boost::system::system_error`. After `errc::unreachable`, `errc::refused` and
-/// `errc::overloaded`, nothing was done. After any other error, the outcome is unknown. A ring of
-/// an alarm is only a hint; replies and the clock decide.
+/// `errc::overloaded`, nothing was done. After any other error, the outcome is unknown. An alarm
+/// that rings is only a hint; replies and the clock decide.
 class lock_store {
 public:
     virtual ~lock_store() = default;
@@ -274,43 +283,45 @@ public:
     /// Returns why this store cannot have a lock of that name, or nothing if it can. Sends nothing.
     virtual std::optional<std::string> objection_to(const lock_name& name) const = 0;
 
-    /// Creates a waiter; sends nothing yet. `wake` must outlive the place.
+    /// Creates a waiter; sends nothing yet. `wake` must outlive the waiter.
     virtual std::unique_ptr<place> line_up(ask, alarm& wake) = 0;
 
     /// Renews holds. Reports the outcome of each hold to the sink, also failures, in batches that
-    /// the store chooses; throws nothing. It never restores a hold that is gone, and never shortens
-    /// a hold. An error of one name or one batch does not affect the other holds. All holds of a
-    /// list require the same number of replicas. The list, its holds, the wishes and the sink must
-    /// live until the call has completed.
+    /// the store chooses; throws nothing. It never restores a hold that the store has lost, and
+    /// never shortens a hold. An error of one name or one batch does not affect the other holds.
+    /// All holds of a list require the same number of replicas. The list, its holds, the wishes and
+    /// the sink must live until the call has completed.
     virtual asio::awaitable<void> renew(hold_list, const renewal_wishes&, renewal_sink&) = 0;
 
     /// Releases a hold. Idempotent.
     virtual asio::awaitable<release_answer> release(hold) = 0;
 
-    /// Calls `whom` when the hold may be gone, while the returned watch exists. Null: the store
-    /// cannot notice that.
+    /// Returns a watch. While the watch exists, the store calls `whom` when it may have lost the
+    /// hold. Null: the store cannot notice a loss.
     virtual std::unique_ptr<watch> watch_over(const hold&, doubter& whom) = 0;
 };
 
 /// Holders of a lock, as the store reports them.
 struct holding {
-    std::vector<std::string> owners{};   ///< in the store's own format; includes Redisson's holders
+    /// Owners in the store's own format, including Redisson's owners.
+    std::vector<std::string> owners{};
     std::optional<duration> remaining{}; ///< remaining lease; empty if the lease never expires
-    bool alone = true;   ///< an owner excludes all others; false: the lock is only shared
-    bool shared = false; ///< some owners share the lock; an exclusive owner may also share it
-    bool tells = true;   ///< false: the release will certainly not be announced
+    bool alone = true; ///< true if one owner excludes all others; false if the lock is only shared
+    /// True if some owners share the lock; an exclusive owner may share it, too.
+    bool shared = false;
+    bool tells = true; ///< false: the holder will certainly send no notification when it releases
     key_kind kind = key_kind::lock;
     /// False if another program's names do not say whether a mutex or a read-write lock is held:
     /// kazoo names the nodes of both in the same way. `kind` is `lock` then.
     bool kind_is_certain = true;
-    std::string other{}; ///< kind `other`: the type of the value, for messages; nobody holds it
+    std::string other{}; ///< for kind `other`: type of the value, for messages; nobody holds it
 };
 
 /// Result of `inspector::force_release`.
 struct forced {
-    bool was_locked = false; ///< true: `owners` held the lock, and it is free now
-    /// If `was_locked` is false, nothing was done, and these owners hold the lock, if any. If very
-    /// many owners share the lock, these may be only some of them.
+    bool was_locked = false; ///< true if `owners` held the lock; it is free now
+    /// If `was_locked` is false, nothing was done, and the list has the current owners, if any. It
+    /// may have only some of the owners if very many owners share the lock.
     std::vector<std::string> owners{};
 };
 
@@ -321,18 +332,19 @@ public:
     /// Returns the holders of the lock; empty: it is free.
     virtual asio::awaitable<std::optional<holding>> inspect(lock_name) = 0;
 
-    /// Removes the lock from `only_from`, or from any holder if that is empty. `only_from` is in
-    /// the store's own format; a shared lock is removed from all owners if `only_from` is one of
-    /// them. Notifies all waiters for a lock of that name, of each kind that the store has.
+    /// Removes the lock from `only_from`, or from any holder if `only_from` is empty. `only_from`
+    /// is in the store's own format; a shared lock is removed from all owners if `only_from` is one
+    /// of them. Notifies all waiters for a lock of that name, of each kind that the store has.
     ///
     /// A request that is executed after the store's time limit removes nothing. If the call is
     /// repeated after an unknown outcome without `only_from`, it may end the hold of another owner.
     /// Throws `store_errc::wrong_type` if the name has a value that is not a lock.
     virtual asio::awaitable<forced> force_release(lock_name, std::string only_from) = 0;
 
-    /// Does the same for a lock of that kind only. Throws `store_errc::wrong_type` if another kind
-    /// has the name (`words_for` tells which kinds share names). `read` removes a lock only if it
-    /// is shared and has no exclusive owner. `write` removes it only if it has an exclusive owner.
+    /// Removes a lock of the given kind from any holder. Throws `store_errc::wrong_type` if another
+    /// kind has the name (`words_for` tells which kinds share names). `read` removes a lock only if
+    /// it is shared and has no exclusive owner. `write` removes it only if it has an exclusive
+    /// owner.
     virtual asio::awaitable<forced> force_kind(lock_name, lock_kind) = 0;
 
     /// Returns the greatest token of a fenced lock of that name that was ever granted or reserved.
@@ -347,16 +359,16 @@ public:
     /// `limit`, in the order of their names. The number of requests to the store is bounded.
     virtual asio::awaitable<lock_list> list(std::string pattern, std::size_t limit) = 0;
 
-    /// Rings `wake` when the lock may have become free, while the returned watch exists. Every
-    /// later release rings it, except a release that the store announces to one waiter only, or to
-    /// nobody (fair and spin locks). Null: the store cannot report releases at present.
+    /// Returns a watch. While the watch exists, `wake` rings when the lock may have become free.
+    /// Every later release rings `wake`, except a release that the store announces to one waiter
+    /// only, or to nobody (fair and spin locks). Null: the store cannot report releases at present.
     virtual asio::awaitable<std::unique_ptr<watch>> listen(lock_name, alarm& wake) = 0;
 };
 
-/// Identity of the server that has a name, for clients that ask several servers.
+/// Identity of the server that stores a lock. Clients that use several servers compare identities.
 struct server_identity {
-    /// Identity of the server: the same on every route to it, and different from every other
-    /// server, of any type. Empty: unknown.
+    /// The same on every connection to the server, and different from every other server, of any
+    /// type. Empty: unknown.
     std::string id{};
     /// The server may have forgotten everything from before this time. `time_point::min()`: it
     /// forgets nothing. Empty: unknown; a quorum with this server is then reported as impaired.
@@ -365,21 +377,22 @@ struct server_identity {
 
 class counter_store; // counters.hpp
 
-/// One store, as one client uses it. close() makes the running calls fail.
+/// Interface of a store, as one client uses it. close() makes the running calls fail.
 class store {
 public:
     virtual ~store() = default;
     virtual lock_store& locks() noexcept = 0;
-    /// Null: the store has no counters.
+    /// Returns the interface for counters. Null: the store has no counters.
     virtual counter_store* counters() noexcept { return nullptr; }
     virtual inspector& operators_view() noexcept = 0;
     virtual void close() noexcept = 0;
 
-    /// Returns which server has `name`, as it said on the last connection. Sends nothing.
+    /// Returns the identity of the server that has `name`. The server reported it on the last
+    /// connection. Sends nothing.
     virtual server_identity identity(const lock_name&) const { return {}; }
 
-    /// Deletes this client's self-description (`options::announce`). Ends soon, even if the server
-    /// does not reply.
+    /// Deletes the description of this client at the server (`options::announce`). Ends soon, even
+    /// if the server does not reply.
     virtual asio::awaitable<void> depart() { co_return; }
 
     /// Implements `client::doctor`: a problem is a finding, not an exception.
@@ -387,40 +400,41 @@ public:
 
     /// Implements `client::set_up`: creates what must exist before the first lock. Reports what it
     /// created and what existed already. A repeated call changes nothing. Empty: this store needs
-    /// no set-up. Throws like the calls of `lock_store`.
+    /// no set-up. Throws the errors of `lock_store`.
     virtual asio::awaitable<std::vector<finding>> set_up() { co_return std::vector<finding>{}; }
 };
 
-/// What a client gives to its store. All references outlive the store.
+/// Objects and settings that a client gives to its store. All references outlive the store.
 struct store_context {
     asio::any_io_executor executor; ///< a strand, or an executor with one thread
     clock& time;
-    std::function<std::uint64_t()> random; ///< for jitter; seeded in a simulation
+    std::function<std::uint64_t()> random; ///< random bits for jitter; seeded in a simulation
     std::array<std::uint8_t, 16> client{}; ///< identity of this client
-    std::string label;                     ///< label for people, where servers list clients
-    duration poll_bound{};                 ///< longest sleep of a waiter that gets no notification
+    std::string label;     ///< label of this client, for servers that list their clients
+    duration poll_bound{}; ///< longest sleep of a waiter that gets no notification
     /// Reports events such as `reconnected`; may be called at any time.
     std::function<void(const event&)> tell;
-    /// For holds that have no lease time of their own.
+    /// Lease time of holds that have no lease time of their own.
     duration lease_time = std::chrono::seconds{30};
-    bool announce = true; ///< as in the options, if the store supports it
+    bool announce = true; ///< `options::announce`; used if the store supports it
 
-    /// Call it after each reconnection, on the executor. It says that the server may have forgotten
-    /// the holds whose names `which` selects (empty: all). `urgent`: the connection may lead to
-    /// another server, or to the same server after a restart. The client then asks the store about
-    /// these holds at once.
+    /// Tells the client that the server may have forgotten the holds whose names `which` selects
+    /// (empty: all). The store calls it after each reconnection, on the executor. `urgent`: the
+    /// connection may lead to another server, or to the same server after a restart. The client
+    /// then asks the store about these holds at once.
     std::function<void(const std::function<bool(const lock_name&)>& which, bool urgent)> doubt{};
 
-    /// Returns whether this client holds anything; if so, try more often to reconnect. Call it on
-    /// the executor.
+    /// Returns whether this client holds anything. If it does, the store tries more often to
+    /// reconnect. Call it on the executor.
     std::function<bool()> holds_any{};
 
     /// How long the store has to remember the outcome of a request that changes a counter.
     duration request_memory = std::chrono::seconds{60};
 
-    /// Keeps the client's close() from completing while the result exists. A loop of the store
-    /// keeps the result while it may wait on an alarm, because the clock may be destroyed after the
-    /// close. Call it and destroy its result on the executor. Empty: nobody waits for the loop.
+    /// Returns an object that keeps the client's close() from completing. A loop of the store keeps
+    /// this object while it may wait on an alarm, because the clock may be destroyed after the
+    /// close. Call the function and destroy the object on the executor. Empty: nobody waits for the
+    /// loop.
     std::function<std::shared_ptr<void>()> at_work{};
 
     /// Runs the work on the executor. Threads that do not run the executor must use this function

@@ -13,8 +13,8 @@ namespace holdfast {
 ///     holdfast::client client{"rediss://db.internal?tls_ca_file=/etc/ssl/our-ca.pem"};
 ///     options how{.host = "db.internal", .tls = tls_options{.ca_file = "/etc/ssl/our-ca.pem"}};
 ///
-/// Files are in PEM format. They are read when the store is created, which throws for invalid
-/// files. They are read again for each connection, so a new certificate is used from the next
+/// Files are in PEM format. The store reads them when it is created, and throws if a file is
+/// invalid. It reads them again for each connection, so a new certificate is used from the next
 /// connection on.
 struct tls_options {
     /// File with the trusted authorities, used instead of the system's. In a URL: tls_ca_file.

@@ -16,20 +16,20 @@ struct token_options {
     std::optional<unsigned> required_replicas{}; ///< overrides the client's value (options.hpp)
 };
 
-/// Lock on the keys of redis-py's `Lock`, redsync, node-redlock and other programs that use `SET
-/// key token NX PX`. The lock is a string under the lock's name, and the program that wrote the
-/// string deletes it. This type and those programs exclude each other. Use it to share a lock with
-/// such programs; otherwise use `mutex`, which Redisson knows.
+/// Lock that uses the keys of redis-py's `Lock`, redsync, node-redlock and other programs that use
+/// `SET key token NX PX`. The lock is a string under the lock's name, and the program that wrote
+/// the string deletes it. A token_mutex and these programs exclude each other. Use it to share a
+/// lock with these programs; otherwise use `mutex`, which is compatible with Redisson.
 ///
 /// Between holdfast clients it works like a `mutex`: releases notify the waiters, leases are
-/// renewed, and losses are reported. The other programs send no notification when they release. A
-/// waiter behind such a program polls four times a second, and when that program's lease expires. A
-/// key without a TTL, which redis-py writes by default, is busy until it is deleted;
-/// `force_unlock()` deletes it.
+/// renewed, and losses are reported. The other programs send no notification when they release. If
+/// another program holds the lock, a waiter polls four times a second, and when that program's
+/// lease expires. A key without a TTL, which redis-py writes by default, is busy until it is
+/// deleted; `force_unlock()` deletes it.
 ///
 /// The key is a string, while the key of a `mutex` is a hash. If one name is used for both, the
-/// second lock is `refused`. Everything else is as for `mutex`. docs/protocol/token.md has the wire
-/// format, and what the other programs do not do.
+/// second lock is `refused`. See `mutex` for everything else. docs/protocol/token.md describes the
+/// wire format, and the promises that the other programs do not make.
 class HOLDFAST_EXPORT token_mutex : public basic_mutex {
 public:
     /// Creates the lock object; sends nothing. Throws `errc::invalid_argument` if the name or the
@@ -38,8 +38,8 @@ public:
 
     using basic_mutex::async_lock;
 
-    /// Completes with a second lease for the hold that `outer` owns, like
-    /// `recursive_mutex::async_lock`. Completes with `already_held` unless this lock has
+    /// Completes with a second lease for the hold that `outer` owns; see
+    /// `recursive_mutex::async_lock`. Fails with `already_held` unless this lock has
     /// `recursion::counted`.
     template <asio::completion_token_for<void(error_code, lease)> Token>
     auto async_lock(const lease& outer, Token&& token) {

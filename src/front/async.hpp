@@ -21,9 +21,9 @@
 
 namespace holdfast::front {
 
-/// A pending handler, with its executor (or `otherwise` if it has none). While this object lives,
-/// it counts as work of that executor, as Asio requires. It lives longer than `complete` runs: a
-/// context without work may be destroyed before the call that took the work away has returned.
+/// Pending handler of the user, with its executor (or `otherwise` if it has none). While this
+/// object exists, it counts as work of that executor, as Asio requires. The object must outlive the
+/// call of `complete`: a context without work may be destroyed before that call has returned.
 template <typename Handler>
 class awaited {
 public:
@@ -48,9 +48,9 @@ private:
     Handler handler_;
 };
 
-/// Completes a handler if there is no executor of ours: in a forked child, after the executor's
-/// end, or for an object that holds nothing. It starts a new thread. Even Asio's system_executor
-/// has no thread in a child whose parent used it.
+/// Completes a handler when the client's executor cannot run it: in a forked child, after the
+/// executor's end, or for an object that holds nothing. It starts a new thread, because even Asio's
+/// system_executor has no thread in a child whose parent used that executor.
 template <typename Handler, typename... Args>
 void complete_elsewhere(Handler handler, Args... args) {
     auto begin = [waiting = awaited{std::move(handler), asio::system_executor{}},
@@ -61,7 +61,7 @@ void complete_elsewhere(Handler handler, Args... args) {
     runtime::start_thread(std::move(begin)).detach();
 }
 
-/// Returns the code of a store failure. Any other exception is a bug, and is thrown again.
+/// Returns the code of a store failure. Throws any other exception again, because it is a bug.
 inline error_code to_error_code(const std::exception_ptr& thrown) {
     if (!thrown)
         return {};
@@ -72,8 +72,8 @@ inline error_code to_error_code(const std::exception_ptr& thrown) {
     }
 }
 
-/// Runs `work`, unless the client has closed. Work of a closed client might use a clock that is
-/// gone.
+/// Runs `work`, unless the client has closed. After the close, `work` might use a clock that no
+/// longer exists.
 template <typename T>
 asio::awaitable<T> unless_closed(std::shared_ptr<sync::engine> home, asio::awaitable<T> work) {
     if (home->stopped())
@@ -124,7 +124,7 @@ public:
                     (void)strong->home->reach().post([strong] { strong->cancel(); });
             });
         if (runtime::is_inside(call->home->executor()))
-            call->home->start(call); // saves a post on the most frequent path
+            call->home->start(call); // direct call, which saves a post on the most frequent path
         else
             asio::post(call->home->executor(), [call] { call->home->start(call); });
     }
@@ -145,8 +145,8 @@ private:
     Deliver deliver_;
 };
 
-/// Starts the acquire call that `wanted()` describes. An error in `wanted()` is also passed to the
-/// handler.
+/// Starts the acquire call that `wanted()` describes. If `wanted()` throws, the handler gets that
+/// error.
 template <typename Handler, typename Deliver, typename Wanted>
 void start_call(const std::shared_ptr<sync::engine>& home, Handler handler, Deliver deliver,
                 Wanted wanted) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The asynchronous functions of basic_mutex, and its questions to the store.
+// Asynchronous functions of basic_mutex, and its functions that ask the store.
 #include "front/async.hpp"
 #include "front/blocking.hpp"
 #include "front/sides.hpp"
@@ -56,7 +56,7 @@ asio::awaitable<bool> force_at(shared_subject lock) {
     co_return co_await lock->force();
 }
 
-/// Waits for an answer of the store. The lock may be made of several locks.
+/// Waits for the store's reply about a lock, which may consist of several locks.
 template <typename T>
 T wait_for(const shared_subject& lock, asio::awaitable<T> answer) {
     front::throw_if(front::objection_to_blocking(*lock));

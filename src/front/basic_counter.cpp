@@ -10,8 +10,8 @@ namespace {
 
 using shared_counter = std::shared_ptr<const sync::counter_subject>;
 
-/// A change that does not wait for permits. It is checked on the executor, so that the handler of
-/// an asynchronous function gets the error.
+/// Change of a counter that does not wait for permits. It is checked on the executor, so that the
+/// handler of an asynchronous function gets the error.
 struct errand {
     counter_verb verb;
     std::int64_t amount = 0;
@@ -69,7 +69,8 @@ basic_counter::basic_counter(client& home, lock_name name, const detail::counter
 basic_counter::~basic_counter() = default;
 
 bool basic_counter::take(detail::counter_wish how) const {
-    const shared_counter of = counter_; // at exit() a waiting thread may outlive the object
+    // Keeps the counter alive: at exit() a waiting thread may outlive this object.
+    const shared_counter of = counter_;
     front::throw_if(front::objection_to_blocking(*of->home));
     const std::int64_t amount = front::checked_take(*of, how.amount);
     if (is_for_nothing(*of, amount))

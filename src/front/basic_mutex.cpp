@@ -14,7 +14,7 @@ namespace {
 using front::own_entry;
 using sync::thread_table;
 
-/// Takes a lock again that this thread has already.
+/// Locks a lock that this thread already holds.
 void enter_again(const sync::subject& lock, const thread_table::entry& mine,
                  const detail::wish& how) {
     if (!mine.hold->believed())
@@ -50,7 +50,7 @@ basic_mutex::basic_mutex(std::shared_ptr<sync::subject> lock)
 basic_mutex::~basic_mutex() = default;
 
 bool basic_mutex::take(detail::wish how) {
-    // At exit() a waiting thread may outlive the object.
+    // Keeps the lock alive: at exit() a waiting thread may outlive this object.
     const std::shared_ptr<sync::subject> lock = lock_;
     const std::shared_ptr<sync::engine>& home = lock->home;
     if (home->forked())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocking calls. The thread may sleep on its own semaphore while the client's executor runs the
-// operation. Or the thread runs the operation itself inside the client's monitor.
+// Blocking calls. Either the thread sleeps on its own semaphore while the client's executor runs
+// the operation, or the thread runs the operation itself inside the client's monitor.
 #pragma once
 
 #include "front/guard.hpp"
@@ -22,14 +22,15 @@
 
 namespace holdfast::front {
 
-/// Returns the visit of this thread to that client, or null.
+/// Returns this thread's stay (`visit`) inside that client's monitor, or null if the thread is not
+/// inside.
 inline runtime::visit* visit_at(const sync::engine& home) {
     const runtime::monitor* const entrance = entrance_of(home);
     return entrance ? runtime::visit::here(*entrance) : nullptr;
 }
 
-/// Returns why a thread waited in vain: the executor is not running, or it has ended. `begun`: the
-/// operation may be carried out, now or later.
+/// Returns the error for a thread that got no result because the executor does not run or has
+/// ended. `begun`: the operation may be executed, now or later.
 inline sync::failure unrun(const sync::engine& home, bool begun) {
     if (!home.stopped())
         return {make_error_code(errc::outcome_unknown),
@@ -58,15 +59,15 @@ public:
     static void begin(const std::shared_ptr<blocking_call>& call) {
         auto step = [call](const asio::any_io_executor& where) {
             if (!call->meeting_.begin())
-                return call->cancel(); // before any request
+                return call->cancel(); // cancelled before any request
             call->visitor_ = visit_at(*call->home);
             call->home->start(call, where);
             call->visitor_ = nullptr;
         };
         if (!call->wanted.of->is_joint())
             return front::begin(call->home, std::move(step));
-        // The calls to the members run on the background thread in any case. They would only wait
-        // until a visitor leaves.
+        // Always uses the background thread, because the calls to the members run there in any
+        // case. If this thread entered the monitor, it would only delay them.
         (void)call->home->reach().post([call, step] { step(call->home->executor()); });
     }
 
@@ -93,7 +94,7 @@ public:
 protected:
     void complete(sync::outcome got) override {
         if (visitor_ && visitor_ != visit_at(*home))
-            // Cancelled or closed while the visitor waits for the store.
+            // The call was cancelled or the client closed while the visitor waits for the store.
             visitor_->interrupt();
         std::shared_ptr<sync::tenure> held = got.held;
         const bool counted = got.counted;
@@ -146,9 +147,9 @@ inline sync::failure release(const std::shared_ptr<sync::tenure>& held) {
 }
 
 /// Releases a hold, but waits only until the request is on its way. If this thread sent the request
-/// itself, the gate is open, and the thread's next request follows the release. The gate stays
-/// closed if other clients wait, because they would never win against that. Then the next request
-/// of this thread waits at the gate.
+/// itself, the local wait queue (`gate`) opens at once, and the thread's next request follows the
+/// release. If other clients wait, the gate stays closed, because they would otherwise never get
+/// the lock. The next request of this thread then waits at the gate.
 inline void release_unwaited(const std::shared_ptr<sync::tenure>& held) {
     held->announce_release();
     begin(held->home, [held](const asio::any_io_executor& where) {
@@ -175,7 +176,7 @@ inline void confirm(const std::shared_ptr<sync::tenure>& held, unsigned replicas
     throw_if(wait_for_handler(held->home, duration::zero(), std::move(work)));
 }
 
-/// Carries out a change of a counter and waits for its answer. Throws its failure.
+/// Executes a change of a counter, and waits for its reply. Throws the error of the change.
 inline counter_answer change(const sync::counter_subject& counter, counter_change what) {
     using result = std::pair<sync::failure, counter_answer>;
     const std::shared_ptr<sync::engine>& home = counter.home;
@@ -194,7 +195,7 @@ inline counter_answer change(const sync::counter_subject& counter, counter_chang
     return told->second;
 }
 
-/// Runs `work`, unless the waiting thread has given up: then it must not be done any more.
+/// Runs `work`, unless the waiting thread has given up. In that case the work must not begin.
 template <typename Meeting, typename T>
 asio::awaitable<T> unless_given_up(std::shared_ptr<Meeting> meeting, asio::awaitable<T> work) {
     if (!meeting->begin())

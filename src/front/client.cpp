@@ -16,7 +16,7 @@
 namespace holdfast {
 namespace {
 
-/// Returns a function that tells whether this process is a forked child of the present process.
+/// Returns a function that returns true in every process that is forked later from this process.
 std::function<bool()> forked_since_now() {
     return [made_in = runtime::fork_generation()] { return runtime::fork_generation() != made_in; };
 }
@@ -44,8 +44,8 @@ void destroy_where_made(sync::engine* made) {
         delete made;
 }
 
-/// Returns a function that tells whether the calling thread visits this client (runtime/visit.hpp).
-/// Such a thread must not run the user's code.
+/// Returns a function that tells whether the calling thread is inside this client's monitor
+/// (runtime/visit.hpp). That thread must not run the user's code.
 std::function<bool()> visited_by_this_thread(const asio::any_io_executor& executor) {
     return [entrance = runtime::monitor::of(executor)] {
         return entrance && runtime::visit::here(*entrance);

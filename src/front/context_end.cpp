@@ -22,8 +22,8 @@ public:
         : service{context} {}
     context_end(const context_end&) = delete;
 
-    /// Destroys what was made on the context. This is the last moment at which that is allowed: a
-    /// client that outlives the context must not destroy it later.
+    /// Destroys the objects that were created on the context. This is the last moment at which that
+    /// is allowed: a client that outlives the context must not destroy them later.
     ~context_end() override {
         for (const client& known : known_)
             if (const std::shared_ptr<sync::engine> home = known.home.lock()) {
@@ -79,8 +79,8 @@ struct net_objects {
 void let_go_with_context(const std::shared_ptr<sync::engine>& home,
                          const std::shared_ptr<runtime::real_clock>& own) {
     asio::execution_context& context = asio::query(home->executor(), asio::execution::context);
-    // Services are destroyed in the reverse order of their creation. So create Asio's services
-    // first: then ours is destroyed before them.
+    // Services are destroyed in the reverse order of their creation. This creates Asio's services
+    // first, so that our service is destroyed before them.
     const net_objects made_first{home->executor()};
     asio::use_service<context_end>(context).add({home, own});
 }

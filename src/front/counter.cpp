@@ -26,8 +26,8 @@ bool has_amount(counter_verb verb) {
            verb != counter_verb::give_back && verb != counter_verb::set_lease;
 }
 
-/// Calls `ask(counters)` and keeps the store from being destroyed meanwhile. Throws if the store is
-/// gone, or if it has no counters of that kind.
+/// Calls `ask(counters)`. Keeps the store from being destroyed during the call. Throws if the store
+/// no longer exists, or if it has no counters of that kind.
 template <typename Ask>
 void ask_counters(const sync::engine& home, counter_kind kind, Ask ask) {
     const bool is_there = home.ask_store([&](store& all) {

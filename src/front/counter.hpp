@@ -14,16 +14,17 @@
 
 namespace holdfast::front {
 
-// Each of these throws `errc::invalid_argument`.
+// Each function below throws `errc::invalid_argument`.
 
-/// Throws if the store has no such counters; also throws `closed` if the store is gone.
+/// Checks that the store has counters of this kind. Also throws `closed` if the store no longer
+/// exists.
 void must_offer(const sync::engine&, counter_kind);
 
 /// Makes the descriptor of a counter, with its name as the store sees it.
 std::shared_ptr<const sync::counter_subject>
 make_counter(const std::shared_ptr<sync::engine>&, const lock_name&, const detail::counter_setup&);
 
-/// Returns the amount, if so much can be taken at once.
+/// Returns the amount if it is allowed for one call.
 std::int64_t checked_take(const sync::counter_subject&, std::int64_t amount);
 
 /// Returns the change. Returns nothing if it would change nothing and needs no request.

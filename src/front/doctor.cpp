@@ -14,7 +14,7 @@ asio::awaitable<diagnosis> examine(std::shared_ptr<sync::engine> home, lock_name
     ask want{lock->name, home->next_owner(), lock->kind};
     want.replicas = lock->replicas;
     want.lease_time = lock->lease;
-    want.give_up_at = home->now(); // it asks only once
+    want.give_up_at = home->now(); // only one attempt
     diagnosis found;
     found.findings = co_await home->examine(std::move(want));
     co_return found;

@@ -31,8 +31,8 @@ inline bool runs_here(const sync::engine& home) {
     return here;
 }
 
-/// Returns why this thread may not make a blocking call; no code if it may. After a close the
-/// executor and the clock may be gone, and are not used.
+/// Returns why this thread may not make a blocking call; no code if it may. Does not use the
+/// executor and the clock after a close, because they may no longer exist then.
 inline sync::failure objection_to_blocking(const sync::engine& home) {
     if (home.forked())
         return forked();
@@ -61,7 +61,8 @@ inline sync::failure objection_to_blocking(const sync::engine& home,
     return objection_to_blocking(home);
 }
 
-/// Returns the same for a lock that may be made of several locks, and for a hold on such a lock.
+/// Returns why this thread may not make a blocking call on a lock, or on a hold (second function).
+/// The lock may consist of several locks.
 inline sync::failure objection_to_blocking(const sync::subject& lock) {
     if (!lock.is_joint())
         return objection_to_blocking(*lock.home);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a client reports about locks of any holder.
+// Functions of `client` that report on locks of any holder.
 #include "front/async.hpp"
 #include "front/blocking.hpp"
 #include "front/counter.hpp"

@@ -10,7 +10,7 @@ namespace {
 
 using shared_tenure = std::shared_ptr<sync::tenure>;
 
-/// Drops the share of a lease and returns the whole hold, which is what is released.
+/// Removes the share of one lease, and returns the whole hold, which the caller then releases.
 shared_tenure whole_of(shared_tenure share) {
     return share ? share->whole() : nullptr;
 }
@@ -95,7 +95,7 @@ std::uint64_t lease::fencing_token() const noexcept {
 }
 
 // Returns the ids of the permits. A program that knows an id may release the permit at any later
-// time. So these permits are not passed on within the client, but go back to the store.
+// time. So these permits go back to the store and are not handed over within the client.
 std::vector<std::string> lease::permit_ids() const {
     if (!hold_)
         return {};
@@ -121,7 +121,7 @@ void lease::start_extend(shared_tenure held, lease_time length,
             front::throw_if(held->home->stopped() ? front::closed() : sync::failure{});
             const duration wanted = checked_lease(length.value, held->home->bounds());
             held->extend(wanted, std::move(done));
-        } catch (const boost::system::system_error& e) { // also an invalid length
+        } catch (const boost::system::system_error& e) { // also thrown for an invalid length
             std::move(done)(sync::failure{e.code(), e.what()});
         }
     };
@@ -141,7 +141,7 @@ void lease::unlock(error_code& ec) noexcept {
     if (ec)
         return;
     if (front::runs_here(*held->home) || front::runs_one_of(held->homes_of_parts())) {
-        ec = make_error_code(errc::would_deadlock); // it is released anyway, without waiting
+        ec = make_error_code(errc::would_deadlock); // the lock is released anyway, without waiting
         return release_unwatched(held);
     }
     if (held->deferred() && held->believed())

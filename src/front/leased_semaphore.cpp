@@ -25,8 +25,8 @@ sync::request permits_wanted(const std::shared_ptr<sync::subject>& of,
     return all;
 }
 
-/// Checks a permit id and returns it in lower case, as Redisson writes it. People may copy other
-/// spellings.
+/// Checks a permit id, and returns it in lower case, the form that Redisson writes. Users may have
+/// copied it in upper case.
 std::string checked_permit(std::string id) {
     constexpr std::size_t digits = 32;
     const auto is_digit = [](unsigned char c) { return std::isxdigit(c) != 0; };
@@ -36,7 +36,7 @@ std::string checked_permit(std::string id) {
     return id;
 }
 
-/// Returns a change of one held permit, whichever client holds it.
+/// Returns a change of one held permit of any client.
 counter_change change_of_held(const sync::counter_subject& of, counter_verb verb, std::string id,
                               duration lasts) {
     counter_change all = sync::change_of(of, verb);
@@ -82,7 +82,8 @@ leased_semaphore::leased_semaphore(client& home, lock_name name, leased_options 
 leased_semaphore::~leased_semaphore() = default;
 
 std::optional<lease> leased_semaphore::take(const detail::permits_wish& wanted) {
-    const shared_subject of = permits_; // at exit() a waiting thread may outlive the object
+    // Keeps the semaphore alive: at exit() a waiting thread may outlive this object.
+    const shared_subject of = permits_;
     front::throw_if(front::objection_to_blocking(*of));
     sync::request what = permits_wanted(of, wanted);
     std::shared_ptr<sync::tenure> held = front::acquire(std::move(what), wanted.how.cancel);

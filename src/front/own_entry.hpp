@@ -6,7 +6,7 @@
 
 namespace holdfast::front {
 
-/// Returns what this thread holds of that lock.
+/// Returns this thread's entry for that lock: its hold and how often it entered.
 inline sync::thread_table::entry own_entry(const sync::subject& lock) {
     return lock.home->threads()->find(lock.entry(), lock.way());
 }

@@ -29,8 +29,9 @@ inline runtime::monitor* entrance_of(const sync::engine& home) {
     return home.reach().lasting() ? runtime::monitor::of(home.executor()) : nullptr;
 }
 
-/// One value that the executor delivers to a waiting thread. Both share the object, since the
-/// thread may be gone before the executor has dropped it. The thread keeps the engine alive.
+/// Result that the executor delivers to a waiting thread. The thread and the executor share the
+/// object, because the thread may end before the executor releases it. The thread keeps the engine
+/// alive.
 template <typename T>
 class rendezvous {
 public:
@@ -38,16 +39,16 @@ public:
         : way_{home.reach()}
         , entrance_{entrance_of(home)} {}
 
-    /// Starts the work. Call it on the executor. False: the thread waits no more, so nothing should
-    /// be done.
+    /// Starts the work. Call it on the executor. Returns false if the thread no longer waits; the
+    /// work must not begin then.
     bool begin() {
         state expected = state::open;
         return state_.compare_exchange_strong(expected, state::begun);
     }
 
     /// Delivers the value. `keep` is the object that contains this one. A visitor wakes the thread
-    /// only when it leaves the monitor, since the thread would otherwise find it inside. False: the
-    /// thread waits no more, and the value remains with the caller.
+    /// only after it has left the monitor. Otherwise the woken thread would find the monitor
+    /// occupied. Returns false if the thread no longer waits; the caller then keeps the value.
     bool bring(T&& value, std::shared_ptr<void> keep) {
         if (!leave_for(state::bringing))
             return false;
@@ -71,9 +72,9 @@ public:
         return std::move(*value_);
     }
 
-    /// Waits as long as needed if the executor runs, else for `patience` plus twice
-    /// `executor_patience`. Returns nothing if the executor is not running or has ended. A later
-    /// value is then refused.
+    /// Waits without a limit while the executor runs. If it does not run, waits for `patience` plus
+    /// twice `executor_patience`. Returns nothing if the executor is not running or has ended. A
+    /// value that comes later is refused.
     std::optional<T> wait_while_it_runs(duration patience) {
         if (state_ != state::brought && !await(patience))
             return std::nullopt;
@@ -86,13 +87,14 @@ public:
         ready_.post();
     }
 
-    /// Returns, after a wait in vain, whether the work had begun.
+    /// Returns whether the work had begun. Call it after a wait that returned nothing.
     bool had_begun() const noexcept { return had_begun_; }
 
 private:
     enum class state : std::uint8_t { open, begun, bringing, brought, given_up };
 
-    /// Changes the state from open or begun to `next`. False: it was in another state.
+    /// Changes the state from open or begun to `next`. Returns false if the object was in another
+    /// state.
     bool leave_for(state next) {
         state now = state_;
         while (now == state::open || now == state::begun)
@@ -120,14 +122,15 @@ private:
         return true;
     }
 
-    /// Waits while the executor is ending. False: it has ended without a value.
+    /// Waits while the executor is ending. Returns false if it ended without a value.
     bool brought_before_the_end() {
         while (state_ != state::brought && !way_.ended())
             (void)ready_.wait_for(executor_patience);
         return !leave_for(state::given_up);
     }
 
-    /// Waits for the value. False: it did not come in time, or hurry() was called.
+    /// Waits for the value. Returns false if the value did not come in time, or if hurry() was
+    /// called.
     bool brought_within(duration longest) {
         while (state_ != state::brought && ready_.wait_for(longest))
             if (hurried_.exchange(false))
@@ -140,7 +143,7 @@ private:
     runtime::semaphore ready_;
     std::atomic<state> state_ = state::open;
     std::atomic<bool> hurried_ = false;
-    bool had_begun_ = false; // written before the state changes hands
+    bool had_begun_ = false; // written before the other thread learns of the new state
     std::optional<T> value_;
 };
 

@@ -15,7 +15,7 @@ using shared_hold = std::shared_ptr<wire_hold>;
     throw worded_error{{make_error_code(code), words}};
 }
 
-/// Returns the hold that a share belongs to. Null: that hold has another kind.
+/// Returns the hold that a share belongs to. Null: the hold is of another kind.
 shared_hold as_kind(const std::shared_ptr<sync::tenure>& share, lock_kind kind) {
     shared_hold one = share ? std::dynamic_pointer_cast<wire_hold>(share->whole()) : shared_hold{};
     return one && one->what.kind == kind ? one : nullptr;

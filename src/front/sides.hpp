@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two sides of a lock that can be shared: reading and writing. A holder of one side may ask for
-// the other side on top of it.
+// The read side and the write side of a lock that can be shared. The holder of one side may request
+// the other side in addition.
 #pragma once
 
 #include "front/guard.hpp"
@@ -10,12 +10,13 @@
 
 namespace holdfast::front {
 
-/// Links the request to this thread's hold on the other side of the lock, if it has one. Throws if
-/// the request is forbidden: a reader wants to write without an upgrade, a thread upgrades that
-/// does not read, or its hold is lost.
+/// Links the request to this thread's hold on the other side of the lock, if this thread has a hold
+/// there. Throws in three cases. A reader requests the write side without an upgrade. A thread that
+/// has no read hold upgrades. Or this thread's hold is lost.
 void stand_beside_own_hold(sync::request&, bool upgrades);
 
-/// Links the request to a hold that the caller names. It must be on the other side of the lock.
+/// Links the request to a hold that the caller passes. The hold must be on the other side of the
+/// lock.
 void stand_beside(sync::request&, const std::shared_ptr<sync::tenure>&);
 
 } // namespace holdfast::front

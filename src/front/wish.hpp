@@ -15,8 +15,8 @@
 
 namespace holdfast::front {
 
-/// Makes the checked descriptor of a lock, with its name as the store sees it. Throws
-/// `errc::invalid_argument`.
+/// Creates the descriptor of a lock, with its name as the store sees it. Throws
+/// `errc::invalid_argument` if a value is not allowed.
 inline std::shared_ptr<sync::subject> make_subject(const std::shared_ptr<sync::engine>& home,
                                                    const lock_name& name,
                                                    const detail::lock_setup& wanted) {
@@ -41,7 +41,7 @@ inline std::shared_ptr<sync::subject> make_subject(const std::shared_ptr<sync::e
                                            checked_lease(length, home->bounds()), checked);
 }
 
-/// Returns the lease time that a call asks for, checked. Throws `errc::invalid_argument`.
+/// Checks the lease time that a call requests, and returns it. Throws `errc::invalid_argument`.
 inline std::optional<duration> wanted_lease(const sync::subject& lock, const detail::wish& how) {
     if (!how.lease)
         return std::nullopt;

@@ -10,8 +10,8 @@
 
 namespace holdfast::net {
 
-/// Returns a server's address for people: `db.internal:6379`, `[::1]:6379`, or for a socket's path
-/// `unix:/run/redis.sock`.
+/// Returns a server's address as text for messages: `db.internal:6379`, `[::1]:6379`, or for a
+/// socket's path `unix:/run/redis.sock`.
 std::string address_of(const std::string& unix_socket, const std::string& host, std::uint16_t port);
 std::string address_of(const server_address&);
 

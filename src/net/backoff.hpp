@@ -9,8 +9,8 @@
 namespace holdfast::net {
 
 /// Pauses between attempts to connect, with exponential backoff and jitter. Each pause is chosen at
-/// random between `least` and three times the pause before, but at most `most`. So clients that
-/// lost the same server at the same time do not reconnect at the same time.
+/// random between `least` and three times the previous pause, but is never longer than `most`. So
+/// clients that lost the same server at the same time do not reconnect at the same time.
 class backoff {
 public:
     backoff(duration least, duration most)

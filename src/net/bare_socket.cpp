@@ -42,7 +42,7 @@ int epoll_of(int socket) {
     fail_unwatched(socket);
 }
 
-/// Repeats a system call that is interrupted by signals.
+/// Makes a system call, and repeats it if a signal interrupts it.
 template <typename Call>
 std::size_t at_once(error_code& failed, Call call) noexcept {
     failed.clear();
@@ -84,7 +84,8 @@ asio::awaitable<void> bare_socket::readable() {
     error_code ignored; // the reader gets the error
     co_await watcher_.async_wait(file_watch::wait_read,
                                  asio::redirect_error(asio::use_awaitable, ignored));
-    while (looks_away_ && !shut_) // data arrived before look_away(true), or the socket is shut
+    // The data arrived before look_away(true): waits for look_away(false) or for the shutdown.
+    while (looks_away_ && !shut_)
         co_await wanted();
 }
 
@@ -102,8 +103,8 @@ void bare_socket::go_on() {
         asio::post(watcher_.get_executor(), std::move(taken));
 }
 
-/// Waits until the socket can be written. Needed only if the system does not accept all data at
-/// once, which is rare.
+/// Waits until the socket can be written. This is needed only if the system does not accept all
+/// data at once, which is rare.
 asio::awaitable<void> bare_socket::writable() {
     const int another = ::fcntl(number_, F_DUPFD_CLOEXEC, 0);
     if (another < 0)

@@ -11,10 +11,10 @@
 
 namespace holdfast::net {
 
-/// Connected socket that is not registered with Asio. Asio would wake the background thread for
-/// each arrival, even while another thread waits for it. The background thread waits through an
-/// epoll of its own, which is registered with Asio. While another thread reads, that epoll ignores
-/// the socket.
+/// Connected socket that is not registered with Asio. Asio would wake the background thread
+/// whenever data arrives, even while another thread waits for the data. The background thread waits
+/// through an epoll of its own, which is registered with Asio. While another thread reads, that
+/// epoll ignores the socket.
 class bare_socket {
 public:
     /// Takes ownership of `socket`. Throws `failure`.
@@ -24,18 +24,19 @@ public:
 
     int number() const noexcept { return number_; }
 
-    // Writes as much as the system accepts at once; fails with `would_block` if it accepts nothing.
-    // Any thread.
+    // Writes as much as the system accepts at once. Fails with `would_block` if the system accepts
+    // nothing. Any thread may call it.
     std::size_t write_some(std::string_view, error_code&) const noexcept;
-    /// Reads what has arrived. Zero without an error: the server closed the connection.
+    /// Reads data that has arrived. Returns zero without an error if the server closed the
+    /// connection.
     std::size_t read_some(char* into, std::size_t size, error_code&) const noexcept;
 
-    /// For the background thread: waits until data arrives that no other thread reads. It may
-    /// return without data.
+    /// Waits until data arrives that no other thread reads. Only the background thread calls it. It
+    /// may return without data.
     asio::awaitable<void> readable();
     asio::awaitable<void> writable();
 
-    /// True: another thread reads, so the background thread ignores arrivals.
+    /// Says whether another thread reads. If true, the background thread ignores arriving data.
     void look_away(bool);
     bool looks_away() const noexcept { return looks_away_; }
 

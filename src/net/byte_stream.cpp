@@ -30,7 +30,7 @@ asio::awaitable<void> byte_stream::dial(std::shared_ptr<const destination> to,
     occupied_with("connecting");
     error_code failed = asio::error::host_not_found;
     for (std::size_t tried = 0; tried < peers.size(); ++tried) {
-        // An address without a reply must leave time for the addresses after it.
+        // An address that does not reply must leave time for the next addresses.
         const auto untried = static_cast<duration::rep>(peers.size() - tried);
         const time_point now = home_.time.now();
         failed = co_await connect_to(peers[tried], now + (give_up_at - now) / untried);
@@ -131,7 +131,7 @@ void byte_stream::write_begun() noexcept {
 bool byte_stream::end_sending() {
     sent_ = written_;
     if (cut_)
-        sent_ = sending_.size(); // cut by another thread in the meantime
+        sent_ = sending_.size(); // another thread cut the connection in the meantime
     else if (unwritten_ && unwritten_ != asio::error::would_block)
         drop_rest(unwritten_);
     return sent_ == sending_.size();
@@ -146,7 +146,7 @@ asio::awaitable<void> byte_stream::send_rest() {
             drop_rest(failed);
     }
     if (bare_) {
-        sent_ = sending_.size(); // also if the connection was cut
+        sent_ = sending_.size(); // also done if the connection was cut
         co_return;
     }
     const auto rest = asio::buffer(sending_) + sent_;
@@ -224,10 +224,10 @@ void byte_stream::cut(failure why) {
     look_up_alarm_->ring();
 }
 
-/// Sends the TLS close_notify if it can be written at once; waits for nothing.
+/// Sends the TLS close_notify if it can be written at once. Does not wait.
 void byte_stream::take_leave() {
     if (sent_ != sending_.size())
-        return; // it would be written into the middle of a TLS record
+        return; // close_notify would be written into the middle of a TLS record
     sending_.clear();
     session_->say_goodbye(sending_);
     error_code ignored;
@@ -240,7 +240,7 @@ void byte_stream::take_leave() {
 
 void byte_stream::hang_up() {
     if (bare_)
-        // The destructor closes it, because another thread may still wait for it.
+        // The destructor closes the socket, because another thread may still wait on it.
         return bare_->shut_down();
     error_code ignored;
     socket_.close(ignored);

@@ -20,9 +20,10 @@ namespace holdfast::net {
 /// Error text for a connection that the server closed normally.
 inline constexpr const char* closed_by_server = "closed by the server";
 
-/// Network connection that moves bytes, through TLS if the destination wants it. Each protocol has
-/// a derived class that interprets the bytes. An object is used for one connection only; a new
-/// connection is a new object, so old events cannot be confused with events of the new connection.
+/// Network connection that sends and receives bytes, with TLS if the destination requires it. Each
+/// protocol has a derived class that interprets the bytes. An object is used for one connection
+/// only; a new connection is a new object, so old events cannot be confused with events of the new
+/// connection.
 ///
 /// A coroutine that runs one of the loops keeps the object alive.
 class byte_stream {
@@ -34,23 +35,24 @@ public:
     /// `unreachable`, or the errors of tls_session.
     asio::awaitable<void> dial(std::shared_ptr<const destination>, time_point give_up_at);
 
-    /// destination, known after dial()
+    /// Returns the destination. It is set by dial().
     const std::shared_ptr<const destination>& to() const { return to_; }
-    /// the address of the destination that was used
+    /// Returns the address that the connection uses, of the addresses of the destination.
     const stream_endpoint& peer() const { return peer_; }
 
     /// Buffer for outgoing data; the next send() writes it.
     std::string& outbox() { return outbox_; }
 
-    /// Writes the outbox, as much as the system accepts at once. False: data is left. Call
-    /// send_rest(), and send nothing else until it has completed.
+    /// Writes the outbox, as much as the system accepts at once. Returns false if data is left.
+    /// Then call send_rest(), and send nothing else until it has completed.
     [[nodiscard]] bool send();
     asio::awaitable<void> send_rest();
     bool can_send() const { return !cut_ && sent_ == sending_.size(); }
 
     // The next functions do the same as send() in three steps. Only write_begun() may run on any
-    // thread. Use them only with bare().
-    /// False: there is nothing to send, or sending is impossible.
+    // thread. Use these functions only with bare().
+    /// Prepares the outbox for writing. Returns false if there is nothing to send, or if sending is
+    /// impossible.
     bool begin_sending();
     void write_begun() noexcept;
     [[nodiscard]] bool end_sending();
@@ -60,27 +62,28 @@ public:
 
     /// Allows calling threads to read and write from now on, without waking the background thread.
     void make_bare();
-    /// Null: Asio has the socket.
+    /// Returns the socket that calling threads use, or null if Asio still owns the socket.
     bare_socket* bare() { return bare_ ? &*bare_ : nullptr; }
-    /// Reads the data that has arrived, if any. Throws the errors of receive(). Use it only with
-    /// bare().
+    /// Reads the data that has arrived, if any, and passes it to take(). Throws the errors of
+    /// receive(). Use it only with bare().
     void take_arrived();
 
-    /// Ends the connection and all loops on it. If it is called again, the first reason is kept.
+    /// Ends the connection and all loops on it. If the function is called again, the first reason
+    /// is kept.
     virtual void cut(failure why);
     bool is_cut() const { return cut_.has_value(); }
 
-    /// Says what the connection is doing, for the error text of a timeout.
+    /// Stores a text that says what the connection is doing, for the error text of a timeout.
     void occupied_with(std::string what) { occupation_ = std::move(what); }
     const std::string& occupation() const { return occupation_; }
 
 protected:
-    /// `patience`: timeout of one reply. `to_have_tls`: literal that follows "what answers there
-    /// speaks TLS; " in an error text.
+    /// `patience` is the timeout of one reply. `to_have_tls` is a string literal for an error text,
+    /// where it follows "what answers there speaks TLS; ".
     byte_stream(const store_context&, duration patience, const char* to_have_tls);
 
-    /// Socket and TLS session, for code that takes over the transport. Asio does not know the
-    /// socket any more.
+    /// Socket and TLS session, for code that takes over the connection. Asio no longer uses the
+    /// socket then.
     struct parts {
         int socket;
         std::unique_ptr<tls_session> session; ///< null: without TLS
@@ -91,13 +94,13 @@ protected:
     /// Handles data that has arrived. The view is valid during the call.
     virtual void take(std::string_view received) = 0;
 
-    /// Called when writing has failed; unwritten data is dropped. Cuts the connection.
+    /// Called when writing has failed. Drops unwritten data and cuts the connection.
     virtual void went_deaf(error_code why);
 
     /// Returns the error text for the end of the connection.
     virtual std::string end_in_words(error_code why) const;
 
-    /// Whether the connection has no TLS and no data has arrived.
+    /// Returns whether no data has arrived on a connection without TLS.
     bool is_silent() const { return !heard_ && !session_; }
 
     const store_context& home() const { return home_; }
@@ -124,16 +127,16 @@ private:
     std::optional<bare_socket> bare_; // used instead of socket_ after make_bare()
     std::shared_ptr<const destination> to_;
     stream_endpoint peer_;
-    std::unique_ptr<tls_session> session_; // null: without TLS
-    bool heard_ = false;                   // some data has arrived
+    std::unique_ptr<tls_session> session_; // null if the connection has no TLS
+    bool heard_ = false;                   // true if some data has arrived
     std::optional<failure> cut_;
     std::string occupation_;
 
     std::string outbox_;
     std::string sending_;     // not moved or changed while it is written
-    std::size_t sent_ = 0;    // bytes of sending_ that are done
-    std::size_t written_ = 0; // bytes of sending_ written by the last attempt
-    error_code unwritten_;    // error of the last attempt
+    std::size_t sent_ = 0;    // number of bytes of sending_ that are written
+    std::size_t written_ = 0; // number of bytes of sending_ that the last attempt wrote
+    error_code unwritten_;    // error of the last attempt to write
     std::array<char, 64 * 1024> inbox_;
 };
 

@@ -16,8 +16,8 @@ namespace holdfast::net {
 
 /// Address of a server, and how to verify the server.
 struct destination {
-    /// Uses a host that is a path as the path of a unix socket. Tests use this to run several
-    /// servers in one process.
+    /// Creates a destination. If the host is a path, it is used as the path of a unix socket; tests
+    /// use this to run several servers in one process.
     destination(const server_address& where, const std::optional<tls_options>& over)
         : destination{where.host.starts_with('/') ? where.host : std::string{}, where, over} {}
 
@@ -31,8 +31,9 @@ struct destination {
     const std::string unix_socket; ///< empty: TCP
     const std::string host;
     const std::uint16_t port;
-    const std::string address = address_of(unix_socket, host, port); ///< for error texts
-    const std::unique_ptr<tls_context> tls;                          ///< null: without TLS
+    /// Address as text, for error messages.
+    const std::string address = address_of(unix_socket, host, port);
+    const std::unique_ptr<tls_context> tls; ///< null if the connection has no TLS
 };
 
 } // namespace holdfast::net

@@ -9,7 +9,7 @@
 
 namespace holdfast::net {
 
-/// Error with a code and a text for people. It is thrown; it is also stored if several callers must
+/// Error with a code and an additional text. It is thrown, or stored if several callers must
 /// receive it. The text never contains a password.
 class failure : public boost::system::system_error {
 public:
@@ -21,7 +21,7 @@ public:
     failure(store_errc code, std::string text)
         : failure{make_error_code(code), std::move(text)} {}
 
-    /// Returns the text only; what() also contains the message of the code.
+    /// Returns the additional text only; what() also contains the message of the code.
     const std::string& text() const noexcept { return text_; }
 
 private:

@@ -27,7 +27,7 @@ asio::awaitable<std::vector<tcp::endpoint>> look_up(asio::any_io_executor execut
                                                     alarm& wake, std::function<bool()> given_up) {
     error_code not_numeric;
     const auto numeric = asio::ip::make_address(host, not_numeric);
-    // For an IP address, Asio's resolver would start a thread without need.
+    // For an IP address, the resolver is not used, because it would start a thread.
     if (!not_numeric)
         co_return std::vector{tcp::endpoint{numeric, port}};
 

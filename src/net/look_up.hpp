@@ -11,9 +11,10 @@
 
 namespace holdfast::net {
 
-/// Returns the addresses of a host. A system's resolver can hang for minutes and cannot be stopped.
-/// So the function stops waiting as soon as `given_up` returns true, and ignores the resolver's
-/// later result. It calls `given_up` whenever `wake` rings. Throws `failure` (unreachable).
+/// Returns the addresses of a host. The system's resolver can hang for minutes and cannot be
+/// stopped. Therefore the function stops waiting as soon as `given_up` returns true, and ignores
+/// the resolver's later result. It calls `given_up` whenever `wake` rings. Throws `failure`
+/// (unreachable).
 asio::awaitable<std::vector<asio::ip::tcp::endpoint>> look_up(asio::any_io_executor,
                                                               std::string host, std::uint16_t port,
                                                               alarm& wake,

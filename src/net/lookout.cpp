@@ -28,7 +28,7 @@ void lookout::watch_for(time_point limit, std::shared_ptr<void> keep) {
 }
 
 asio::awaitable<void> lookout::watch(std::shared_ptr<void>) {
-    asleep_until_ = time_point::min(); // the loop asks for all deadlines anyway
+    asleep_until_ = time_point::min(); // the loop then reads all deadlines anyway
     // Do not start inside the caller's call, because the caller has not yet stored the deadline.
     co_await asio::post(home_.executor, asio::use_awaitable);
     time_point seen_to = time_point::min();
@@ -42,7 +42,7 @@ asio::awaitable<void> lookout::watch(std::shared_ptr<void>) {
             break;
         const time_point now = home_.time.now();
         reached_(now);
-        seen_to = now + duration{1}; // a connection that was cut needs time to notice it
+        seen_to = now + duration{1}; // a connection that was cut needs time to notice the cut
     }
     watching_ = false;
 }

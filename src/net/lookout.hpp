@@ -12,13 +12,13 @@ namespace holdfast::net {
 /// one alarm for all deadlines. A request that completes in time need not be removed.
 class lookout {
 public:
-    /// `next` returns the first deadline, or never if there is none. `reached` is called when that
-    /// deadline is reached.
+    /// `next` returns the first deadline, or `time_point::max()` if there is none. `reached` is
+    /// called when that deadline is reached.
     lookout(const store_context&, std::function<time_point()> next,
             std::function<void(time_point now)> reached);
     lookout(const lookout&) = delete;
 
-    /// Adds a deadline. `keep` lives until there are no deadlines left.
+    /// Adds a deadline. Keeps `keep` alive until no deadlines are left.
     void watch_for(time_point limit, std::shared_ptr<void> keep);
 
     void close();

@@ -15,7 +15,8 @@
 namespace holdfast::net {
 namespace {
 
-/// Limit for all times. Timers count milliseconds in 64 bits, and no program needs to wait longer.
+/// Upper limit for all times. No program needs to wait longer, and timers with 64-bit milliseconds
+/// cannot overflow.
 constexpr duration longest_time = std::chrono::hours{24};
 constexpr std::size_t servers_most = 64;
 

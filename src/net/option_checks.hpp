@@ -14,14 +14,14 @@
 
 namespace holdfast::net {
 
-/// Longest name in a certificate and in a ClientHello.
+/// Length limit of a server name in a certificate and in a ClientHello, in bytes.
 inline constexpr std::size_t server_name_bytes_max = 253;
 
-/// Checks of options that all stores share. Each check throws `errc::invalid_argument`; the text
-/// contains `whose` and names the field.
+/// Checks for the options that all stores have. Each check throws `errc::invalid_argument`; its
+/// text contains `whose` and names the field.
 class option_checks {
 public:
-    /// `whose`: a string literal, for example `redis::options`.
+    /// `whose` is a string literal that names the options, for example `redis::options`.
     explicit constexpr option_checks(std::string_view whose)
         : whose_{whose} {}
 
@@ -35,19 +35,20 @@ public:
     void unix_socket(std::string_view path) const;
     void host(std::string_view name, std::string_view field) const;
 
-    /// A server that is in a list twice, and its two positions.
+    /// Server that appears twice in a list, with its two positions.
     struct repeated {
         server_address which;
         std::size_t first, again;
 
-        std::string numbers() const; ///< for example `number 1 and 2`
+        /// Returns the positions as text, for example `number 1 and 2`.
+        std::string numbers() const;
     };
     /// Checks a list of 1 to 64 servers, each with a host. Port 0 means `usual_port`. Returns the
     /// first repeated server; servers after it are not checked.
     [[nodiscard]] std::optional<repeated>
     servers(std::vector<server_address>, std::uint16_t usual_port, std::string_view field) const;
 
-    /// Checks that certificate and key are given together.
+    /// Checks that a certificate is given with its key, and a key with its certificate.
     void certificate(const tls_options&, const std::string& field) const;
     /// Checks that the files can be read and used.
     void files(const tls_options&) const;

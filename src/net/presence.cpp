@@ -4,7 +4,7 @@
 namespace holdfast::net {
 namespace {
 
-/// Returns the `errc` for a code; a store's code is equal to exactly one of these two.
+/// Returns `refused` if the code is equal to `refused`, otherwise `unreachable`.
 errc meaning_of(const error_code& code) {
     return code == errc::refused ? errc::refused : errc::unreachable;
 }

@@ -10,11 +10,11 @@
 
 namespace holdfast::net {
 
-/// Reports to the observer when a server becomes unreachable and when it is back. Reports each
-/// outage once, however many attempts to connect fail.
+/// Reports to the observer when a server becomes unreachable and when it is reachable again.
+/// Reports each outage once, even if many attempts to connect fail.
 class presence {
 public:
-    /// `home` must outlive this object.
+    /// Creates the reporter. `home` must outlive it.
     explicit presence(const store_context& home)
         : home_{home} {}
 
@@ -26,7 +26,7 @@ private:
     std::optional<time_point> gone_since_;
 };
 
-/// Reports to the observer that the server denies a feature that locks can work without.
+/// Reports to the observer that the server denies a feature. Locks work without that feature.
 void tell_impaired(const store_context&, const std::string& address, const failure& why);
 
 } // namespace holdfast::net

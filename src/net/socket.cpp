@@ -15,7 +15,7 @@ namespace {
 constexpr int probes = 3;
 
 void set(stream_socket& socket, int level, int name, int value) {
-    // An option that the system does not support is skipped.
+    // If the system does not support the option, the option is skipped.
     (void)::setsockopt(socket.native_handle(), level, name, &value, sizeof value);
 }
 

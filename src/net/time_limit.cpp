@@ -13,7 +13,7 @@ struct time_limit::state {
     std::function<void()> late;
 
     static asio::awaitable<void> run(std::shared_ptr<state> self, time_point when) {
-        // An empty `late` means that the scope has ended; the clock may be destroyed then.
+        // If `late` is empty, the scope has ended, and the clock may be destroyed already.
         while (self->late && self->time.now() < when)
             co_await self->sleep->wait_until(when);
         if (self->late)

@@ -8,8 +8,8 @@
 
 namespace holdfast::net {
 
-/// Timeout of a scope: calls `late` at the given time, on the executor, unless this object is
-/// destroyed before.
+/// Timeout of a scope. It calls `late` on the executor at the given time, unless this object is
+/// destroyed before that time.
 class time_limit {
 public:
     time_limit(const store_context&, time_point when, std::function<void()> late);

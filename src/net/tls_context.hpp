@@ -17,16 +17,16 @@ public:
     tls_context(const tls_options&, const std::string& host);
 
     /// Starts a session with the current contents of the certificate files. Throws `failure`
-    /// (unreachable), which names the file, if a file cannot be used.
+    /// (unreachable) if a file cannot be used; the text names the file.
     std::unique_ptr<tls_session> begin();
 
 private:
     const std::unique_ptr<tls_engine> engine_;
 };
 
-/// Throws the errors of `begin` that are caused by files. The call also initializes OpenSSL. So if
-/// a static object calls it while it is created, the object is destroyed before OpenSSL is cleaned
-/// up at the end of the program.
+/// Checks the files, and throws the errors that `begin` would throw for them. The call also
+/// initializes OpenSSL. If the constructor of a static object makes this call, the object is
+/// destroyed before OpenSSL is cleaned up at the end of the program.
 void check_files(const tls_options&);
 
 } // namespace holdfast::net

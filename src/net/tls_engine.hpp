@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Interface of the TLS implementation. src/net/openssl is the only implementation. The static
 // library links it. The shared library and the program load it when the first server needs TLS
-// (src/net/on_demand). The reason: the dynamic linker needs more time for OpenSSL than for
-// everything else, and most servers do not use TLS.
+// (src/net/on_demand). The library is loaded late because the dynamic linker needs more time for
+// OpenSSL than for everything else, and most servers do not use TLS.
 #pragma once
 
 #include <holdfast/error.hpp>
@@ -15,11 +15,11 @@
 
 namespace holdfast::net {
 
-/// Error of TLS. It is returned, not thrown, and has no std or Boost error code. A loaded module
-/// may have its own C++ runtime and its own error categories, which never compare equal to ours. So
-/// no exception leaves the module.
+/// TLS error. It is returned and not thrown, and it has no std or Boost error code. The reason is
+/// that a loaded module may have its own C++ runtime. Exceptions must not leave the module, and its
+/// error categories never compare equal to ours.
 struct tls_trouble {
-    std::optional<store_errc> code; ///< empty: a file cannot be used
+    std::optional<store_errc> code; ///< empty if a file cannot be used
     std::string text;
 };
 
@@ -42,13 +42,13 @@ class tls_engine {
 public:
     virtual ~tls_engine() = default;
 
-    /// Checks the files; returns the errors that begin() would return for them.
+    /// Checks the certificate files. Returns the errors that begin() would return for them.
     [[nodiscard]] virtual maybe_trouble check_files() const = 0;
     [[nodiscard]] virtual maybe_trouble begin(std::unique_ptr<tls_talk>& begun) = 0;
 };
 
-/// Creates the engine for a server whose certificate has this name. `made` stays empty if TLS
-/// cannot be loaded.
+/// Creates the TLS engine for a server; `server_name` is the name that the certificate must have.
+/// `made` stays empty if TLS cannot be loaded.
 [[nodiscard]] maybe_trouble make_tls_engine(const tls_options&, const std::string& server_name,
                                             std::unique_ptr<tls_engine>& made);
 

@@ -9,13 +9,13 @@
 
 namespace holdfast::net {
 
-/// TLS as a function of bytes: it encrypts data to be sent, and decrypts data that was received. It
-/// does no I/O, so a connection writes, waits and ends in the same way with and without TLS.
+/// TLS session without I/O: it encrypts data to be sent, and decrypts data that was received. The
+/// connection does the I/O, so it writes, waits and ends in the same way with and without TLS.
 ///
 /// Until established() is true, send the output of seal("") and pass all received data to open().
 class tls_session {
 public:
-    /// Takes a client session that has begun the handshake.
+    /// Creates the session from a client session that has begun the handshake.
     explicit tls_session(std::unique_ptr<tls_talk> begun)
         : talk_{std::move(begun)} {}
 
@@ -24,23 +24,24 @@ public:
 
     bool established() const { return talk_->established(); }
 
-    /// Appends the data to send to `out`: TLS's own messages, then `plain` encrypted. False: the
-    /// session is broken, and `plain` was not encrypted.
+    /// Appends to `out` the data to send: TLS's own messages, and then `plain` encrypted. Returns
+    /// false if the session is broken; `plain` is not encrypted then.
     [[nodiscard]] bool seal(std::string_view plain, std::string& out) {
         return talk_->seal(plain, out);
     }
 
-    /// Returns the decrypted data; valid until the next call. Throws `failure`:
-    /// `store_errc::untrusted` if the server's certificate is not accepted,
-    /// `store_errc::not_authenticated` if the server does not accept this client, else
-    /// `store_errc::tls_failed`.
+    /// Decrypts received data and returns it; the view is valid until the next call. Throws
+    /// `failure` with one of these codes:
+    /// - `store_errc::untrusted`: the server's certificate is not accepted.
+    /// - `store_errc::not_authenticated`: the server does not accept this client.
+    /// - `store_errc::tls_failed`: any other error.
     std::string_view open(std::string_view received);
 
-    /// Whether the server has sent close_notify. If the connection ends without it, the data may be
-    /// cut off.
+    /// Returns whether the server has sent close_notify. If the connection ends without
+    /// close_notify, the end of the data may be missing.
     bool ended() const { return talk_->ended(); }
 
-    /// Appends our close_notify to `out`.
+    /// Appends this client's close_notify to `out`.
     void say_goodbye(std::string& out) { talk_->say_goodbye(out); }
 
 private:

@@ -10,7 +10,7 @@
 namespace holdfast::runtime {
 namespace {
 
-/// Returns half of the cores. The other half is left to a server on the same machine.
+/// Returns half of the number of cores. The other half stays free for a server on the same machine.
 int half_of_the_cores() {
     return static_cast<int>(std::thread::hardware_concurrency() / 2);
 }
@@ -25,8 +25,8 @@ answer_wait::nanoseconds answer_wait::now() noexcept {
     return std::chrono::steady_clock::now().time_since_epoch();
 }
 
-// Yields the core between two polls. A mere pause instruction keeps the core from the thread that
-// produces the answer: with it, four threads on two cores had a p99 of 4 ms.
+// Yields the core between two polls. A pause instruction alone would keep the core from the thread
+// that produces the reply. With only that instruction, four threads on two cores had a p99 of 4 ms.
 void answer_wait::breathe() noexcept {
     ::sched_yield();
 }
@@ -34,7 +34,7 @@ void answer_wait::breathe() noexcept {
 bool answer_wait::wait_readable(int socket, nanoseconds longest) noexcept {
     pollfd one{.fd = socket, .events = POLLIN, .revents = 0};
     const auto whole = std::chrono::ceil<std::chrono::milliseconds>(longest).count();
-    // Bound of one poll(). The caller's loop then calls poll() again.
+    // Longest time of one poll(), in ms; the caller's loop then calls poll() again.
     constexpr std::int64_t hour = 3'600'000;
     return ::poll(&one, 1, static_cast<int>(std::min<std::int64_t>(whole, hour))) != 0;
 }
@@ -44,7 +44,8 @@ bool answer_wait::pays() const noexcept {
            usual_.load(std::memory_order_relaxed) < nanoseconds{longest_}.count();
 }
 
-/// Updates the usual time of an answer: seven eighths of the old value, one eighth of the new one.
+/// Updates the usual time until a reply: seven eighths of the old value plus one eighth of the new
+/// value.
 void answer_wait::learn(nanoseconds taken) noexcept {
     const nanoseconds::rep before = usual_.load(std::memory_order_relaxed);
     usual_.store(before + (taken.count() - before) / 8, std::memory_order_relaxed);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a blocking call waits for data on its own socket.
+// Wait of a blocking call for data on its own socket.
 #pragma once
 
 #include <holdfast/time.hpp>
@@ -9,21 +9,22 @@
 
 namespace holdfast::runtime {
 
-/// Waits for an answer on a socket: first by polling for a short time, then asleep in poll().
-/// Waking a thread takes longer than most answers do, but a polling thread occupies a core. So the
-/// wait polls only if the options allow polling, if enough cores are free, and if answers usually
-/// come within the polling time. The usual time of an answer is measured.
+/// Waits for a reply on a socket. First it polls for a short time, then it sleeps in poll().
+/// Polling is faster, because waking a thread takes longer than most replies take. But a polling
+/// thread occupies a core. So the object polls only if the options allow it, if enough cores are
+/// free, and if replies usually arrive within the polling time. It measures the usual time until a
+/// reply.
 ///
 /// Thread safety: any thread may call every function.
 class answer_wait {
 public:
     using microseconds = std::chrono::microseconds;
 
-    /// Creates a wait that polls for at most `longest`. Zero means that it never polls.
+    /// Creates an object that polls for at most `longest`. Zero: it never polls.
     explicit answer_wait(microseconds longest);
 
-    /// Waits until `arrived()` returns true. It calls `arrived()` while it polls, and after data
-    /// has come. Returns false after `patience`.
+    /// Waits until `arrived()` returns true. Calls `arrived()` while it polls, and after data has
+    /// arrived. Returns false after the timeout `patience`.
     template <typename Arrived>
     bool wait(int socket, duration patience, Arrived arrived) {
         const nanoseconds began = now();
@@ -36,7 +37,7 @@ public:
 private:
     using nanoseconds = std::chrono::nanoseconds;
 
-    // Returns the time of a steady clock that is used only to measure.
+    // Returns the time of a steady clock. Use it only to measure.
     static nanoseconds now() noexcept;
     static void breathe() noexcept;
     static bool wait_readable(int socket, nanoseconds longest) noexcept;
@@ -78,7 +79,7 @@ private:
     const nanoseconds longest_;
     const int cores_to_spare_;
     std::atomic<int> waiting_ = 0;
-    std::atomic<nanoseconds::rep> usual_ = 0; // How long answers took lately.
+    std::atomic<nanoseconds::rep> usual_ = 0; // usual time until a reply, in ns
 };
 
 } // namespace holdfast::runtime

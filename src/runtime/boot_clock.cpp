@@ -7,7 +7,8 @@ namespace holdfast {
 
 boot_clock::time_point boot_clock::now() noexcept {
     timespec shown{};
-    ::clock_gettime(CLOCK_BOOTTIME, &shown); // cannot fail: all supported Linux versions have it
+    // Cannot fail: all supported Linux versions have this clock.
+    ::clock_gettime(CLOCK_BOOTTIME, &shown);
     return time_point{std::chrono::seconds{shown.tv_sec} +
                       std::chrono::floor<duration>(std::chrono::nanoseconds{shown.tv_nsec})};
 }

@@ -20,12 +20,13 @@ public:
     boot_timer(const asio::any_io_executor&, std::function<void()> on_ring);
     boot_timer(const boot_timer&) = delete;
 
-    /// Rings once, at the latest at the given time. It may also ring at an earlier time that was
-    /// requested before and is no longer needed: a spare ring costs less than setting the timer for
-    /// each sleeper.
+    /// Makes the timer ring once, at the given time at the latest. It may also ring earlier, at a
+    /// time that an earlier call requested. An unnecessary ring costs less than setting the timer
+    /// for each sleeper.
     void ring_by(time_point);
 
-    /// Stops ringing until `ring_by()` is called again. A silent timer gives the executor no work.
+    /// Stops the timer until the next call of `ring_by()`. A stopped timer gives the executor no
+    /// work.
     void hush();
 
     asio::any_io_executor executor() { return file_.get_executor(); }

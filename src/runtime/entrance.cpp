@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a monitor is found, entered and left. These functions use no thread-local state, unlike those
-// in visit.cpp and monitor.cpp. So a shared library of a component can contain a second copy of
-// them (tools/mysql.cmake).
+// Functions that find, enter and leave a monitor. They use no thread-local state, but the functions
+// in visit.cpp and monitor.cpp do. Therefore a shared library of a component can contain a second
+// copy of the functions in this file (tools/mysql.cmake).
 #include "runtime/monitor_executor.hpp"
 #include "runtime/pause.hpp"
 
 namespace holdfast::runtime {
 namespace {
 
-/// Number of attempts to lock the mutex before the thread sleeps. They take about two microseconds,
-/// as long as most work inside a monitor, and less than sleeping and waking up. The number was
-/// measured with 4, 16 and 64 threads on one lock. With fewer attempts threads sleep too often;
-/// with more they take the core from the thread inside.
+/// Number of attempts to lock the mutex before the thread sleeps. The attempts together take about
+/// two microseconds. Most work inside a monitor takes as long, and sleeping and waking up takes
+/// longer. The number was measured with 4, 16 and 64 threads on one lock. With fewer attempts,
+/// threads sleep too often. With more attempts, they take the core from the thread inside the
+/// monitor.
 constexpr int tries = 100;
 
 } // namespace

@@ -27,12 +27,12 @@ private:
     std::thread thread_;
 };
 
-/// Returns whether the calling thread runs `executor` now, or is a visitor of its monitor. This is
-/// known only for the executors of io_context and thread_pool, bare or in a strand.
+/// Returns whether the calling thread runs `executor` now, or is inside its monitor as a visitor.
+/// This works only for the executors of io_context and thread_pool, with or without a strand.
 bool runs_here(const asio::any_io_executor& executor);
 
-/// Returns whether the calling thread is executing inside `executor`, so that a posted function
-/// runs later. For a strand, it is not enough that the thread could run the strand.
+/// Returns whether the calling thread is executing a function inside `executor`. A posted function
+/// then runs later. For a strand, the thread must be inside the strand, not only in its pool.
 bool is_inside(const asio::any_io_executor& executor);
 
 } // namespace holdfast::runtime

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A monitor in the sense of Hoare: only one thread at a time is inside and uses the client's state.
-// Usually this is the background thread, which runs the work that the executor was given. It can
-// also be a calling thread that enters (visit.hpp) instead of waking the background thread.
+// Monitor (Hoare): only one thread at a time is inside, and only that thread uses the client's
+// state. Usually the background thread is inside; it runs the functions that were posted to the
+// executor. A calling thread can also enter the monitor (visit.hpp) instead of waking the
+// background thread.
 #pragma once
 
 #include <holdfast/asio.hpp>
@@ -34,9 +35,9 @@ public:
     /// Returns whether the calling thread is the background thread.
     bool runs_here() const;
 
-    /// Counts an operation that will wake the background thread. Each wake-up serves all operations
-    /// that are ready. So when there are many, waiting is cheaper for a caller than entering the
-    /// monitor.
+    /// Counts an operation that will wake the background thread. One wake-up serves all operations
+    /// that are ready. If there are many operations, waiting for the wake-up is cheaper for a
+    /// caller than entering the monitor.
     class load {
     public:
         explicit load(monitor* where) noexcept
@@ -54,19 +55,19 @@ public:
         monitor* const where_;
     };
 
-    /// Lets callers enter while fewer than `load_max` operations are counted. Zero, the default:
-    /// never.
+    /// Lets calling threads enter while fewer than `load_max` operations are counted. Zero, the
+    /// default: calling threads never enter.
     void welcome(std::size_t load_max) noexcept { load_max_ = load_max; }
     bool welcomes() const noexcept {
         return load_.load(std::memory_order_relaxed) < load_max_.load(std::memory_order_relaxed);
     }
 
-    /// Returns the visit of the thread that is inside, or null if that is the background thread.
-    /// Call it only inside.
+    /// Returns the visit of the calling thread that is inside the monitor. Null: the background
+    /// thread is inside. Call it only inside the monitor.
     visit* visitor() const noexcept { return visitor_; }
 
-    /// Returns whether the calling thread is the background thread and is inside, so that a
-    /// function given to the executor runs later.
+    /// Returns whether the calling thread is the background thread and is inside the monitor. A
+    /// function that is posted to the executor then runs later.
     bool is_inside() const;
 
 private:
@@ -81,7 +82,7 @@ private:
 
     asio::io_context& background_;
     std::mutex mutex_;
-    visit* visitor_ = nullptr; // the visit that holds `mutex_`
+    visit* visitor_ = nullptr; // visit that holds `mutex_`
     std::atomic<std::size_t> load_ = 0;
     std::atomic<std::size_t> load_max_ = 0;
 };

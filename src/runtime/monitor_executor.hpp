@@ -13,7 +13,7 @@
 
 namespace holdfast::runtime {
 
-/// Marks the calling thread as inside a monitor while the object lives.
+/// Marks the calling thread as inside a monitor while the object exists.
 class monitor::presence {
 public:
     explicit presence(const monitor& where) noexcept
@@ -21,7 +21,7 @@ public:
     presence(const presence&) = delete;
     ~presence() { here() = before_; }
 
-    /// Returns the monitor that the calling thread is in, or null.
+    /// Returns the monitor that the calling thread is inside, or null.
     static const monitor*& here() noexcept;
 
 private:
@@ -38,8 +38,8 @@ void monitor::run(Function& what) {
 }
 
 /// Executor of a monitor. `Inner` is an executor of the background io_context, with any properties.
-/// An executor that belongs to a visit (`of_visit`) runs functions on the visiting thread, if the
-/// visitor submits them.
+/// An executor that belongs to a visit (`of_visit`) runs a function on the visiting thread if that
+/// thread submits the function.
 template <typename Inner>
 class monitor::entering {
 public:
@@ -68,10 +68,10 @@ public:
         return monitor_ == other.monitor_ && inner_ == other.inner_ && of_visit_ == other.of_visit_;
     }
 
-    // The io_context answers queries for all other properties.
+    // For all other properties, the io_context replies to the query.
     template <typename Property>
     requires asio::can_query_v<const Inner&, Property>
-    // What Asio answers may be const. NOLINTNEXTLINE(readability-const-return-type)
+    // The type that Asio returns may be const. NOLINTNEXTLINE(readability-const-return-type)
     decltype(auto) query(const Property& p) const noexcept { return asio::query(inner_, p); }
 
     template <typename Property>

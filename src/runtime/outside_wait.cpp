@@ -26,11 +26,11 @@ bool outside_wait::prepare() noexcept {
     return nudge_ >= 0;
 }
 
-// A signal also ends the wait early and returns false. Then the caller waits in another way.
+// Returns false also if a signal ends the wait early. The caller then waits in another way.
 bool outside_wait::until_readable(int socket, duration longest) const noexcept {
     std::array<pollfd, 2> both{{{.fd = socket, .events = POLLIN, .revents = 0},
                                 {.fd = nudge_, .events = POLLIN, .revents = 0}}};
-    constexpr duration hour{3'600'000}; // so that the milliseconds fit into an int
+    constexpr duration hour{3'600'000}; // limit so that the milliseconds fit into an int
     const auto bound = std::clamp(longest, duration::zero(), hour);
     return ::poll(both.data(), both.size(), static_cast<int>(bound.count())) > 0 &&
            both[0].revents != 0;

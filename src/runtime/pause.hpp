@@ -3,8 +3,7 @@
 
 namespace holdfast::runtime {
 
-/// Tells the processor that this thread spins, so that the core's other hardware thread runs
-/// faster.
+/// Tells the processor that this thread spins. The core's other hardware thread then runs faster.
 inline void pause_processor() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();

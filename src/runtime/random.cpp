@@ -15,11 +15,12 @@
 namespace holdfast::runtime {
 namespace {
 
-/// Generator xoshiro256** (Blackman, Vigna). Its state has 256 bits, so that there are at least as
-/// many seeds as 128-bit identities.
+/// Generator xoshiro256** (Blackman, Vigna). Its state has 256 bits, so there are more seeds than
+/// 128-bit identities.
 struct generator {
     std::array<std::uint64_t, 4> state{};
-    std::optional<std::uint64_t> seeded_in{}; // fork generation of the process that seeded it
+    // Fork generation of the process that seeded the generator; empty: not seeded.
+    std::optional<std::uint64_t> seeded_in{};
 
     std::uint64_t operator()() {
         const std::uint64_t result = std::rotl(state[1] * 5, 7) * 9;

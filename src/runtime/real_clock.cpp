@@ -12,7 +12,7 @@
 
 namespace holdfast::runtime {
 
-/// Table of sleeping alarms, ordered by their wake-up time. One timer is set for the first of them.
+/// Table of sleeping alarms, ordered by their wake-up time. One timer is set for the earliest time.
 class real_clock::sleepers {
 public:
     using map = std::multimap<time_point, real_alarm*>;
@@ -72,7 +72,7 @@ public:
         };
         co_await asio::async_initiate<const asio::use_awaitable_t<>, void()>(fall_asleep,
                                                                              asio::use_awaitable);
-        // Earlier rings are all delivered by this wake-up.
+        // This wake-up also serves all earlier rings.
         rung_ = false;
     }
 
@@ -84,7 +84,7 @@ public:
 
     void wake() {
         if (all_.gone())
-            // The executor is gone, so a posted handler would never run.
+            // The executor no longer exists, so a posted handler would never run.
             return forget_sleeper();
         asio::post(all_.executor(), take_sleeper());
     }
@@ -101,7 +101,7 @@ private:
         return taken;
     }
 
-    // Not used while there is no sleeper: the clock may have been destroyed.
+    // Do not use it while there is no sleeper: the clock may be destroyed then.
     sleepers& all_;
     sleeper sleeper_;
     sleepers::map::iterator place_; // valid only while there is a sleeper

@@ -6,11 +6,11 @@
 
 namespace holdfast::runtime {
 
-/// Description of this process, for people who look at it from another machine.
+/// Description of this process for users on other machines.
 struct self {
     std::string host;
     std::int64_t pid;
-    std::string program; ///< name without its folder
+    std::string program; ///< name of the program, without its folder
 };
 
 self this_process();

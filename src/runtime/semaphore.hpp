@@ -10,9 +10,9 @@
 
 namespace holdfast::runtime {
 
-/// A POSIX semaphore, which sleeps at once. std::binary_semaphore yields a few times before it
-/// sleeps. When many threads wait for each other, the yields take the processor from threads that
-/// could work.
+/// POSIX semaphore. A thread that waits on it sleeps at once. With std::binary_semaphore, a thread
+/// yields a few times before it sleeps. When many threads wait for each other, the yields take the
+/// processor from threads that could work.
 class semaphore {
 public:
     semaphore() noexcept { ::sem_init(&system_, 0, 0); }
@@ -25,7 +25,7 @@ public:
         } // a signal interrupts sem_wait()
     }
 
-    /// Waits for at most `longest`. False: nobody posted in that time.
+    /// Waits for at most `longest`. Returns false if nobody posted in that time.
     bool wait_for(duration longest) noexcept {
         timespec until{};
         ::clock_gettime(CLOCK_MONOTONIC, &until);
@@ -47,7 +47,7 @@ public:
     }
 
 private:
-    // In seconds. No machine runs as long as that.
+    // Practically infinite time in seconds (31 years).
     static constexpr std::time_t for_ever = 1'000'000'000;
 
     sem_t system_;

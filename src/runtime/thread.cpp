@@ -9,8 +9,8 @@
 namespace holdfast::runtime {
 namespace {
 
-/// Blocks all signals of the calling thread while the object lives. A thread that starts meanwhile
-/// inherits the blocked signals.
+/// Blocks all signals of the calling thread while the object exists. A thread that is started in
+/// this time inherits the blocked signals.
 class signals_blocked {
 public:
     signals_blocked() {

@@ -8,7 +8,7 @@
 namespace holdfast::runtime {
 
 /// Starts a thread of the library. The thread is named "holdfast" and has every signal blocked,
-/// because signals are for the program's own threads.
+/// because the program's own threads handle the signals.
 std::thread start_thread(asio::any_completion_handler<void()> work);
 
 } // namespace holdfast::runtime

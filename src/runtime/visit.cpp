@@ -8,7 +8,8 @@
 namespace holdfast::runtime {
 namespace {
 
-thread_local visit* innermost = nullptr; // latest visit of this thread that has not ended
+// Latest visit of this thread that has not ended; null: none.
+thread_local visit* innermost = nullptr;
 
 std::uint64_t next_number() noexcept {
     static std::atomic<std::uint64_t> last = 0;
@@ -32,7 +33,8 @@ visit::~visit() {
     if (!alone_)
         return;
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
-        auto due = std::move(tasks_[i]); // moved out: the call may add tasks and move the vector
+        // Moved out, because the call may add tasks, which may reallocate the vector.
+        auto due = std::move(tasks_[i]);
         std::move(due)();
     }
     innermost = outer_;

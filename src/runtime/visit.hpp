@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A caller-runs executor: a calling thread runs its own operation inside the client's monitor
-// instead of waking the background thread. That saves two thread switches, which cost more than the
+// Caller-runs executor. A calling thread runs its own operation inside the client's monitor instead
+// of waking the background thread. This saves two thread switches, which cost more than the
 // operation.
 #pragma once
 
@@ -14,26 +14,26 @@
 
 namespace holdfast::runtime {
 
-/// A wait of a visiting thread outside the monitor.
+/// Wait of a calling thread outside the monitor, which other threads can end.
 class interruptible {
 public:
-    /// Ends the wait soon. Called inside the monitor, perhaps before the wait has begun.
+    /// Ends the wait soon. Called inside the monitor, possibly before the wait has begun.
     virtual void interrupt() noexcept = 0;
 
 protected:
     ~interruptible() = default;
 };
 
-/// Stay of a calling thread inside a monitor. If the constructor succeeds, the thread is inside
-/// until the destructor, except while `outside()` waits.
+/// Stay of a calling thread inside a monitor. The thread is called a visitor. If the constructor
+/// succeeds, the thread is inside until the destructor, except while `outside()` waits.
 ///
-/// The thread runs only what its own executor is given: the one coroutine of its call. Everything
-/// else goes to the background thread, above all handlers of the user. If the coroutine sleeps when
-/// the visit ends, the background thread resumes it.
+/// The thread runs only the functions that are posted to the visit's own executor: the coroutine of
+/// its call. The background thread runs everything else, in particular the user's handlers. If the
+/// coroutine sleeps when the visit ends, the background thread resumes it.
 class visit {
 public:
-    /// Enters the monitor, unless the monitor admits no visitors now or this thread is inside
-    /// already.
+    /// Enters the monitor. Does not enter if the monitor admits no calling threads now, or if this
+    /// thread is inside already.
     explicit visit(monitor&);
     visit(const visit&) = delete;
     ~visit();
@@ -41,13 +41,13 @@ public:
     explicit operator bool() const noexcept { return alone_.owns_lock(); }
 
     /// Returns the visit of the calling thread to that monitor, or null. A thread may visit several
-    /// monitors: code that runs on a visitor of one client may use another client.
+    /// monitors, because code inside one client's monitor may use another client.
     static visit* here(const monitor&) noexcept;
 
     asio::any_io_executor executor();
 
-    /// Leaves the monitor, runs `work`, which waits for `what`, and enters again. Other threads may
-    /// enter meanwhile.
+    /// Leaves the monitor, runs `work`, and enters the monitor again. `work` waits for `what`.
+    /// Other threads may enter in the meantime.
     template <typename Work>
     void outside(interruptible& what, Work work) {
         static_assert(noexcept(work()), "else a thread would be outside without knowing it");
@@ -57,23 +57,25 @@ public:
     }
 
     /// Interrupts the wait outside the monitor, because its result is no longer wanted. Called
-    /// inside.
+    /// inside the monitor.
     void interrupt() noexcept;
     bool interrupted() const noexcept { return interrupted_; }
 
-    /// Says that the caller only wants a request sent. The background thread handles the outcome.
+    /// Declares that the caller only wants the request to be sent. The background thread handles
+    /// the outcome.
     void wait_for_nothing() noexcept { waits_ = false; }
     bool waits() const noexcept { return waits_; }
 
-    /// Says that this thread has sent the request.
+    /// Records that this thread has sent the request.
     void note_sent_off() noexcept { sent_off_ = true; }
     bool sent_off() const noexcept { return sent_off_; }
 
-    /// Posts `ready` as soon as this thread has left the monitor, even for a short time. Otherwise
-    /// the woken thread would find the monitor occupied. `keep` lives until then.
+    /// Posts `ready` as soon as this thread has left the monitor, even if it leaves only for a
+    /// short time. If `ready` were posted earlier, the woken thread would find the monitor
+    /// occupied. `keep` is kept alive until then.
     void wake_behind(semaphore& ready, std::shared_ptr<void> keep);
 
-    // For the executor of this visit.
+    // The next functions are for the executor of this visit.
     std::uint64_t number() const noexcept { return number_; }
     template <typename Function>
     void later(Function&& what) {
@@ -88,19 +90,20 @@ private:
     void wake() noexcept;
 
     monitor& monitor_;
-    visit* const outer_; // visit of this thread to another monitor
+    visit* const outer_; // enclosing visit of this thread, to another monitor
     bool waits_ = true;
     bool sent_off_ = false;
     bool interrupted_ = false;
     struct sleeper {
         semaphore* ready;
-        // Keeps the semaphore alive: the woken thread may drop the last other reference to it.
+        // Keeps the semaphore alive, because the woken thread may drop the last other reference to
+        // the semaphore.
         std::shared_ptr<void> keep;
     };
     boost::container::small_vector<sleeper, 2> to_wake_;
     std::unique_lock<std::mutex> alone_;
     std::uint64_t number_ = 0;           // unique among all visits of the process
-    interruptible* waits_for_ = nullptr; // the wait outside, while there is one
+    interruptible* waits_for_ = nullptr; // current wait outside the monitor; null: none
     boost::container::small_vector<asio::any_completion_handler<void()>, 2> tasks_;
 };
 

@@ -8,8 +8,8 @@
 
 namespace holdfast::runtime {
 
-/// Overwrites a secret in memory that is about to be freed. A compiler may remove an ordinary
-/// write, since nothing reads the memory afterwards.
+/// Overwrites a secret in memory that will be freed next. A compiler may remove an ordinary write,
+/// because nothing reads the memory afterwards.
 inline void wipe(std::span<char> bytes) noexcept {
     if (!bytes.empty())
         ::explicit_bzero(bytes.data(), bytes.size());

@@ -6,7 +6,7 @@
 
 namespace holdfast::url {
 
-/// Reads the parameters that are the same for every store. Throws `errc::invalid_argument`.
+/// Reads the parameters that do not depend on the store. Throws `errc::invalid_argument`.
 void read_client_parameters(store_url&, options&);
 
 } // namespace holdfast::url

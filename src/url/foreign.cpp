@@ -32,10 +32,11 @@ constexpr foreign_scheme foreign_schemes[] = {
     {"valkeys-cluster", topology::cluster, true},    // fred
 };
 
-/// Parameters in which other clients name the service: lettuce, go-redis, asynq, fred.
+/// Parameters that name the Sentinels' service in the URLs of other clients: lettuce, go-redis,
+/// asynq, fred.
 constexpr std::string_view service_parameters[] = {"sentinelMasterId", "master_name", "master",
                                                    "sentinelServiceName"};
-/// Parameters in which other clients name more hosts: go-redis, fred.
+/// Parameters that name more hosts in the URLs of other clients: go-redis, fred.
 constexpr std::string_view host_parameters[] = {"addr", "node"};
 
 template <std::size_t Count>
@@ -43,7 +44,7 @@ bool is_one_of(const std::string_view (&names)[Count], std::string_view name) {
     return std::ranges::find(names, name) != std::end(names);
 }
 
-/// Percent-encodes text as in RFC 3986, so that it can be copied and is safe for a terminal.
+/// Percent-encodes a text (RFC 3986), so that it can be copied and is safe for a terminal.
 std::string encoded(std::string_view text, std::string_view also_allowed = {}) {
     constexpr std::string_view digits = "0123456789ABCDEF";
     constexpr std::string_view unreserved = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -63,8 +64,8 @@ bool is_number(std::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
 }
 
-/// Returns host and port as text. Returns nothing if the port may not be a port: in
-/// redis-cluster://user:password, which has no host, it is the password.
+/// Returns host and port as text. Returns nothing if the text of the port may be a password:
+/// redis-cluster://user:password has no host, so its password stands where the port would be.
 std::optional<std::string> written(const host_and_port& one) {
     constexpr std::size_t digits_max = 5;
     if (one.host.empty() || (one.port && (!is_number(*one.port) || one.port->size() > digits_max)))
@@ -95,8 +96,8 @@ std::string service_in(const parts& all) {
     return all.fragment && !all.fragment->empty() ? encoded(*all.fragment) : "SERVICE";
 }
 
-/// Returns the URL in holdfast's form. Parts that must not be shown or are too long are replaced by
-/// placeholders.
+/// Returns the URL in holdfast's form, for an error message. Placeholders replace parts that must
+/// not be shown or are too long.
 std::string written_here(const parts& all, topology what, bool over_tls) {
     constexpr std::size_t length_max = 500;
     const bool of_sentinels = what == topology::sentinels;
@@ -112,8 +113,8 @@ std::string written_here(const parts& all, topology what, bool over_tls) {
            (of_sentinels ? '/' + (is_short ? service : "SERVICE") : "");
 }
 
-/// Throws for a URL of go-redis, which writes a cluster or Sentinels as one server with more
-/// addresses.
+/// Throws for a URL of go-redis. For a cluster or Sentinels, go-redis writes one server with more
+/// addresses as parameters.
 void refuse_addresses(const parts& all) {
     const auto has = [&](std::string_view name) {
         return std::ranges::count(all.parameters, name, &parameter::name) > 0;

@@ -5,9 +5,9 @@
 
 namespace holdfast::url {
 
-/// Throws `errc::invalid_argument` for URLs of Sentinels and clusters in the form of other clients;
-/// the text shows the form that holdfast accepts. Also throws for a fragment, because no URL of
-/// holdfast has a fragment.
+/// Throws `errc::invalid_argument` if the URL of Sentinels or a cluster has the form of another
+/// client. The error text shows the form that holdfast accepts. Also throws for a fragment, because
+/// no URL of holdfast has a fragment.
 void refuse_what_others_write(const parts&);
 
 } // namespace holdfast::url

@@ -8,10 +8,10 @@
 
 namespace holdfast::url {
 
-/// Result of read_length(): a length of time, or the reason why the text is not one.
+/// Result of read_length(): a length of time, or the reason why the text is invalid.
 struct length {
     duration value{};
-    std::string objection{}; ///< empty: `value` is valid
+    std::string objection{}; ///< reason why the text is invalid; empty: `value` is valid
 };
 
 /// Reads a length of time such as `500ms`, `10s`, `5m`, `1h`.

@@ -122,8 +122,8 @@ std::vector<std::string> segments_of(std::string_view path) {
     return found;
 }
 
-/// Returns whether the name of any parameter says that it is a password, also with names of other
-/// clients. A '?' may be a wrongly written '&'.
+/// Returns whether the name of any parameter says that its value is a password. Names of other
+/// clients are included. Also splits at '?', which may be a typing error for '&'.
 bool has_password(std::string_view query) {
     while (!query.empty()) {
         const std::string_view one = query.substr(0, query.find_first_of("&?"));

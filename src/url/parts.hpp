@@ -15,25 +15,25 @@ namespace holdfast::url {
 
 struct parameter {
     std::string name;
-    secret value; ///< may be a password
+    secret value; ///< value of the parameter; it may be a password
 };
 
 struct host_and_port {
-    std::string host;                ///< an IPv6 address has no brackets here
+    std::string host;                ///< name or address; an IPv6 address has no brackets here
     std::optional<std::string> port; ///< as written in the URL
 };
 
-/// The parts of a URL. All of them are decoded, except the ports and the fragment. An empty
-/// optional means that the part and its separator are missing.
+/// Parts of a URL. All parts are decoded, except the ports and the fragment. An empty optional
+/// means that the part and its separator are missing.
 struct parts {
     std::string scheme; ///< in lower case
     bool has_authority = false;
     std::string user;
     secret password;
-    /// Separated by commas in the URL; has at least one element.
+    /// Hosts, which commas separate in the URL; at least one element.
     std::vector<host_and_port> hosts{{}};
     std::string path;
-    std::vector<std::string> segments; ///< separated by '/' in the path; '%2F' does not separate
+    std::vector<std::string> segments; ///< parts of the path between '/'; '%2F' does not separate
     std::vector<parameter> parameters;
     std::optional<std::string> fragment;
 
@@ -50,7 +50,7 @@ parts split(std::string_view url);
 /// Returns the text in lower case if it is a valid scheme, else an empty string.
 std::string scheme_of(std::string_view text);
 
-/// Returns how an error message shows a part of the URL.
+/// Returns the text by which an error message shows a part of the URL.
 std::string shown(const parts&, std::string_view given);
 
 } // namespace holdfast::url

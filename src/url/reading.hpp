@@ -12,8 +12,7 @@
 
 namespace holdfast::url {
 
-/// Implementation of `store_url`: the URL, and the names of the parameters that a reader has asked
-/// for.
+/// State of a `store_url`: the URL, and the names of the parameters that a reader has asked for.
 class reading {
 public:
     explicit reading(const parts& of, credential_provider with = {})
@@ -23,7 +22,7 @@ public:
 
     const parts& all;
     const credential_provider logging_in;
-    std::vector<std::string> known{}; ///< in the order of the calls
+    std::vector<std::string> known{}; ///< names of the parameters, in the order of the calls
 };
 
 } // namespace holdfast::url

@@ -21,7 +21,7 @@ store_factory redis_store(store_url& url) {
     read_server_parameters(url, server);
     url.refuse_unknown();
     if (server.sentinel)
-        server.sentinel->tls = server.tls; // the same certificate files
+        server.sentinel->tls = server.tls; // the Sentinels use the same certificate files
     return redis::make_store(std::move(server));
 }
 
@@ -29,8 +29,8 @@ store_factory zookeeper_store(store_url& url) {
     return zookeeper::make_store(read_ensemble(url));
 }
 
-/// A scheme of the core library. `followed_by` is the text after its name in error messages; empty:
-/// not listed.
+/// Scheme of the core library. `followed_by` is the text after its name in the list of an error
+/// message. Empty: the scheme is not in the list.
 struct own_scheme {
     std::string_view name;
     std::string_view followed_by;
@@ -58,8 +58,8 @@ bool has(const Schemes& schemes, std::string_view name, Projection projection = 
     return std::ranges::find(schemes, name, projection) != std::end(schemes);
 }
 
-/// Schemes that the program has added. Never destroyed, because other static objects may still
-/// create clients.
+/// Schemes that the program has added. The object is never destroyed, because other static objects
+/// may still create clients.
 struct added_schemes {
     std::mutex mutex;
     std::map<std::string, scheme_reader, std::less<>> readers;

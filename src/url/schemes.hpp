@@ -8,7 +8,7 @@
 namespace holdfast::url {
 
 /// Returns the reader for the scheme of the URL. Throws `errc::invalid_argument` for an unknown
-/// scheme; the text lists the known schemes or names the component that has the scheme.
+/// scheme. The error text lists the supported schemes, or names the component that adds the scheme.
 scheme_reader reader_of(const parts&);
 
 /// Returns the list of schemes for error messages: "redis://, ... and zk://".

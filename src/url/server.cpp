@@ -12,7 +12,7 @@
 namespace holdfast::url {
 namespace {
 
-/// Network scheme with its TLS variant, and an example URL for error messages.
+/// Scheme for a network connection, its TLS variant, and an example URL for error messages.
 struct network_form {
     std::string_view scheme;
     std::string_view over_tls;
@@ -37,7 +37,7 @@ redis::options over_network(const parts& all, const network_form& form) {
     return server;
 }
 
-/// Reads the database after a '/' of the path. The text may be empty.
+/// Reads the database number after a '/' in the path. The text may be empty.
 void read_database_in_path(const parts& all, std::string_view text, redis::options& into) {
     if (text.empty())
         return;
@@ -52,7 +52,7 @@ std::string_view behind_first_slash(const parts& all) {
 
 redis::options of_one_server(const parts& all) {
     redis::options server = over_network(all, one_server);
-    // The error does not show the hosts, because they may be a password.
+    // The error does not show the hosts, because their text may be a password.
     if (all.hosts.size() > 1)
         refuse(
             "url: " + all.scheme +

@@ -15,7 +15,7 @@ redis::options read_server(const parts&);
 /// Reads the parameters of the URL.
 void read_server_parameters(store_url&, redis::options&);
 
-/// Reads the number in `/N` or `?database=N`.
+/// Reads the database number in `/N` or `?database=N`.
 std::uint32_t read_database(const parts&, std::string_view text);
 
 } // namespace holdfast::url

@@ -24,7 +24,7 @@ void read_polling(store_url& url, redis::options& server) {
     const auto text = url.given("polling");
     if (!text)
         return;
-    std::uint32_t number = 0; // limited to 32 bits
+    std::uint32_t number = 0; // the option has 32 bits
     const char* const end = text->data() + text->size();
     const auto [behind, failed] = std::from_chars(text->data(), end, number);
     if (failed != std::errc{} || std::string_view{behind, end} != "us")

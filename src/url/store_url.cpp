@@ -12,7 +12,8 @@
 namespace holdfast {
 namespace {
 
-/// Returns the Levenshtein distance: how many letters must be changed, inserted or removed.
+/// Returns the Levenshtein distance: the number of letters that must be changed, inserted or
+/// removed.
 std::size_t distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> row(b.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});

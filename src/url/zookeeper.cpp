@@ -4,7 +4,7 @@
 namespace holdfast::url {
 namespace {
 
-/// Returns the chroot in the format of ZooKeeper's connection strings, without a slash at the end.
+/// Returns the chroot in the format of ZooKeeper's connection strings, without a slash at its end.
 std::string chroot_of(const store_url& url) {
     const std::string& path = url.path();
     return path.ends_with('/') ? path.substr(0, path.size() - 1) : path;

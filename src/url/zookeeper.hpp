@@ -6,7 +6,7 @@
 
 namespace holdfast::url {
 
-/// Reads everything about an ensemble from a URL. Throws `errc::invalid_argument`.
+/// Reads all options of a ZooKeeper ensemble from a URL. Throws `errc::invalid_argument`.
 zookeeper::options read_ensemble(store_url&);
 
 } // namespace holdfast::url

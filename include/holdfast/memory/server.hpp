@@ -22,33 +22,35 @@ struct fate {
     /// Delay of the request. If it is longer than the timeout, the request is executed late.
     duration request_delay{};
     duration answer_delay{};   ///< delay of the reply
-    bool request_lost = false; ///< the request is never executed and never answered
-    bool answer_lost = false;  ///< the request is executed, but never answered
-    bool refused = false;      ///< fails at once with `errc::unreachable`; never sent
+    bool request_lost = false; ///< the request is lost: never executed, and no reply is sent
+    bool answer_lost = false;  ///< the request is executed, but its reply is lost
+    bool refused = false; ///< the request fails at once with `errc::unreachable` and is never sent
     /// The connection breaks this long after the request was sent. There is no reply, but the
     /// request may be executed.
     std::optional<duration> cut_off{};
     /// The request is executed again, this long after the first time.
     std::optional<duration> executed_again{};
     bool wake_up_lost = false; ///< the next notification of this client is lost
-    /// Fails at once with `errc::overloaded`: no room in the queue, never sent.
+    /// The request fails at once with `errc::overloaded`, because the queue has no room, and is
+    /// never sent.
     bool overloaded = false;
     bool denied = false; ///< the server replies `errc::refused` and does nothing
-    /// Renew: as `denied`, for the holds with these indexes.
+    /// For renewals: the server replies `errc::refused` for the holds with these indexes.
     std::vector<std::size_t> denied_holds{};
 };
 
-/// Types of requests. `count` tries to take from a counter; `release` gives back what such an
+/// Types of requests. `count` tries to take from a counter; `release` gives back permits that the
 /// attempt may have taken.
 enum class verb { look, renew, release, inspect, force, count, change };
 
 /// One request, as it is sent. Valid during the call only.
 struct request {
     verb what;
-    std::string_view name{};       ///< name of the lock, or of the first lock if there are several
-    std::span<const hold> holds{}; ///< the holds that the request is about, if any
+    std::string_view name{}; ///< name of the lock, or of the first lock if the request has several
+    std::span<const hold> holds{}; ///< holds that the request carries, if any
     duration lease_time{};         ///< requested lease time of `look` and `renew`
-    bool elsewhere = false;        ///< uses another connection, because a connection gave no reply
+    /// True if another connection is used, because one connection gave no reply.
+    bool elsewhere = false;
     const counter_ask* counted = nullptr;    ///< set for `count`, and for a `release` after it
     const counter_change* changed = nullptr; ///< set for `change`
     std::uint8_t replicas = 0;               ///< replicas that must confirm the write
@@ -57,8 +59,9 @@ struct request {
 
 using fault_function = std::function<fate(const request&)>;
 
-/// Returns how long after the announcement of a new primary a client learns of it. Nothing: the
-/// client does not learn of it, unless the machine that it asks is a replica by then.
+/// Function that returns the delay from the announcement of a new primary until the client learns
+/// of it. Empty: the client does not learn of the announcement, unless the machine that it asks is
+/// a replica by then.
 using notice_function = std::function<std::optional<duration>()>;
 
 /// Settings of a client's connection to the server. Both functions are called on that client's
@@ -66,7 +69,7 @@ using notice_function = std::function<std::optional<duration>()>;
 struct way {
     fault_function faults{}; ///< called for each request; empty: no faults
     duration command_timeout = std::chrono::seconds{3};
-    /// Called for each announcement; empty: the client learns of it at once.
+    /// Called for each announcement of a new primary; empty: the client learns of it at once.
     notice_function notices{};
 };
 
@@ -78,24 +81,24 @@ struct way {
 ///
 /// The server may have *replicas*. A replica can take over from the primary:
 ///
-///     server.replicate(1, 5ms);    // machine 1 gets writes after 5 ms, and confirms as long after
+///     server.replicate(1, 5ms);    // writes reach machine 1 after 5 ms; confirmations take 5 ms
 ///     server.stop(0);              // the primary stops
 ///     server.promote(1);           // its replica takes over, with the writes that have arrived
 ///     server.resume(0);            // the old primary continues; it does not know the new one yet
 ///     server.demote(0);            // now it knows the new primary, and is a replica
 ///
-/// Or the server may keep holds by *session*, like ZooKeeper:
+/// To simulate ZooKeeper, the server can keep holds by *session*:
 ///
 ///     server.keep_by_session(10s);    // before the first client connects
 ///
 /// The holds of a client then last until the server has received nothing from the client for the
-/// session time. Each request extends all holds of the client. The requested lease time ends
-/// nothing at the server; the client itself ends its leases.
+/// session time. Each request extends all holds of the client. The server ignores the requested
+/// lease time; the client itself ends its leases.
 ///
 /// If requests require replicas (`options::required_replicas`), the reply says how many replicas
-/// confirmed the client's last write, like Redis' WAIT. The wait takes at most a second, a third of
-/// the command timeout, or a third of the lease, whichever is shortest. A server that never had a
-/// replica confirms everything at once.
+/// confirmed the client's last write. This simulates the command WAIT of Redis. The wait takes at
+/// most a second, a third of the command timeout, or a third of the lease, whichever is shortest. A
+/// server that never had a replica confirms everything at once.
 ///
 /// Thread safety: any thread may call every member.
 class HOLDFAST_EXPORT server {
@@ -111,14 +114,15 @@ public:
                           duration command_timeout = std::chrono::seconds{3});
     store_factory connect(way);
 
-    /// Switches to holds by session. Throws `std::logic_error` if there are replicas, because such
-    /// a server cannot have any.
+    /// Switches to holds by session. Throws `std::logic_error` if there are replicas, because a
+    /// server with sessions cannot have replicas.
     void keep_by_session(duration session_time);
 
     // The server's own clock decides when leases expire, and which requests are too late. Each
     // machine has its own clock. Replicas receive expiry dates on the primary's clock.
-    void step_clock(duration);        ///< of the primary: moves its clock at once, forward or back
-    void set_clock_rate(double rate); ///< of the primary; 1.0: as fast as the clients' clock
+    void step_clock(duration); ///< moves the primary's clock at once, forward or back
+    /// Sets the speed of the primary's clock; 1.0: as fast as the clients' clock.
+    void set_clock_rate(double rate);
     void step_clock(std::size_t machine, duration);
     void set_clock_rate(std::size_t machine, double rate);
 
@@ -136,8 +140,9 @@ public:
     /// Stops a machine. Requests to it wait; writes to a stopped replica wait, too.
     void stop(std::size_t machine);
     void resume(std::size_t machine);
-    /// Makes a machine the primary, and announces it. It has the writes that reached it until now,
-    /// and no replicas. The old primary does not know this; it continues with its other replicas.
+    /// Makes a machine the primary, and announces it. The machine has the writes that reached it
+    /// until now, and no replicas. The old primary does not know the new primary; it continues with
+    /// its other replicas.
     void promote(std::size_t machine);
     /// Makes a machine a replica of the primary, which sends it a full copy. The machine keeps its
     /// old data until the copy has arrived. It tells clients that it takes no writes. Throws
@@ -160,10 +165,10 @@ public:
     /// Gives the lock to a foreign owner, even if it is held. With `read`, the foreign owner joins
     /// other readers. With `token`, the foreign owner is a program that is not a holdfast client.
     void occupy(const lock_name&, duration lease, lock_kind = lock_kind::plain);
-    /// The foreign owner releases; notifies waiters, except for `token`
+    /// Releases the lock of the foreign owner. Notifies waiters, except for `token`.
     bool vacate(const lock_name&);
-    /// A foreign reader renews its hold like Redisson before 4.4: the lock, and the holds of all
-    /// readers, expire after `lease` from now. Returns false if there are no readers.
+    /// Simulates the renewal of a foreign reader with Redisson before 4.4: the lock, and the holds
+    /// of all readers, expire after `lease` from now. Returns false if there are no readers.
     bool cut_readers(const lock_name&, duration lease);
 
     /// A JVM requests a fair lock. Returns true if it gets the lock, for `lease`. Returns false if
@@ -174,7 +179,7 @@ public:
     // semaphore, and creates it if necessary; count_down() changes a latch.
     void add_to_counter(const lock_name&, std::int64_t amount); ///< a negative amount subtracts
     void count_down(const lock_name&, std::int64_t by = 1);
-    /// Nothing: there is no such counter.
+    /// Returns the value of the counter, or nothing if it does not exist.
     std::optional<std::int64_t> counter(const lock_name&) const;
 
     std::optional<holding> inspect(const lock_name&) const;
@@ -185,7 +190,7 @@ public:
     /// first call, and exists as long as it is in use.
     static std::shared_ptr<server> named(std::string_view name);
 
-    class state; ///< private to src/store/memory, like `group`
+    class state; ///< `state` and `group` are private to src/store/memory
     class group;
     // The next two functions are for the library's own tests.
     std::shared_ptr<state> inside() const; ///< of the primary

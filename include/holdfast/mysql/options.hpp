@@ -67,7 +67,7 @@ struct options {
     /// request also reads the server's clock. 1 s to 1 day.
     duration keep_alive = std::chrono::seconds{30};
 
-    std::size_t requests_max = 10'000; ///< queued or in flight
+    std::size_t requests_max = 10'000; ///< maximum number of requests that are queued or in flight
 };
 
 /// Creates a store in that database. Throws `errc::invalid_argument` at once; the text names the
@@ -75,8 +75,8 @@ struct options {
 /// docs/protocol/mysql.md.
 HOLDFAST_EXPORT store_factory make_store(options);
 
-/// Registers the URL schemes mysql:// and the others above. Any thread may call it, also
-/// repeatedly.
+/// Registers the URL schemes `mysql://`, `mariadb://`, `mysql+unix://` and `mariadb+unix://`. Any
+/// thread may call it, also repeatedly.
 HOLDFAST_EXPORT void add_schemes();
 
 } // namespace holdfast::mysql

@@ -35,7 +35,7 @@ struct sentinel_options {
     /// If `user` and `password` are both empty, the Sentinels get the login of the servers.
     std::string user{};
     secret password{};
-    std::optional<tls_options> tls{}; ///< for the connections to the Sentinels
+    std::optional<tls_options> tls{}; ///< TLS settings for the connections to the Sentinels
     /// True: `user` and `password` are used even if both are empty (no login).
     bool own_login = false;
 };
@@ -78,10 +78,11 @@ struct options {
     secret password{};
     credential_provider credentials{}; ///< its user and password are used for empty fields
 
-    std::uint32_t database = 0; ///< of the locks; Redis' channels are shared by all databases
+    /// Database of the locks; all databases of a server share the notification channels.
+    std::uint32_t database = 0;
 
-    // Every length of time below is in whole milliseconds, except `polling`. `make_store` throws
-    // for a value outside the bounds; the text names the field.
+    // Every length of time below is in whole milliseconds, except `polling`, which is in
+    // microseconds. `make_store` throws for a value outside the bounds; the text names the field.
 
     /// Timeout for address lookup, connect and login together. 1 ms to 1 day.
     duration connect_timeout = std::chrono::seconds{2};
@@ -91,7 +92,7 @@ struct options {
     /// jitter. Each is 1 ms to 1 day; `backoff_min` must not be longer than `backoff_max`.
     duration backoff_min{50};
     duration backoff_max{2000};
-    /// How long a subscription is kept after its last waiter has gone. 0 ms to 1 day.
+    /// How long a subscription is kept after its last waiter has ended. 0 ms to 1 day.
     duration subscription_linger = std::chrono::seconds{5};
 
     /// Timeout for the confirmation of a grant or a renewal by the required replicas
@@ -133,8 +134,9 @@ struct options {
     /// cores, and if replies usually arrive within this time. Zero: never. 0 us to 10 ms.
     std::chrono::microseconds polling{100};
 
-    std::size_t requests_max = 100'000; ///< queued or in flight, per connection
-    /// A longer reply fails with `store_errc::protocol`
+    /// Maximum number of requests that are queued or in flight, per connection.
+    std::size_t requests_max = 100'000;
+    /// Maximum size of a reply in bytes. A longer reply fails with `store_errc::protocol`.
     std::size_t reply_bytes_max = 16 * 1024 * 1024;
 };
 

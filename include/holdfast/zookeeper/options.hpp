@@ -40,7 +40,8 @@ struct options {
     /// The servers of one ensemble, 1 to 64. The default port is 2181. The client chooses a server
     /// at random.
     std::vector<server_address> servers{{"127.0.0.1", 0}};
-    std::string chroot{}; ///< existing path that all other paths are relative to; empty: none
+    /// Existing path at the servers; all other paths are relative to it; empty: none.
+    std::string chroot{};
 
     /// Path of the lock nodes; it is created when it is needed. Use a new path after the ensemble
     /// was restored or emptied; otherwise fencing tokens become smaller.
@@ -52,7 +53,7 @@ struct options {
 
     /// Empty: no TLS, so anyone on the network path can read and change traffic.
     std::optional<tls_options> tls{};
-    std::string user{}; ///< for the digest scheme; empty: no login
+    std::string user{}; ///< user for the digest scheme; empty: no login
     secret password{};
     credential_provider credentials{}; ///< its user and password are used for empty fields
 
@@ -70,13 +71,14 @@ struct options {
     duration backoff_min{20};
     duration backoff_max{1000};
 
-    std::size_t requests_max = 100'000; ///< queued or in flight
-    /// A longer reply fails with `store_errc::protocol`
+    /// Maximum number of requests that are queued or in flight.
+    std::size_t requests_max = 100'000;
+    /// Maximum size of a reply in bytes. A longer reply fails with `store_errc::protocol`.
     std::size_t reply_bytes_max = 4 * 1024 * 1024;
 };
 
 /// Creates a store on that ensemble. Throws `errc::invalid_argument` at once; the text names the
-/// wrong field. The store connects when it gets its first request. Nodes:
+/// wrong field. The store connects when it gets its first request. Format of the nodes:
 /// docs/protocol/zookeeper.md.
 HOLDFAST_EXPORT store_factory make_store(options);
 

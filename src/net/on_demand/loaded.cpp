@@ -8,9 +8,9 @@
 namespace holdfast::net {
 namespace {
 
-/// Folders where the module may be: next to this library or program, or where it is installed.
-/// "$ORIGIN" is the folder of this library or program, so an installation can be moved. No folder
-/// from the environment is searched.
+/// Folders in which the module is searched: next to this library or program, and the folder of the
+/// installation. "$ORIGIN" is the folder of this library or program, so an installation can be
+/// moved. No folder from the environment is searched.
 constexpr std::array folders{HOLDFAST_TLS_FOLDERS};
 
 std::string not_loaded(const std::string& reasons) {
@@ -19,8 +19,8 @@ std::string not_loaded(const std::string& reasons) {
            "the module " HOLDFAST_TLS_MODULE;
 }
 
-/// Loads the module. Returns null, and the reasons, if it cannot be loaded. The module is never
-/// unloaded, because OpenSSL runs cleanup code at the end of the program.
+/// Loads the module. Returns null if the module cannot be loaded; `reasons` then says why. The
+/// module is never unloaded, because OpenSSL runs cleanup code at the end of the program.
 holdfast_tls_maker* load(std::string& reasons) {
     for (const char* const folder : folders) {
         const std::string place = std::string{"$ORIGIN/"} + folder + "/" HOLDFAST_TLS_MODULE;
@@ -37,7 +37,7 @@ holdfast_tls_maker* load(std::string& reasons) {
 maybe_trouble make_tls_engine(const tls_options& how, const std::string& server_name,
                               std::unique_ptr<tls_engine>& made) {
     std::string reasons;
-    // A module that is loaded already is only looked up.
+    // If the module is loaded already, load() only looks it up.
     holdfast_tls_maker* const make = load(reasons);
     if (!make)
         return tls_trouble{store_errc::tls_failed, not_loaded(reasons)};

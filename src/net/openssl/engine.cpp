@@ -16,7 +16,7 @@ namespace {
 
 void require(bool done) {
     if (!done)
-        throw std::bad_alloc{}; // no memory is the only possible cause
+        throw std::bad_alloc{}; // lack of memory is the only possible cause
 }
 
 [[noreturn]] void fail(std::string_view field, const std::string& file) {
@@ -49,7 +49,7 @@ void use_own_certificate(SSL_CTX& context, const tls_options& how) {
 owned_context make_context(const tls_options& how) {
     owned_context made{SSL_CTX_new(TLS_client_method())};
     require(made != nullptr);
-    // A higher minimum of the system is kept.
+    // Keeps a higher minimum if the system sets one.
     if (SSL_CTX_get_min_proto_version(made.get()) < TLS1_2_VERSION)
         SSL_CTX_set_min_proto_version(made.get(), TLS1_2_VERSION);
     SSL_CTX_set_options(made.get(), SSL_OP_NO_RENEGOTIATION);
@@ -80,7 +80,7 @@ void expect(SSL& session, const std::string& name) {
     error_code not_numeric;
     const auto address = asio::ip::make_address(name, not_numeric);
     if (!not_numeric)
-        return expect_address(certificate, address); // no SNI, which is only for names
+        return expect_address(certificate, address); // SNI is only for names, not for addresses
     require(SSL_set_tlsext_host_name(&session, name.c_str()) == 1);
     X509_VERIFY_PARAM_set_hostflags(certificate, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS |
                                                      X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
@@ -109,7 +109,8 @@ maybe_trouble openssl_engine::begin(std::unique_ptr<tls_talk>& begun) {
     });
 }
 
-/// Reads the system's authorities once, because that blocks the thread for 30 ms.
+/// Returns the system's trusted authorities. They are read only once, because reading blocks the
+/// thread for 30 ms.
 X509_STORE* openssl_engine::systems_authorities() {
     if (!systems_authorities_) {
         systems_authorities_.reset(X509_STORE_new());

@@ -9,8 +9,8 @@
 namespace holdfast::net {
 namespace {
 
-/// Stores the reason of a failed verification, and lets it fail. OpenSSL calls this function while
-/// it still knows the reason.
+/// Stores the reason of a failed verification. The verification still fails. OpenSSL calls this
+/// function while the reason is available.
 int note_objection(int well, X509_STORE_CTX* context) noexcept {
     if (well == 1)
         return well;
@@ -53,7 +53,8 @@ maybe_trouble openssl_session::open(std::string_view received, std::string_view&
         take_in(received);
         if (!established_)
             shake_hands();
-        const std::size_t size = established_ ? read_into_plain() : 0; // may reallocate plain_
+        // This call may reallocate plain_.
+        const std::size_t size = established_ ? read_into_plain() : 0;
         said = std::string_view{plain_}.substr(0, size);
     });
 }

@@ -10,10 +10,10 @@
 
 namespace holdfast::net {
 
-/// Implements `tls_talk` with OpenSSL and two memory buffers.
+/// Implements the TLS of one connection (`tls_talk`) with OpenSSL and two memory buffers.
 class openssl_session : public tls_talk {
 public:
-    /// Takes a client session with all its settings. Begins the handshake.
+    /// Takes a configured client session, and begins the handshake.
     explicit openssl_session(owned_ssl);
     openssl_session(const openssl_session&) = delete; // OpenSSL keeps the address of objection_
 
@@ -32,7 +32,7 @@ private:
 
     std::string objection_; // reason why the server's certificate is refused
     owned_ssl ssl_;
-    BIO* const received_; // owned by ssl_, like to_send_
+    BIO* const received_; // owned by ssl_; the same is true for to_send_
     BIO* const to_send_;
     std::string plain_; // buffer that keeps its size
     bool established_ = false;

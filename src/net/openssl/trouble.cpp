@@ -12,7 +12,8 @@
 namespace holdfast::net {
 namespace {
 
-/// Makes text of the server safe for a log: replaces unprintable characters, and limits the length.
+/// Makes a text from the server safe for a log: replaces unprintable characters, and limits the
+/// length.
 std::string printable(std::string text) {
     constexpr std::size_t length_max = 200;
     std::ranges::replace_if(
@@ -87,7 +88,8 @@ std::string subject_of(const X509_NAME* name) {
     return printable(text.data());
 }
 
-/// Returns "its certificate", or the name of the authority whose certificate is wrong.
+/// Returns the words for an error text: "its certificate", or the name of the authority that has
+/// the wrong certificate.
 std::string whose(X509_STORE_CTX& context, const X509* certificate) {
     if (X509_STORE_CTX_get_error_depth(&context) == 0)
         return "its certificate";
@@ -146,7 +148,7 @@ bool is_about_our_certificate(int alert) {
     return std::ranges::find(all, alert) != all.end();
 }
 
-/// Returns the first TLS error. Lower layers of OpenSSL may have reported errors of their own
+/// Returns the first TLS error in OpenSSL's queue. Lower layers of OpenSSL may have added errors
 /// before it.
 unsigned long error_of_tls() {
     const unsigned long first = ERR_peek_error();
@@ -177,7 +179,7 @@ tls_trouble trouble_of(const SSL& session, const std::string& objection) {
     if (is_about_our_certificate(alert))
         return {store_errc::not_authenticated,
                 "TLS: the server does not accept this client: " + reason_of(error) + advice};
-    // A TLS 1.2 server that misses a client certificate sends only this alert.
+    // If a TLS 1.2 server requires a client certificate and gets none, it sends only this alert.
     if (alert == SSL_AD_HANDSHAKE_FAILURE)
         return {store_errc::tls_failed, "TLS: " + reason_of(error) + advice};
     return {store_errc::tls_failed, "TLS: " + reason_of(error)};

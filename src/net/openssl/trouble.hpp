@@ -26,13 +26,13 @@ maybe_trouble trouble_in(const Work& work) noexcept {
         return std::nullopt;
     } catch (const tls_trouble& why) {
         return why;
-    } catch (const std::exception& why) { // out of memory
+    } catch (const std::exception& why) { // for example, out of memory
         return tls_trouble{store_errc::tls_failed, why.what()};
     }
 }
 
-/// Returns the first reason from OpenSSL's error queue. For a file that cannot be opened, the text
-/// is the system's.
+/// Returns the first reason in OpenSSL's error queue. For a file that cannot be opened, it returns
+/// the system's error text.
 std::string first_reason();
 
 } // namespace holdfast::net
