@@ -107,7 +107,7 @@ struct ask : hold {
     using hold::hold;
     duration lease_time{}; ///< a store with sessions replies with the remaining session time
     /// After this time, no look except the first may be granted, not even by a stalled server. The
-    /// first look may take the store's whole time limit.
+    /// first look may take the store's whole time limit, because the timeout of try_lock() is zero.
     time_point give_up_at{};
     bool waits = true;        ///< false: one look, and no place in a queue of the store
     duration outlasts{};      ///< fair: how long a place stays in the queue after the last look
@@ -126,7 +126,9 @@ struct answer {
     bool granted = false; ///< renew: true if the owner still holds the lock
     /// Granted: validity, counted from before the call; busy: look again within this time.
     duration term{};
-    std::uint64_t token = 0; ///< fencing token of the grant; 0 if the store or the kind has none
+    /// Fencing token of the grant; 0 if the store or the kind has none. The holder gets it only
+    /// for the kind `fenced`. Operators see other tokens in `lock_state::token`.
+    std::uint64_t token = 0;
     /// Tokens of the grant, from `token` on; each local hand-over uses one.
     std::uint32_t tokens = 0;
     /// How long the store would have kept the lock without this request: the renewed hold, or for a
