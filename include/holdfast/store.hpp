@@ -108,7 +108,8 @@ struct ask : hold {
     /// Requested lease time; a store with sessions grants the remaining session time instead.
     duration lease_time{};
     /// Deadline of the request. After it, the store must not grant a repeated attempt (look()), not
-    /// even if the server was stalled. The first attempt may take the store's whole time limit.
+    /// even if the server was stalled. The first attempt may take the store's whole time limit,
+    /// because the timeout of try_lock() is zero.
     time_point give_up_at{};
     bool waits = true; ///< false: one attempt only, without a place in a queue of the store
     /// For a fair lock: how long a waiter stays in the queue after its last attempt.
@@ -131,7 +132,9 @@ struct answer {
     /// If granted: the validity, counted from before the call. If busy: the longest time until the
     /// next attempt.
     duration term{};
-    std::uint64_t token = 0; ///< fencing token of the grant; 0 if the store or the kind has none
+    /// Fencing token of the grant; 0 if the store or the kind has none. The holder gets it only
+    /// for the kind `fenced`. Operators see other tokens in `lock_state::token`.
+    std::uint64_t token = 0;
     /// Number of reserved tokens, from `token` on. Each local hand-over uses one token.
     std::uint32_t tokens = 0;
     /// Remaining time at the store just before this request. For a renewal, it is the time of the

@@ -17,6 +17,9 @@ namespace holdfast::mysql {
 
 /// Connection to a server, from the login to its end (`line` over libmariadb).
 ///
+/// Requests use the non-blocking functions of libmariadb, so the client's executor drives them and
+/// needs no thread for a connection. Only the login blocks; it has a thread of its own (dialler).
+///
 /// A call of libmariadb is never left half finished. To end a call early, the socket is shut down,
 /// and the call goes on until it returns its error.
 ///

@@ -10,15 +10,18 @@ namespace holdfast::sync {
 /// Removes, in the background, whatever an unwanted attempt has in the store: a hold or a place in
 /// a queue. It repeats `leave()` after every kind of failure, until it succeeds or nothing can be
 /// left. A request without an answer may be carried out after the `leave()` that overtook it, but
-/// not after `place::settled_at()`. So `leave()` is called once more at that time. Takes the alarm
-/// of the call, because the place may ring it.
+/// not after `place::settled_at()`. So `leave()` is called once more at that time. The engine does
+/// this for all stores, so no store has to. Takes the alarm of the call, because the place may ring
+/// it.
 void undo(acquisition&, owner_id, std::unique_ptr<place>);
 
 /// Cleans up after a hold that the store has released or has reported as gone. That answer belongs
 /// to a request sent at `asked_at`. Only an earlier request may still be carried out after that.
 void release_when_settled(std::shared_ptr<wire_hold>, time_point asked_at);
 
-/// Releases whatever the store may still have of a hold that ended in another way.
+/// Releases whatever the store may still have of a hold that ended in another way. If holds last as
+/// long as a session, only this release frees the lock when its lease ends. Other stores end the
+/// lease themselves.
 void release_remains(std::shared_ptr<wire_hold>);
 
 /// Releases the remains of a hold once more if it is lost. Call it when a renewal ends after the

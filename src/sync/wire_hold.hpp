@@ -109,7 +109,10 @@ public:
     bool has_token_for_heir() const;
     phase now_in() const { return phase_; }
     /// Returns until when the store may still have the hold: the whole lease after the latest
-    /// possible arrival of the last request. Later there is nothing to release.
+    /// possible arrival of the last request. Later there is nothing to release. In a store with
+    /// sessions, the engine does not know how long the session lives, because every request of the
+    /// client extends it. There this is the end of the last term from the store. After that time,
+    /// the store itself repeats a release that was not acknowledged.
     time_point store_forgets_at() const;
     /// Returns until when the store may have the hold, or what a late request of it may take. A
     /// late request may take a place in a queue, which lasts longer than the lease.

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests that calling threads send themselves, and whose answers they read.
+//
+// All calling threads (visitors) share the session's connection. Each of them sends its own
+// request. One of them reads the answers of all: it wakes the visitors whose answers came, and
+// posts the other answers to the background thread. When it leaves, the visitor that came last goes
+// on reading, or else the background thread. The system may not run the reading thread for a long
+// time. So the background thread also reads what has arrived at each heartbeat (keeper_limits.cpp).
 #include "runtime/background.hpp"
 #include "zookeeper/keeper.hpp"
 
