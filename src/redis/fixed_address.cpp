@@ -61,7 +61,7 @@ asio::awaitable<void> fixed_address::watch(self mine) {
         const net::stream_endpoint in_use = mine->last_->at;
         const std::optional<bool> missing = co_await mine->is_missing(in_use);
         const bool is_news = mine->connected_ && mine->last_->at == in_use;
-        if (missing && is_news) // a failed lookup is no news
+        if (missing && is_news) // a failed lookup says nothing
             mine->missing_ = *missing ? mine->missing_ + 1 : 0;
         if (mine->missing_ >= missing_max)
             mine->leave();
@@ -70,8 +70,8 @@ asio::awaitable<void> fixed_address::watch(self mine) {
     mine->watching_ = false;
 }
 
-/// Waits until the next lookup. The time has jitter, so that clients that lost their server
-/// together do not look up the name at the same moment.
+/// Waits until the next lookup. The waiting time has jitter. Otherwise clients that lost their
+/// server together would look up the name at the same moment.
 asio::awaitable<void> fixed_address::rest() {
     const store_context& home = context_->home;
     const duration period = context_->how.address_check;
@@ -81,7 +81,7 @@ asio::awaitable<void> fixed_address::rest() {
         co_await wake_->wait_until(next);
 }
 
-/// Returns whether the name does not lead to the address in use any more. Returns nullopt if the
+/// Returns true if the name does not lead to the address in use any more. Returns nullopt if the
 /// name cannot be resolved now.
 asio::awaitable<std::optional<bool>> fixed_address::is_missing(net::stream_endpoint in_use) {
     const options& how = context_->how;
@@ -105,7 +105,7 @@ void fixed_address::leave() {
 
 void fixed_address::close() {
     if (!std::exchange(closed_,
-                       true)) // a second call may be on any thread, with the clock gone
+                       true)) // a second call may be on any thread, after the clock is gone
         parted();
 }
 

@@ -9,13 +9,15 @@
 
 namespace holdfast::redis {
 
-/// Watches the address of one server that is known by name or by address. A name may lead to
-/// another server one day, while the old server still accepts connections. The client would then go
-/// on asking the old server for locks. Therefore the name is looked up every
-/// `options::address_check` while there is a connection. The server is left when its address was
-/// missing three times in a row. One time is not enough, because some names rotate their addresses.
+/// Watches the address of one server that is given by a name or an address. The name may be changed
+/// to lead to another server, while the old server still accepts connections. The client would then
+/// continue to ask the old server for locks. Therefore the name is looked up every
+/// `options::address_check` while there is a connection. The client leaves the server when three
+/// lookups in a row did not return its address. One lookup is not enough, because some names rotate
+/// their addresses.
 ///
-/// It also tells the observer when a connection leads to another server than the connection before.
+/// The class also tells the observer when a new connection leads to another server than the
+/// connection before.
 class fixed_address : public std::enable_shared_from_this<fixed_address> {
 public:
     explicit fixed_address(std::shared_ptr<node_context>);
@@ -31,7 +33,7 @@ private:
 
     struct server {
         net::stream_endpoint at;
-        std::string run_id; // empty if not told
+        std::string run_id; // empty if the server did not tell it
     };
 
     using self = std::shared_ptr<fixed_address>;

@@ -68,8 +68,8 @@ asio::awaitable<bool> liveness::answers_anew(time_point limit) {
     co_return answers;
 }
 
-/// Ends the connections that owe a reply since `since` or longer. If there are any, tests the other
-/// connections too.
+/// Ends the connections on which a reply has been missing since `since` or longer. If there are
+/// any, tests the other connections too.
 void liveness::cut_silent(time_point since) {
     const net::failure why{errc::outcome_unknown,
                            context_->address() +
@@ -79,7 +79,7 @@ void liveness::cut_silent(time_point since) {
     const bool mouths_were = mouths_->cut_silent(since, why);
     if (!lanes_were && !ear_was && !mouths_were)
         return;
-    lanes_->cut(why); // each lane ends when no call uses it
+    lanes_->cut(why); // each lane ends as soon as no call uses it
     ear_->ask_if_there();
     mouths_->ask_if_there();
 }

@@ -12,19 +12,19 @@ class ear;
 class lanes;
 class mouths;
 
-/// Finds connections that have died without notice. When a connection owes a reply for part of
-/// `command_timeout`, the server is asked over a new connection. If the server replies there, the
-/// old connection gets a short grace period. If it still owes its reply then, it is cut. Its
-/// requests end as outcome_unknown and wait no longer.
+/// Finds connections that have died without notice. When a reply on a connection is missing for
+/// part of `command_timeout`, the class asks the server over a new connection. If the server
+/// replies there, the old connection gets a short grace period. If the reply is still missing after
+/// it, the old connection is ended. Its requests end as outcome_unknown and wait no longer.
 ///
 /// The question is a script. A server that has paused writes (CLIENT PAUSE, a failover) does not
-/// reply to a script, so nothing is cut then.
+/// reply to a script, so no connection is ended during the pause.
 class liveness : public std::enable_shared_from_this<liveness> {
 public:
     liveness(std::shared_ptr<node_context>, std::shared_ptr<mouths>, std::shared_ptr<lanes>,
              std::shared_ptr<ear>);
 
-    /// Starts a check, if none runs. Call it when a connection owes a reply.
+    /// Starts a check, unless a check is running. Call it when a reply on a connection is missing.
     void look();
 
     void close() noexcept;
@@ -39,7 +39,7 @@ private:
     const std::shared_ptr<mouths> mouths_;
     const std::shared_ptr<lanes> lanes_;
     const std::shared_ptr<ear> ear_;
-    const duration patience_; ///< timeout of the reply over the new connection
+    const duration patience_; ///< timeout of the reply on the new connection
     const duration grace_;    ///< extra time for the old connection after that reply
     const std::unique_ptr<alarm> rest_;
     std::shared_ptr<connection> line_;          // the new connection

@@ -10,7 +10,7 @@
 namespace holdfast::redis {
 namespace {
 
-/// Longest reconnect backoff where another server may take over.
+/// Upper bound of the reconnect backoff in deployments where another server may take over.
 constexpr duration backoff_most{250};
 
 } // namespace

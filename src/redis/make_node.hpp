@@ -9,7 +9,7 @@
 
 namespace holdfast::redis {
 
-/// Returns a client of the servers that the options name: one server, a Sentinel service or a
+/// Returns a client of the deployment that the options name: one server, a Sentinel service or a
 /// cluster. The options must have been checked. The client connects at its first request.
 std::unique_ptr<node> make_node(options, store_context);
 

@@ -15,8 +15,8 @@
 
 namespace holdfast::redis {
 
-/// Borrowed connection (`lane`), which the destructor returns to the pool. It is empty if no lane
-/// is free.
+/// Borrowed connection (`lane`). The destructor returns the lane to the pool. The object is empty
+/// if no lane was free.
 class member::loan : public lanes::loan {
 public:
     using lanes::loan::loan;
@@ -41,8 +41,8 @@ member::member(std::shared_ptr<node_context> context)
 
 namespace {
 
-/// Limits the time for WAIT to `replica_timeout` and to half of the time until `answer_by`. The
-/// other half is left for the reply, which tells how many replicas have confirmed.
+/// Limits the time for WAIT to `replica_timeout`, and to half of the time until `answer_by`. The
+/// other half is left for the reply, which reports how many replicas have confirmed.
 void bound_wait(call_wishes& wishes, duration replica_timeout, time_point now) {
     wishes.replicas_within = std::min(wishes.replicas_within, replica_timeout);
     if (wishes.answer_by != time_point::max())
@@ -59,7 +59,7 @@ asio::awaitable<reply> member::call(const script& what, std::span<const std::str
     const runtime::monitor::load under_way{entrance_};
     runtime::visit* const caller = visitor_here();
     if (caller && !wishes.asking) {
-        mouths_->stay_connected(); // lanes do not notice when the server goes away
+        mouths_->stay_connected(); // lanes do not notice the server's loss
         std::optional<loan> mine{std::in_place, *lanes_};
         request asked{what, keys, arguments, wishes};
         if (*mine && (caller->waits() || !(*mine)->may_owe_more()))
@@ -133,8 +133,8 @@ void member::move(const net::failure& why) {
     ear_->move(why);
 }
 
-/// Returns the function for `node_context::leave_server`. All connections may call it, even after
-/// this object is destroyed. The context owns it.
+/// Returns the function for `node_context::leave_server`. All connections may call the function,
+/// even after this object is destroyed. The context owns the function.
 std::function<void(const net::failure&)> member::leaving() {
     return [&known = *context_, shared = std::weak_ptr{mouths_}, own = std::weak_ptr{lanes_},
             listening = std::weak_ptr{ear_}](const net::failure& why) {

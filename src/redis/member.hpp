@@ -34,7 +34,7 @@ public:
     member(const member&) = delete;
     ~member() { close(); }
 
-    // These functions do the same as in `node`.
+    // See the functions of `node` with the same names.
     asio::awaitable<reply> call(const script& what, std::span<const std::string_view> keys,
                                 std::span<const argument> arguments, call_wishes);
     void distrust(const reply&) noexcept;
@@ -47,13 +47,13 @@ public:
     asio::awaitable<reply> command(std::span<const std::string_view> words);
     bool connected() const; ///< whether the command connection is connected
 
-    /// Closes all connections, because the server is not used any more. Requests that were written
-    /// end as outcome_unknown. All other requests, and later ones, end as unreachable.
+    /// Closes all connections, because the server is not used any more. Requests that were sent end
+    /// as outcome_unknown. Requests that were not sent, and later requests, end as unreachable.
     void retire(const std::string& why);
 
     /// Ends all connections at once, because `node_context::where` names another server now.
-    /// Requests that were sent end as outcome_unknown. New connections lead to the new server. Any
-    /// callback of a connection may call this.
+    /// Requests that were sent end as outcome_unknown. New connections lead to the new server. The
+    /// callbacks of all connections may call this function.
     void move(const net::failure& why);
 
 private:

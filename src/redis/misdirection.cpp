@@ -10,7 +10,8 @@ namespace {
 
 using kind = reply::kind;
 
-/// Returns a URL such as `redis+cluster://host:port`, with HOST:PORT if the address is not known.
+/// Returns a URL, for example `redis+cluster://host:port`. The URL contains HOST:PORT if the
+/// address is not known.
 std::string url_of(std::string_view what, const options& how) {
     const bool is_known = how.unix_socket.empty() && !how.sentinel && !how.cluster;
     const std::string where = is_known ? net::address_of({}, how.host, how.port) : "HOST:PORT";
@@ -21,8 +22,8 @@ bool is_redirection(std::string_view error) {
     return error.starts_with("MOVED ") || error.starts_with("ASK ");
 }
 
-/// Returns whether the server does not know EVALSHA. It is the first command of a client that a
-/// Sentinel does not know.
+/// Returns whether the server does not know EVALSHA. A Sentinel does not know EVALSHA, and it is
+/// the first command of a client that a Sentinel rejects.
 bool knows_no_scripts(std::string_view error) {
     return error.starts_with("ERR unknown command") && error.find("EVALSHA") != error.npos;
 }

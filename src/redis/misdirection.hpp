@@ -14,15 +14,15 @@
 
 namespace holdfast::redis {
 
-/// Returns the failure for a reply that only a cluster node or a Sentinel gives. Returns null for
+/// Returns the failure for an error that only a cluster node or a Sentinel sends. Returns null for
 /// any other reply, or if the options name a cluster.
 std::shared_ptr<const net::failure> misdirection(const node_context&, const reply& answer);
 
 /// Returns whether this reply to ROLE comes from a Sentinel.
 bool is_sentinel(const reply& role);
 
-/// Returns advice that contains the Sentinel URL. `role` is the reply to ROLE, which names the
-/// services; the URL contains the first of them.
+/// Returns advice that contains the URL of a Sentinel service. `role` is the reply to ROLE, which
+/// lists the services. The URL contains the first service of the list.
 std::string advice_at_sentinel(const options&, const reply* role = nullptr);
 
 } // namespace holdfast::redis

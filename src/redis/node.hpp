@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private interface below src/store/redis: run a script with keys, subscribe to a channel. One
-// server, a cluster and a model of the server in tests implement it.
+// Private interface below src/store/redis: runs a script with keys, and subscribes to a channel.
+// Implementations are a client of one server, a client of a cluster, and a model of the server in
+// tests.
 //
 //   primary_node   one `member` (all connections to one server) at its `destination`: a fixed
 //                  address (fixed_address.hpp), or the primary that Sentinels name (sentinel/)
@@ -35,8 +36,8 @@ namespace holdfast::redis {
 /// Number of one server of a cluster. Another server may get the same number later.
 using shard = std::uint16_t;
 
-/// How release notifications are published and subscribed: to all nodes of a cluster, to one shard,
-/// or both.
+/// How release notifications are published and subscribed: as plain messages to all nodes of a
+/// cluster, as sharded messages to one shard, or both.
 enum class telling : std::uint8_t { plain, sharded, both };
 
 /// Commands that publish a notification. `other` is empty unless both forms are published.
@@ -51,9 +52,9 @@ constexpr publishing publishing_in(telling form) {
     return form == telling::sharded ? publishing{"SPUBLISH"} : publishing{"PUBLISH", "SPUBLISH"};
 }
 
-/// Deadline on this client's clock. It is sent as microseconds of the server's own clock, converted
-/// when the request is composed. The conversion uses what the connection of the request knows of
-/// that clock. 0 is sent if the server's clock is not known.
+/// Deadline on this client's clock. The request contains it in microseconds of the server's clock,
+/// converted when the request is composed. The conversion uses the connection's estimate of the
+/// server's clock. The request contains 0 if there is no estimate.
 struct server_deadline {
     time_point at;
 };
@@ -61,7 +62,7 @@ struct server_deadline {
 /// One argument of a script. The text must live until the call has completed.
 using argument = std::variant<std::string_view, std::int64_t, server_deadline>;
 
-/// Returns the arguments of a script that publishes a notification. The last argument is
+/// Returns the arguments of a script that publishes a notification. The last argument must be
 /// `way.other`; it is left out if it is empty.
 template <std::size_t Count>
 std::span<const argument> telling_by(const publishing& way, const argument (&all)[Count]) {
@@ -74,45 +75,47 @@ struct channel_name {
     std::string text;
 };
 
-/// How long a caller waits for the confirmation of a subscription. After that it polls without the
+/// Longest wait for the confirmation of a subscription. After that, the caller polls without the
 /// subscription.
 inline constexpr duration confirmation_patience = std::chrono::seconds{1};
 
-/// What happens to a subscription without listeners. `usual`: it is kept for a while for the next
+/// Treatment of a subscription without listeners. `usual`: it is kept for a while for the next
 /// listener. `none`: it ends at once, because only one client uses the channel or because other
 /// clients count the subscribers.
 enum class linger { usual, none };
 
-/// Subscription of one listener to one channel. The destructor ends it, and the alarm is not rung
-/// any more.
+/// Subscription of one listener to one channel. The destructor ends the subscription; the alarm is
+/// not rung after that.
 class hearing {
 public:
     virtual ~hearing() = default;
 
-    /// Waits until the server has confirmed the subscription, and returns whether it has. Returns
-    /// at once if it is confirmed already. Returns false at `limit`, or earlier if the subscription
-    /// was refused or no connection could be made. Then the caller must poll. Messages may still
-    /// arrive, and a later confirmation rings the alarm.
+    /// Waits until the server has confirmed the subscription, and returns true. Returns at once if
+    /// the subscription is confirmed already. Returns false at `limit`, or earlier if the
+    /// subscription was refused or no connection could be made. After false, the caller must poll.
+    /// Messages may still arrive, and a later confirmation rings the alarm.
     virtual asio::awaitable<bool> confirmed(time_point limit) = 0;
 };
 
 /// Options of one call.
 struct call_wishes {
-    /// Deadline of the reply. At that time the call ends as outcome_unknown, or as unreachable if
-    /// it was not sent. A call never waits longer than `command_timeout()`, even if this is later.
+    /// Deadline of the reply. At the deadline the call ends as outcome_unknown, or as unreachable
+    /// if the request was not sent. A call never waits longer than `command_timeout()`, even if the
+    /// deadline is later.
     time_point answer_by = time_point::max();
     /// Avoids the connection on which an earlier request of the same kind got no reply.
     bool elsewhere = false;
-    /// Lets the request exceed `requests_max`. Only releases and renewals may set it. Each hold has
-    /// at most one of these under way, so their number is limited too.
+    /// Lets the request exceed `requests_max`. Only releases and renewals may set this option. Each
+    /// hold has at most one release or renewal under way, so the number of these requests is
+    /// limited too.
     bool reserved = false;
-    /// Number of replicas that should confirm the writes before the reply is given. The reply tells
-    /// how many did. `replicas_within` is the longest wait for them: at least 1 ms, and never more
-    /// than `replica_timeout`.
+    /// Number of replicas that should confirm the writes before the reply is returned. The reply
+    /// tells how many replicas did. `replicas_within` is the longest wait for the replicas: at
+    /// least 1 ms, and never more than `replica_timeout`.
     std::uint8_t replicas = 0;
     duration replicas_within{};
-    /// Reports at once, without retries, if the keys are at several servers during a slot
-    /// migration. The caller can then ask for each key alone.
+    /// Fails at once, without retries, if the keys are at several servers during a slot migration.
+    /// The caller can then send a separate request for each key.
     bool divisible = false;
     /// Sends ASKING before the request. A server that is importing a slot serves its keys only
     /// after ASKING.
@@ -127,41 +130,41 @@ public:
     /// Runs `what` on the server with EVALSHA, and with EVAL if the server does not know the script
     /// (NOSCRIPT). Never returns an error reply. Throws system_error:
     /// - `errc::unreachable` if the request was never sent.
-    /// - `errc::outcome_unknown` if the request was sent, but no reply came within
-    ///   `command_timeout()` of the call, or the connection was lost.
+    /// - `errc::outcome_unknown` if the request was sent, but the connection was lost or no reply
+    ///   came within `command_timeout()` of the call.
     /// - A `store_errc` with the server's words if the server replied with an error.
     /// - `errc::overloaded` if `requests_max` is reached.
     /// - `errc::closed` after close().
     virtual asio::awaitable<reply> call(const script& what, std::span<const std::string_view> keys,
                                         std::span<const argument> arguments, call_wishes = {}) = 0;
 
-    /// Does the same at one given server, for scripts without keys.
+    /// Runs a script without keys on the given server; see call().
     virtual asio::awaitable<reply> call_at(shard, const script& what,
                                            std::span<const argument> arguments,
                                            call_wishes wishes = {}) {
         return call(what, {}, arguments, wishes);
     }
 
-    /// Returns whether there are several servers, so that the functions below depend on the key.
+    /// Returns whether there are several servers. If so, the functions below depend on the key.
     virtual bool is_sharded() const noexcept { return false; }
 
     /// Returns the servers that own slots. `anew`: waits for a map that is newer than this call.
-    /// Throws `failure` (unreachable) if no server tells the map.
+    /// Throws `failure` (unreachable) if no server returns a map.
     virtual asio::awaitable<std::vector<shard>> shards([[maybe_unused]] bool anew = false) {
         co_return std::vector<shard>{0};
     }
 
-    /// Returns the server that owns the slot of a key, as far as is known. If that is wrong, the
-    /// server redirects the request.
+    /// Returns the server that owns the slot of a key, according to the present map. If the map is
+    /// outdated, the server redirects the request.
     virtual shard shard_of(std::string_view) const { return 0; }
 
     /// Returns the slot of a key. Keys can be in one request only if they have the same slot.
     virtual std::uint16_t slot_of(std::string_view) const { return 0; }
 
-    /// Ends the connection that gave this reply, because its script never gives such a reply. Each
-    /// later reply on the connection may belong to the request before. Requests under way on it end
-    /// as outcome_unknown, and the observer is told. Does nothing if the connection has ended
-    /// already.
+    /// Ends the connection that brought this reply, because the script of the request never gives
+    /// such a reply. Each later reply on the connection may belong to an earlier request. Requests
+    /// under way on the connection end as outcome_unknown, and the observer is told. Does nothing
+    /// if the connection has ended already.
     virtual void distrust(const reply&) noexcept = 0;
 
     /// Subscribes to a channel. Rings `wake` for each message, and once when the subscription is
@@ -171,29 +174,29 @@ public:
     /// Returns whether the server counts this client as a subscriber of the channel.
     virtual bool hears(const channel_name&) const = 0;
 
-    /// Returns the commands by which a script publishes a release.
+    /// Returns the commands with which a script publishes a release.
     virtual publishing telling_commands() const noexcept { return {}; }
 
     virtual duration command_timeout() const noexcept = 0;
 
-    /// Returns how long locks are usually not available after a server has died.
+    /// Returns how long locks are usually not available after the death of a server.
     virtual duration usual_outage() const noexcept { return limits{}.usual_outage; }
 
     /// Returns how long a JVM keeps its place in the queue of a fair lock: its
     /// `fairLockWaitTimeout`.
     virtual duration fair_wait() const noexcept { return std::chrono::minutes{5}; }
 
-    /// Returns the Redisson version whose format is used for permits.
+    /// Returns the Redisson version that determines the format of permits.
     virtual redisson_form redisson() const noexcept { return redisson_form::v3_17; }
 
-    /// Asks all servers for a report about their state. Throws `failure` (closed).
+    /// Asks all servers about their state, and returns a report. Throws `failure` (closed).
     virtual asio::awaitable<topology_report> survey() { co_return topology_report{}; }
 
-    /// Returns the identity of the server that has the key: the run_id that the last command
-    /// connection was told. The id is empty if the server did not tell. `forgets_before` is the
-    /// later of two times: the start of the server, and the last loss of the command connection.
-    /// The loss does not count if the server is known to be the same process as before. Otherwise
-    /// it may have restarted unnoticed.
+    /// Returns the identity of the server that has the key: the run_id that the server told the
+    /// last command connection. The id is empty if the server did not tell it. `forgets_before` is
+    /// the later of two times: the start of the server, and the last loss of the command
+    /// connection. The loss does not count if the server is known to be the same process as before.
+    /// Otherwise the server may have restarted unnoticed.
     virtual server_identity identity(std::string_view) const { return {}; }
 
     virtual void close() noexcept = 0;

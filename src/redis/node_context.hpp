@@ -16,8 +16,8 @@
 
 namespace holdfast::redis {
 
-/// State and callbacks that all connections to one server share. Their loops keep it alive, so it
-/// may outlive the node. An empty callback means that the event is not needed.
+/// State and callbacks that all connections to one server share. The coroutines of the connections
+/// keep it alive, so it may outlive the node. A callback is empty if the event is not needed.
 struct node_context {
     node_context(options o, store_context c)
         : how{std::move(o)}
@@ -27,7 +27,7 @@ struct node_context {
     const options how;
     const store_context home;
 
-    /// Endpoint of new connections. Null if it is not known yet. It can change later where
+    /// Endpoint of new connections. Null if the endpoint is not known yet. It can change later if
     /// Sentinels appoint the primary; see `find`.
     std::shared_ptr<const destination> where;
 
@@ -39,22 +39,23 @@ struct node_context {
     /// (unreachable) at `limit` at the latest. This callback is empty if `where` is always known.
     std::function<asio::awaitable<void>(time_point limit)> find{};
 
-    /// Reports that a connection could not be made, that the server is no primary, or that it does
-    /// not reply. If it is empty, the client only tries again.
+    /// Reports that no connection could be made, that the server is no primary, or that the server
+    /// does not reply. If the callback is empty, the client only tries again.
     std::function<void()> in_trouble{};
 
-    /// Reports that a connection owes a reply for part of `command_timeout`.
+    /// Reports that a reply on a connection has been missing for part of `command_timeout`.
     std::function<void()> overdue{};
 
-    /// Reports that this server must not be asked for locks any more. Ends all connections to it;
-    /// the next connections look up its name again. Any callback of a connection may call this.
+    /// Reports that this server must not be asked for locks any more. Ends all connections to the
+    /// server; new connections look up its name again. The callbacks of all connections may call
+    /// this function.
     std::function<void(const net::failure& why)> leave_server{};
 
-    /// How releases are published at this server.
+    /// Form in which releases are published at this server.
     telling form = telling::plain;
 
-    /// Returns the id that the server must have in its cluster, or an empty text if the id is not
-    /// known. The check is needed because a server of another cluster may use the same address
+    /// Returns the id that the server must have in its cluster. Returns an empty text if the id is
+    /// not known. The id is checked because a server of another cluster may use the same address
     /// later. This callback is empty if there is no cluster.
     std::function<std::string()> node_id{};
 
@@ -62,18 +63,17 @@ struct node_context {
     /// This callback is empty if there is no cluster.
     std::function<void(const std::string& words)> redirected{};
 
-    /// Called when the command connection was made (`met`), and when it has ended (`parted`).
+    /// `met` is called when the command connection was opened, and `parted` when it has ended.
     std::function<void(const introduction&)> met{};
     std::function<void()> parted{};
 
-    /// Used to keep all connections at the same server (together.hpp). `shared_met`: the command
-    /// connection was made and leads to this server. `other_met`: another connection for requests
-    /// was made.
+    /// Callbacks that keep all connections at the same server (together.hpp). `shared_met`: the
+    /// command connection was opened and leads to this server. `other_met`: another connection for
+    /// requests was opened.
     std::function<void(const server_in_use&)> shared_met{};
     std::function<void(const introduction&)> other_met{};
 
-    /// Reports that the server may have forgotten the holds that it has, like
-    /// `store_context::doubt`.
+    /// Reports that the server may have lost the holds that it had; see `store_context::doubt`.
     std::function<void(bool urgent)> doubt{};
 };
 

@@ -14,7 +14,7 @@
 namespace holdfast::redis {
 namespace {
 
-/// Returns the `doubt` callback for a node that has all locks.
+/// Returns the `doubt` callback for a node with a single server, which has all locks.
 std::function<void(bool urgent)> doubt_of_all(const store_context& home) {
     if (!home.doubt)
         return {};

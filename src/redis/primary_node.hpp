@@ -20,8 +20,8 @@ public:
     primary_node(const primary_node&) = delete;
     ~primary_node() override { close(); }
 
-    /// Runs a script. With Sentinels, repeats the call while the server is unreachable, until its
-    /// deadline, because a new primary may be appointed.
+    /// Runs a script. With Sentinels, repeats the call while the server is unreachable, because a
+    /// new primary may be appointed. Repeats it until its deadline at most.
     asio::awaitable<reply> call(const script& what, std::span<const std::string_view> keys,
                                 std::span<const argument> arguments, call_wishes wishes) override {
         if (!sentinels_)
@@ -52,7 +52,7 @@ private:
     const std::shared_ptr<pauses> pauses_ = std::make_shared<pauses>();
     member server_;
     const std::shared_ptr<surveyor> surveyor_;
-    std::shared_ptr<sentinel_watch> sentinels_; // one of the two is null
+    std::shared_ptr<sentinel_watch> sentinels_; // one of these two pointers is null
     std::shared_ptr<fixed_address> address_;
 };
 

@@ -18,7 +18,7 @@ void tell_moved(const store_context& home, const std::string& address, const std
 }
 
 void pauses::end() {
-    if (std::exchange(ended_, true)) // a second call may be on any thread, from the destructor
+    if (std::exchange(ended_, true)) // a second call may come from the destructor, on any thread
         return;
     for (alarm* const each : all_)
         each->ring();

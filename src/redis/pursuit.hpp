@@ -12,13 +12,14 @@
 
 namespace holdfast::redis {
 
-/// Usual time until another server has taken the place of a server that died.
+/// Usual time from the death of a server until another server has replaced it.
 inline constexpr duration outage_of_failover = std::chrono::seconds{30};
 
-/// Tells the observer that another server has some of the locks now.
+/// Tells the observer that another server has some of the locks now. `told_by` names the source of
+/// the information.
 void tell_moved(const store_context&, const std::string& address, const std::string& told_by);
 
-/// Set of all calls that pause between two attempts. It lets close() wake them.
+/// Set of all calls that pause between two attempts. close() uses the set to wake these calls.
 class pauses {
 public:
     /// Ends all present and future pauses.
@@ -37,14 +38,15 @@ private:
 /// or its deadline has come.
 class pursuit {
 public:
-    /// Starts the time of the call now. Writes the resulting deadline into the call's `answer_by`.
+    /// Starts to measure the time of the call. Writes the resulting deadline into `answer_by` of
+    /// the call's options.
     pursuit(const store_context&, std::shared_ptr<pauses>, duration command_timeout, call_wishes&);
     pursuit(const pursuit&) = delete;
     ~pursuit();
 
-    /// Pauses after a failed attempt. Throws the failure instead if the request may have been
-    /// carried out, if a retry cannot help, or if too little time is left. Throws `closed` if the
-    /// client is closed meanwhile. The node may be destroyed then.
+    /// Pauses after a failed attempt. Throws the failure instead in three cases: the request may
+    /// have been carried out, a retry cannot help, or too little time is left. Throws `closed` if
+    /// the client is closed during the pause; the node may be destroyed then.
     asio::awaitable<void> rest(const net::failure&);
 
     time_point began() const { return began_; }
@@ -58,7 +60,7 @@ private:
     const std::shared_ptr<pauses> all_;
     const time_point began_;
     const time_point limit_;
-    std::unique_ptr<alarm> alarm_; // created on first use
+    std::unique_ptr<alarm> alarm_; // created at the first pause
 };
 
 } // namespace holdfast::redis

@@ -9,8 +9,8 @@
 namespace holdfast::redis {
 namespace {
 
-/// Returns the deadline on the server's clock, in microseconds. Returns 0 if the server's clock is
-/// not known, which switches the deadline off.
+/// Returns the deadline on the server's clock, in microseconds. Returns 0 if there is no estimate
+/// of the server's clock; 0 switches the deadline off.
 std::int64_t on_server(server_deadline deadline, const runtime::remote_clock& clock) {
     const auto moment = clock.no_later_than(deadline.at);
     return moment ? moment->count() : 0;
@@ -22,7 +22,7 @@ void compose_wait(composer out, std::uint8_t replicas, duration within) {
     out.begin(3);
     out.word("WAIT");
     out.number(replicas);
-    out.number(std::max<std::int64_t>(within.count(), 1)); // 0 would mean for ever
+    out.number(std::max<std::int64_t>(within.count(), 1)); // for WAIT, 0 means no timeout
 }
 
 void require_confirmation(const reply& answer) {

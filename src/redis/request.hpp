@@ -24,11 +24,11 @@ void compose_wait(composer, std::uint8_t replicas, duration within);
 /// Throws net::failure (protocol) if this cannot be a reply to WAIT.
 void require_confirmation(const reply& answer);
 
-/// Stores the reply to WAIT in the reply to the request that WAIT follows.
+/// Stores the reply to a WAIT command in the reply to the request before it.
 void note_confirmation(reply& of, const reply& answer);
 
-/// One call of a script, from its start to its reply. It lives in the frame of the coroutine that
-/// waits for it, so a call allocates no memory.
+/// One call of a script, from its start to its reply. The object lives in the frame of the
+/// coroutine that waits for the reply, so a call allocates no memory.
 struct request {
     using arguments_list = std::span<const argument>;
     using names_list = std::span<const std::string_view>;
@@ -41,7 +41,7 @@ struct request {
     request(const request&) = delete;
 
     /// Appends the bytes of the request: EVALSHA or EVAL, or the words of a plain command. With
-    /// `wishes.asking`, ASKING comes first, so the reply to ASKING comes first too.
+    /// `wishes.asking`, ASKING is sent first, so the first reply belongs to ASKING.
     void compose(composer, const runtime::remote_clock&) const;
 
     /// Returns the reply, or throws the failure. Call it after the request was resumed.
@@ -51,22 +51,23 @@ struct request {
     const names_list keys;
     const arguments_list arguments;
     const call_wishes wishes;
-    /// Sends EVAL instead of EVALSHA, because the server does not know the script.
+    /// Send EVAL instead of EVALSHA, because the server does not know the script.
     bool with_text = false;
 
-    /// State of the request, used by the pipeline only. `apart`: in no queue.
+    /// State of the request, used by the pipeline only. `apart` means that the request is in no
+    /// queue.
     enum class stage { apart, queued, in_flight, unconfirmed };
     stage standing = stage::apart;
     boost::intrusive::list_member_hook<> by_stage;
     boost::intrusive::list_member_hook<> by_age;
     std::uint64_t slot = 0;
-    std::uint64_t ordinal = 0; ///< position in the order of asking
+    std::uint64_t ordinal = 0; ///< position in the order of ask()
     time_point asked_at{};
     time_point deadline{};
     bool hurried = false; ///< `wishes.answer_by` is earlier than the usual timeout
 
-    /// Handler of the waiting caller. Swap it and never assign it: in Boost 1.81 its move
-    /// assignment recurses without end.
+    /// Handler of the waiting caller. Use swap and never assignment: in Boost 1.81 the move
+    /// assignment of this type recurses without end.
     using waiter = asio::any_completion_handler<void()>;
     waiter resume;
     reply answer;

@@ -5,7 +5,7 @@
 
 namespace holdfast::redis {
 
-/// One Lua script with the SHA-1 digest that EVALSHA needs. It is embedded at build time
+/// One Lua script with its SHA-1 digest, which EVALSHA needs. The script is embedded at build time
 /// (tools/embed_lua.cmake).
 struct script {
     std::string_view name{};

@@ -9,10 +9,10 @@
 
 namespace holdfast::redis {
 
-/// Hang detector of one connection. It notices when a server owes a reply for a quarter of
-/// `command_timeout`, and reports that repeatedly until the reply comes. After a report, Sentinels
-/// or cluster nodes are asked for a new primary, and `liveness` checks the connection. The server
-/// may also just be slow.
+/// Hang detector of one connection. It notices that a reply has been missing for a quarter of
+/// `command_timeout`, and reports this repeatedly until the reply comes. After a report, Sentinels
+/// or cluster nodes are asked for a new primary, and `liveness` checks the connection. A report is
+/// no proof: the server may only be slow.
 class suspicion {
 public:
     explicit suspicion(const node_context& of)
@@ -20,17 +20,17 @@ public:
         , patience_{std::max(of.how.command_timeout / 4, duration{1})}
         , again_after_{std::max(patience_ / 3, duration{1})} {}
 
-    /// Returns whether anything is interested in the report.
+    /// Returns whether any callback receives the report.
     bool is_possible() const { return context_.in_trouble || context_.overdue; }
 
-    /// Returns when look() must be called next.
+    /// Returns the time of the next call of look().
     time_point due(std::optional<time_point> owed_since) const {
         if (!owed_since || !is_possible())
             return time_point::max();
         return std::max(net::later(*owed_since, patience_), net::later(asked_at_, again_after_));
     }
 
-    /// Reports a missing reply, if the report is due.
+    /// Reports a missing reply if the time for a report has come.
     void look(std::optional<time_point> owed_since, time_point now) {
         if (due(owed_since) > now)
             return;

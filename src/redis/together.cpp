@@ -12,7 +12,7 @@
 namespace holdfast::redis {
 namespace {
 
-/// Number of lookups after which a name that leads elsewhere makes the client leave a server
+/// Number of lookups in a row without the present address after which the client leaves a server
 /// (fixed_address).
 constexpr int checks_of_a_name = 3;
 

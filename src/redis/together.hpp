@@ -11,21 +11,21 @@ class ear;
 class lanes;
 class mouths;
 
-/// Keeps all connections of a `member` at the same server. When a name or a proxy leads to another
-/// server, existing connections stay at the old server. Two calls of one client could then ask
-/// different servers for the same lock.
+/// Keeps all connections of a `member` at the same server. When a name or a proxy begins to lead to
+/// another server, existing connections stay at the old server. Two calls of one client could then
+/// ask different servers for the same lock.
 ///
-/// The command connection decides. If it leads to another server, or to a server that does not tell
-/// its run_id, the other connections end and are made again. If another new connection leads to
-/// another server, all connections end. Behind a proxy that picks a server for each connection,
-/// such an event means nothing. Therefore further events are ignored for a while after each event,
-/// and for longer each time.
+/// The command connection decides. The other connections end and are opened again if it leads to
+/// another server, or to a server that does not tell its run_id. All connections end if another new
+/// connection leads to another server. Behind a proxy that picks a server for each connection,
+/// different servers are normal and mean no change. Therefore further events are ignored for a
+/// while after each event, and this while grows each time.
 class together {
 public:
     together(std::shared_ptr<node_context>, std::shared_ptr<mouths>, std::shared_ptr<lanes>,
              std::shared_ptr<ear>);
 
-    // Callbacks; see node_context.
+    // Callbacks of the connections; see node_context.
     void shared_met(const server_in_use&);
     void other_met(const introduction&);
 
@@ -36,7 +36,7 @@ private:
     const std::shared_ptr<mouths> mouths_;
     const std::shared_ptr<lanes> lanes_;
     const std::shared_ptr<ear> ear_;
-    duration pause_; // how long further events are ignored after an event; it doubles each time
+    duration pause_; // how long further events are ignored; doubles at each event
     time_point heeds_from_ = time_point::min();
 };
 

@@ -144,7 +144,7 @@ asio::awaitable<reply> cluster_node::call(const script& what,
             told.what == redirection::kind::pause && why->code() == store_errc::try_again;
         if (hops == hops_max || (are_apart && wishes.divisible && keys.size() > 1))
             throw net::failure{*why};
-        if (!is_sent_on || hops > 1) // two servers that redirect to each other agree after a while
+        if (!is_sent_on || hops > 1) // pause: two servers may redirect to each other for a while
             co_await trail.rest(*why);
     }
 }
@@ -199,8 +199,8 @@ cluster_node::shared_seat cluster_node::seat_of(node_number which) {
         const auto here = watch.lock();
         return here ? here->map().id_at(where) : std::string{};
     };
-    // Handle the redirection later, not inside the subscriber that reports it. Its listeners may
-    // move to another server.
+    // Handle the redirection later, outside the subscriber that reports it. The handling may move
+    // listeners of that subscriber to another server.
     known->redirected = [watch, where, &home = context_->home](const std::string& words) {
         asio::post(home.executor, [watch, where, words] {
             const redirection told = read_redirection(words, where.host);
@@ -228,8 +228,8 @@ cluster_node::shared_seat cluster_node::seat_of(node_number which) {
     return made;
 }
 
-/// Returns the connections to the server at an address. The address need not be in the slot map
-/// yet.
+/// Returns the connections to the server at an address. Adds the server to the slot map if it is
+/// not there yet.
 cluster_node::shared_seat cluster_node::seat_at(const server_address& where) {
     const node_number number = watch_->map().know(where);
     if (number == slot_map::nobody)
@@ -267,12 +267,13 @@ void cluster_node::place(roaming& who, bool late) {
     if (who.listens_at(there))
         return;
     if (who.listens() && !who.may_move(context_->home.time.now()))
-        return; // the next reply about the slot map calls place_anew()
+        return; // place_anew() runs after the next reply about the slot map
     who.settle_at(there, there->server.hear(who.channel, who.wake, who.afterwards, late));
 }
 
 /// Moves each subscription to the server that owns its slot now, if it is not subscribed there yet.
-/// This includes subscriptions that place() did not move because they had moved too recently.
+/// This includes subscriptions that place() left at their server because they had moved shortly
+/// before.
 void cluster_node::place_anew() {
     for (roaming& each : listeners_) {
         const node_number owner = map().owner(each.slot);
@@ -306,9 +307,9 @@ void cluster_node::changed(map_watch::changes all, const std::string& told_by) {
     doubt(all);
 }
 
-/// Reports that the holds in slots with a new owner may be lost (`doubt`). If a server has lost all
-/// its slots, another server has taken its place and may lack its latest writes. Then the report is
-/// urgent.
+/// Reports that the holds in slots with a new owner may be lost (`doubt`). The report is urgent if
+/// a server has lost all its slots. In that case another server has taken them over and may lack
+/// the latest writes.
 void cluster_node::doubt(map_watch::changes all) {
     const auto slots = std::make_shared<std::bitset<slot_count>>();
     bool urgent = false;

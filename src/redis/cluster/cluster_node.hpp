@@ -45,11 +45,10 @@ public:
     void close() noexcept override;
 
 private:
-    /// Maximum number of redirections and retries of one call. More of them mean that servers
-    /// redirect in a circle.
+    /// Maximum number of redirections and retries of one call. A call that needs more is probably
+    /// redirected in a circle.
     static constexpr int hops_max = 16;
-    /// Connections to a server without slots are closed when no request has used them for this
-    /// time.
+    /// Idle time after which the connections to a server without slots are closed.
     static constexpr duration unused_max = std::chrono::seconds{10};
 
     struct seat; // connections to one server
@@ -76,7 +75,7 @@ private:
     const std::shared_ptr<pauses> pauses_ = std::make_shared<pauses>();
     const std::shared_ptr<map_watch> watch_;
     const std::shared_ptr<surveyor> surveyor_;
-    std::vector<shared_seat> seats_; // by node number; null: never used, or retired
+    std::vector<shared_seat> seats_; // by node number; null if never used or retired
     roamers listeners_;
     std::size_t calls_ = 0; // number of calls under way
     bool closed_ = false;

@@ -20,7 +20,7 @@ std::string map_question() {
 }
 
 /// Returns whether a CLUSTER SLOTS reply comes from a server that supports sharded pub/sub (7.0 or
-/// later). Since 7.0, a node has a fourth item after address, port and id.
+/// later). Since 7.0, the entry of a node has a fourth item after address, port and id.
 bool tells_of_shards(const reply& slots) {
     constexpr std::size_t first_node = 2, more_than = 3;
     return std::ranges::all_of(slots.items, [](const reply& range) {
@@ -85,7 +85,7 @@ void map_poll::ask_more(time_point& next_step) {
     ask_up_to(asked_.size() + many);
 }
 
-/// Queues the known members in random order, but members with an open connection come first.
+/// Queues the known members in random order. Members with an open connection come first.
 void map_poll::queue_members() {
     std::vector<server_address> all = map_.member_addresses();
     shuffle(all);
@@ -94,7 +94,8 @@ void map_poll::queue_members() {
     queue(std::move(all));
 }
 
-/// Queues the seeds and then all former nodes. They may have left the cluster.
+/// Queues the seeds, and then all nodes that were ever known. Some of them may have left the
+/// cluster.
 void map_poll::queue_others() {
     if (std::exchange(others_queued_, true))
         return;
@@ -163,14 +164,14 @@ void map_poll::take_in() {
         judge();
 }
 
-/// Finds out which replies count, and queues the nodes that they name.
+/// Selects the replies that have a vote, and queues the nodes that these replies name.
 void map_poll::judge() {
     ours_.clear();
     members_ = known_.addresses;
     agreeing_ = 0;
     differs_ = false;
     all_know_shards_ = true;
-    std::map<std::size_t, std::size_t> equal; // number of equal replies by fingerprint
+    std::map<std::size_t, std::size_t> equal; // number of equal replies, by fingerprint
     for (const std::size_t place : votes_of(known_, votes_)) {
         const map_vote& one = votes_[place];
         ours_.push_back(one.said);
@@ -205,7 +206,8 @@ bool map_poll::is_over() const {
     const bool agreed = 2 * agreeing_ > voters();
     const std::size_t enough = is_disputed() ? many : known_.any() ? 0 : few;
     const bool asks_more = may_ask_more() && asked_.size() < enough;
-    // The first round also learns whether all nodes support sharded pub/sub, so it waits longer.
+    // The first round also learns whether all nodes support sharded pub/sub. Therefore it waits for
+    // more replies.
     const bool waits_on = !known_.any() || !ours_are_whole_;
     return agreed && !asks_more &&
            (round_->pending() == 0 || !waits_on || now() >= net::later(began_, step));

@@ -20,8 +20,8 @@ namespace holdfast::redis {
 ///
 /// The round asks a few members at first. It asks more members when replies differ from the known
 /// map or are missing. The round is over when most of the reachable members agree. A reply from
-/// another cluster has no vote. Such a reply is possible, because another cluster may use the same
-/// address later.
+/// another cluster has no vote. Another cluster can reply because it may use an address of a former
+/// node.
 class map_poll {
 public:
     /// Functions that ask a node over a connection that is already open.
@@ -30,8 +30,8 @@ public:
         std::function<asio::awaitable<reply>(server_address)> ask;
     };
     struct plan {
-        bool urgent = false; ///< asks up to `many` nodes at once
-        /// No member replied in the last round, so seeds and former nodes are asked too.
+        bool urgent = false; ///< asks up to `many` nodes at once, instead of `few`
+        /// No member replied in the last round. Therefore seeds and former nodes are asked too.
         bool lonely = false;
         std::vector<server_address> seeds;
     };
@@ -43,16 +43,17 @@ public:
     /// Asks the nodes. Returns when the round is over or `closed` returns true.
     asio::awaitable<void> run(std::function<bool()> closed);
 
-    /// Returns the replies that count.
+    /// Returns the slot maps of the replies that have a vote.
     const std::vector<slot_ranges>& maps() const { return ours_; }
-    /// Returns the number of members that may have a vote. It is never less than the size of
-    /// `maps()`. A member without a reply counts until the round times out.
+    /// Returns the number of members that may have a vote. A member without a reply counts until
+    /// the round times out. The result is never less than the size of `maps()`.
     std::size_t voters() const;
-    /// Returns whether all servers whose replies count support sharded pub/sub.
+    /// Returns whether all servers in the vote support sharded pub/sub.
     bool all_know_shards() const { return all_know_shards_; }
 
-    /// Returns the maps of the seeds that belong to another cluster, if they are more than half of
-    /// all seeds. In that case a new cluster was set up at the addresses of the old cluster.
+    /// Returns the slot maps of seeds that belong to another cluster. The result is empty unless
+    /// these seeds are more than half of all seeds. More than half means that a new cluster was set
+    /// up at the addresses of the old cluster.
     std::vector<slot_ranges> maps_of_strange_seeds() const;
 
     std::string troubles() const; ///< why nodes did not reply, for messages
@@ -62,7 +63,7 @@ private:
     static constexpr std::size_t few = 3;
     static constexpr std::size_t many = 16;
     static constexpr std::size_t most = 128;
-    /// Time without enough replies after which more nodes are asked.
+    /// Longest wait for enough replies. After that time more nodes are asked.
     static constexpr duration step{300};
 
     void queue_members();
@@ -93,10 +94,10 @@ private:
     std::set<std::string> queued_;     // all nodes that were ever in `queue_`
     std::set<std::string> asked_;
     std::set<std::string> told_;    // nodes that have replied or failed
-    std::set<std::string> members_; // known members, and nodes that the replies that count name
+    std::set<std::string> members_; // known members, and nodes named in replies with a vote
     std::size_t answers_taken_ = 0, failures_taken_ = 0;
     bool others_queued_ = false;
-    bool timed_out_ = false; // if true, a node without a reply counts as unreachable
+    bool timed_out_ = false; // a node without a reply counts as unreachable now
     std::vector<map_vote> votes_;
     std::vector<bool> votes_know_shards_;
     std::vector<slot_ranges> ours_;

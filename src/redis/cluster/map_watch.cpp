@@ -86,7 +86,7 @@ asio::awaitable<bool> map_watch::belongs(server_address where, time_point limit)
                                     context->how.credentials);
     };
     const auto question = std::make_shared<inquiries>(context_, who, std::move(words), 1, *told);
-    struct asking { // cancels the question on every way out of this function
+    struct asking { // cancels the question on every exit from this function
         ~asking() {
             about->end();
             all.erase(wake);
@@ -153,8 +153,8 @@ asio::awaitable<void> map_watch::rest() {
         const time_point until = is_urgent ? hurried : is_used ? unhurried : time_point::max();
         if (home.time.now() >= until)
             break;
-        // No event tells that a call or hold has begun to depend on the map. Therefore look again
-        // after each `period`.
+        // No event reports that a call or hold has begun to depend on the map. Therefore check
+        // `is_used` again after each `period`.
         co_await wake_->wait_until(std::min(until, net::later(home.time.now(), period)));
     }
 }
@@ -179,7 +179,7 @@ void map_watch::judge(const map_poll& told, slot_map::stamp asked) {
     if (maps.empty()) {
         if (const std::string why = told.troubles(); !why.empty())
             silence_ = "no node of the cluster tells who has which slots: " + why;
-        if (!known_) // an old map is better than an error
+        if (!known_) // if a map is known, an old map is better than an error
             refused_ = told.refused();
         incomplete_ = true;
         return refused_ ? wake_waiters() : void();
@@ -197,9 +197,9 @@ void map_watch::judge(const map_poll& told, slot_map::stamp asked) {
     wake_waiters();
 }
 
-/// Returns the maps of seeds that belong to another cluster, if these seeds are accepted. They are
-/// accepted when no node of the known cluster has replied for a while. A client without holds
-/// accepts them at once if it was idle for long.
+/// Returns the maps of seeds that belong to another cluster, if these maps are accepted. They are
+/// accepted when no node of the known cluster has replied for `strangers_wait`. A client without
+/// holds accepts them at once if the known map was last confirmed more than `forgotten_after` ago.
 std::vector<slot_ranges> map_watch::believed_of_strangers(const map_poll& told) {
     std::vector<slot_ranges> maps;
     if (known_ && told.maps().empty())

@@ -16,8 +16,8 @@
 
 namespace holdfast::redis {
 
-/// Keeps the map of a cluster's slots up to date. It asks several nodes at once when the map is
-/// first needed, and soon after a server reports another owner. It also asks periodically while
+/// Keeps the slot map of a cluster up to date. It asks several nodes at once when the map is first
+/// needed, and soon after a server reports a new owner of a slot. It also asks periodically while
 /// calls, holds or listeners depend on the map.
 class map_watch : public std::enable_shared_from_this<map_watch> {
 public:
@@ -27,10 +27,10 @@ public:
         std::function<void(changes, const std::string& told_by)> changed;
         /// Functions that ask nodes over open connections.
         map_poll::ways nodes;
-        /// Returns whether any call, hold or listener depends on the map at the moment.
+        /// Returns whether any call, hold or listener depends on the map now.
         std::function<bool()> is_used;
-        /// Closes connections that are not needed. Called after each round with at least one reply
-        /// that counts.
+        /// Closes connections that are not needed. Called after each round in which at least one
+        /// reply had a vote.
         std::function<void()> tidy;
     };
 
@@ -44,22 +44,23 @@ public:
     bool knows_shards() const { return knows_shards_; }
 
     /// Waits for the next map, until `limit` at the latest. Returns at once if a map is known and
-    /// `stale` is false. Throws `failure` if the client is closed, if nodes refused the first
-    /// question, or if no map is known by `limit`.
+    /// `stale` is false. Throws `failure` in three cases: the client is closed, nodes refused the
+    /// first question, or no map is known at `limit`.
     asio::awaitable<void> known(time_point limit, bool stale = false);
 
-    /// Asks for a new map soon. Call it when a server redirects a request or does not reply.
+    /// Requests a new map soon. Call it when a server redirects a request or does not reply.
     void want();
-    /// Records a MOVED redirection, and asks for a new map soon. Ignores the redirection if the
+    /// Records a MOVED redirection, and requests a new map soon. Ignores the redirection if the
     /// node `to` is not known to belong to this cluster.
     void moved(std::uint16_t slot, const server_address& to);
 
-    /// Returns whether the node belongs to this cluster. If no map has named the node yet, asks the
-    /// node itself. The check is needed because a server that was reset into another cluster
-    /// redirects clients there.
+    /// Returns whether the node belongs to this cluster. Asks the node itself if no map has named
+    /// it yet. The check is needed because a server may have been reset into another cluster. Such
+    /// a server redirects clients to that other cluster.
     asio::awaitable<bool> belongs(server_address, time_point limit);
 
-    /// Finds out whether the node belongs to this cluster, and then does the same as moved().
+    /// Asks the node whether it belongs to this cluster, and then calls moved(). moved() ignores a
+    /// node of another cluster.
     void moved_perhaps(std::uint16_t slot, server_address to);
 
     void close();
@@ -67,11 +68,11 @@ public:
 private:
     static constexpr duration hurried_min{100};
     static constexpr duration hurried_max{250};
-    /// If only seeds reply, and they belong to another cluster, their map is accepted after this
-    /// time.
+    /// Time after which the map of another cluster is accepted, if only seeds of that cluster
+    /// reply.
     static constexpr duration strangers_wait = std::chrono::seconds{10};
-    /// A client without holds accepts that map at once, if no node of the known cluster has replied
-    /// for this time.
+    /// Time without a reply from the known cluster after which the map of another cluster is
+    /// accepted at once, if this client has no holds.
     static constexpr duration forgotten_after = std::chrono::minutes{1};
 
     using self = std::shared_ptr<map_watch>;
@@ -92,7 +93,7 @@ private:
     // Addresses of nodes that belong to this cluster, but are not in the map yet.
     std::set<std::string> vouched_;
     time_point confirmed_at_ = time_point::min();
-    std::optional<time_point> strange_since_; // since when only seeds of another cluster reply
+    std::optional<time_point> strange_since_; // since when only foreign seeds reply
     bool lonely_ = false;                     // no member replied in the last round
     std::set<alarm*> waiters_;
     std::string silence_ = "no node of the cluster has answered yet";

@@ -18,7 +18,7 @@ redirection not_served() {
     return {.what = placed::pause, .refresh = true, .pause_first = true};
 }
 
-/// Reads the rest of a MOVED or ASK error, such as `3999 127.0.0.1:6381`.
+/// Reads the slot and the address of a MOVED or ASK error, for example `3999 127.0.0.1:6381`.
 redirection to_another(placed what, std::string_view where, std::string_view asked) {
     redirection told{.what = what, .refresh = what == placed::moved};
     const char* const end = where.data() + where.size();

@@ -20,8 +20,8 @@ public:
     roaming(channel_name, alarm& wake, linger);
     roaming(const roaming&) = delete;
 
-    /// Waits as hearing::confirmed() does. If the subscription moves meanwhile, waits for the
-    /// confirmation of the new server.
+    /// Waits until the server confirms the subscription; see hearing::confirmed(). If the
+    /// subscription moves meanwhile, waits for the confirmation of the new server.
     asio::awaitable<bool> confirmed(time_point limit) override;
 
     /// Moves the subscription to `server`. `there` is the subscription at that server.
@@ -31,9 +31,9 @@ public:
         return here_ && server && at_.lock() == server;
     }
 
-    /// Returns whether the subscription may move now. If it may, the pause before the next move
-    /// grows. Without pauses, servers that redirect to each other would move the subscription as
-    /// fast as they can.
+    /// Returns whether the subscription may move now. If it may, lengthens the pause before the
+    /// next move. Without pauses, two servers that redirect to each other would move the
+    /// subscription without end.
     bool may_move(time_point now);
 
     const channel_name channel;
@@ -50,7 +50,7 @@ private:
     static constexpr duration pause_max{250};
     static constexpr duration calm = std::chrono::seconds{1};
 
-    std::unique_ptr<hearing> here_; // null: the server of the slot is not known
+    std::unique_ptr<hearing> here_; // null if the server of the slot is not known
     std::weak_ptr<const void> at_{};
     time_point not_before_ = time_point::min(); // earliest time of the next move
     duration pause_{};

@@ -14,7 +14,7 @@ inline constexpr std::size_t slot_count = 16384;
 /// next `}`. It is the whole key if there is no such text or if the text is empty.
 std::string_view hashed_part(std::string_view key);
 
-/// Returns the slot of a key, as CLUSTER KEYSLOT does.
+/// Returns the slot of a key: the number that CLUSTER KEYSLOT returns.
 std::uint16_t key_slot(std::string_view key);
 
 } // namespace holdfast::redis

@@ -49,8 +49,8 @@ slot_map::node_number slot_map::number_for(const server_address& where) {
     return made;
 }
 
-/// Forgets the nodes that no reply has named for the longest time, if there are more than
-/// `former_max`. Seeds stay. Nodes that this renewal named stay too.
+/// Forgets former nodes if there are more than `former_max`. The nodes that no reply has named for
+/// the longest time go first. Seeds and nodes that this renewal named stay.
 void slot_map::forget_former() {
     std::vector<node_number> former;
     for (std::size_t number = 0; number < nodes_.size(); ++number) {
@@ -154,7 +154,7 @@ std::vector<slot_map::change> slot_map::renew(std::span<const slot_ranges> answe
         return {};
     ++renewals_;
     // Marks all present owners as named in this renewal, so that forget_former() keeps them. The
-    // returned changes contain their numbers.
+    // returned changes contain the numbers of these nodes.
     for (known_node& one : nodes_)
         if (one.slots > 0)
             one.named = renewals_;
@@ -190,9 +190,9 @@ slot_map::owners slot_map::named_in(const slot_ranges& answer) {
     return named;
 }
 
-/// Returns the owner that the votes give to a slot. If two nodes have equally many votes for a slot
-/// without an owner, the first node gets the slot. If that is wrong, the node's next reply
-/// redirects the client.
+/// Returns the owner that the votes give to a slot. For a slot without an owner, two nodes may have
+/// equally many votes; then the first node wins. If that choice is wrong, the chosen node redirects
+/// the client with its next reply.
 slot_map::node_number slot_map::elect(std::size_t slot, std::span<const owners> votes,
                                       std::size_t voters) const {
     const node_number present = owners_[slot];
@@ -211,9 +211,9 @@ slot_map::node_number slot_map::elect(std::size_t slot, std::span<const owners> 
     return elected;
 }
 
-/// Returns whether a slot has the same owner and the same votes as the slot before it. Then the
-/// result of the election is the same too. This saves time, because there are many slots but few
-/// ranges.
+/// Returns whether a slot has the same owner and the same votes as the slot before it. If so, the
+/// result of the election is the same and need not be computed again. There are many slots but few
+/// ranges, so this saves most of the work.
 bool slot_map::is_as_the_last(std::size_t slot, std::span<const owners> votes,
                               const owners& before) {
     return slot > 0 && before[slot] == before[slot - 1] &&
@@ -221,8 +221,8 @@ bool slot_map::is_as_the_last(std::size_t slot, std::span<const owners> votes,
                                [&](const owners& vote) { return vote[slot] == vote[slot - 1]; });
 }
 
-/// Takes node ids and replicas from the ranges whose primary was elected. The replicas of a primary
-/// come from the first such range that names any.
+/// Takes node ids and replicas from the ranges whose primary was elected. If several ranges of a
+/// primary list replicas, the first of these ranges decides.
 void slot_map::learn_nodes(const slot_ranges& answer) {
     for (const slot_range& range : answer) {
         const node_number primary = owners_[range.first];

@@ -15,15 +15,15 @@
 
 namespace holdfast::redis {
 
-/// Table of the primary of each slot, and of all nodes that are known. It lives as long as the
-/// client. Several nodes are asked at once, and a slot gets another owner only if most of them name
-/// that owner. A MOVED redirection that comes during the questions is newer than the replies, so it
+/// Table of the primary of each slot, and of all known nodes. It lives as long as the client.
+/// Several nodes are asked at once, and a slot gets another owner only if most of them name that
+/// owner. A MOVED redirection that arrives during the questions is newer than the replies, so it
 /// has priority.
 class slot_map {
 public:
-    /// Number of a node. It stays the same while the node serves a slot or is a seed. The number of
-    /// a forgotten node is used again for another node. Therefore compare the address of anything
-    /// that you keep by number.
+    /// Number of a node. The number stays the same while the node serves a slot or is a seed. After
+    /// the node is forgotten, another node may get the number. Therefore code that stores a number
+    /// must compare the address before it uses the number.
     using node_number = std::uint16_t;
     static constexpr node_number nobody = 65535;
 
@@ -31,8 +31,8 @@ public:
     /// its own.
     static constexpr std::size_t nodes_max = 2 * slot_count;
 
-    /// Maximum number of former nodes that are remembered. No reply names these nodes any more.
-    /// They are asked when no other node replies.
+    /// Maximum number of former nodes in the map. Replies do not name these nodes any more. They
+    /// are asked when no other node replies.
     static constexpr std::size_t former_max = 256;
 
     /// Range of adjacent slots that changed from one owner to another.
@@ -44,15 +44,17 @@ public:
         bool operator==(const change&) const = default;
     };
 
-    /// Number of MOVED redirections that were recorded before a moment.
+    /// Position of a moment in the sequence of MOVED redirections: the number of redirections
+    /// recorded before it.
     using stamp = std::uint64_t;
 
-    /// Makes a map that knows only the seeds. The seeds are never forgotten.
+    /// Makes a map that contains only the seeds. The seeds are never forgotten.
     explicit slot_map(std::span<const server_address> seeds);
 
     node_number owner(std::uint16_t slot) const { return owners_[slot]; }
 
-    /// Returns the number of node numbers in use. The address of a forgotten node has no host.
+    /// Returns the number of node numbers in use. The address of a forgotten node has an empty
+    /// host.
     std::size_t size() const { return nodes_.size(); }
     const server_address& address(node_number node) const { return nodes_[node].address; }
     std::size_t slots_of(node_number node) const { return nodes_[node].slots; }
@@ -72,8 +74,8 @@ public:
     /// Returns the id of the node at an address, or an empty text if the id is not known.
     std::string id_at(const server_address&) const;
 
-    /// Returns whether the reply names other owners than this map, or leaves out slots that have an
-    /// owner here.
+    /// Returns whether the reply differs from this map: it names another owner for a slot, or no
+    /// owner for a slot that has an owner here.
     bool differs_from(const slot_ranges&) const;
 
     /// Returns the number of a node, and adds the node if it is new. Returns `nobody` if there are
@@ -85,12 +87,12 @@ public:
     /// Records a MOVED redirection. Returns the number of the new owner.
     node_number moved(std::uint16_t slot, const server_address& to);
 
-    /// Updates the map from the replies of several nodes, and returns what changed. `asked` is the
+    /// Updates the map from the replies of several nodes, and returns the changes. `asked` is the
     /// stamp at which the nodes were asked. `voters` is the number of nodes that could have
-    /// replied. If it is smaller than the number of replies, the number of replies is used.
+    /// replied; it counts as at least the number of replies.
     ///
     /// A slot gets another owner if more than half of the voters name that owner. A slot loses its
-    /// owner if more than half of the voters, and at least two, name nobody. A slot without an
+    /// owner if more than half of the voters, and at least two, name no owner. A slot without an
     /// owner gets the owner that most replies name.
     std::vector<change> renew(std::span<const slot_ranges> answers, stamp asked,
                               std::size_t voters = 0);
@@ -99,9 +101,9 @@ private:
     using owners = std::array<node_number, slot_count>;
     struct known_node {
         server_address address{};
-        std::string id{}; // from the last reply that agreed with the map; empty: not told
+        std::string id{}; // from the last reply that agreed with the map; empty if unknown
         bool is_seed = false;
-        std::uint64_t named = 0; // number of the last renewal that named this node
+        std::uint64_t named = 0; // number of the last call of renew() that named this node
         std::size_t slots = 0;
         std::vector<node_number> replicas{};
     };
@@ -119,11 +121,11 @@ private:
 
     owners owners_;
     std::vector<known_node> nodes_;
-    std::unordered_map<std::string, node_number> numbers_; // by address
+    std::unordered_map<std::string, node_number> numbers_; // node numbers by address
     std::vector<node_number> free_;                        // numbers of forgotten nodes
     std::uint64_t renewals_ = 0;
     stamp moves_ = 0;
-    // Slots with a MOVED redirection, which older replies must not undo.
+    // Slots with a MOVED redirection. Older replies must not undo it.
     std::unordered_map<std::size_t, stamp> moved_at_;
 };
 

@@ -33,8 +33,8 @@ std::uint16_t slot_in(const reply& said) {
     return static_cast<std::uint16_t>(number_up_to(slot_count - 1, said, "the slot"));
 }
 
-/// Returns another name or address of a node, such as its `ip`. Since 7.0, pairs of texts follow
-/// the host, port and id of a node.
+/// Returns another host name or address of a node. `name` selects the kind, for example `ip`. Since
+/// 7.0, pairs of a name and a value follow the host, port and id of a node.
 std::string_view known_too_as(const reply& node, std::string_view name) {
     constexpr std::size_t place = 3;
     if (node.items.size() <= place)
@@ -47,7 +47,7 @@ std::string_view known_too_as(const reply& node, std::string_view name) {
 }
 
 /// Returns the host of a node. An empty host means the host that was asked. `?` means that the node
-/// should have a host name but has none; then the `ip` of the node is taken.
+/// should have a host name but has none. In that case the function returns the node's `ip`.
 std::string host_in(const reply& node, const server_address& asked) {
     const reply& said = node.items[0];
     if (said.type != reply::kind::nil && said.type != reply::kind::text)
@@ -63,8 +63,8 @@ std::string host_in(const reply& node, const server_address& asked) {
     return said.text;
 }
 
-/// Returns the address of a node. Port 0 belongs to a node that has moved and was not found again.
-/// The result has no host then.
+/// Returns the address of a node. Port 0 means that the node has moved and was not found again. In
+/// that case the result has no host.
 server_address node_in(const reply& node, const server_address& asked) {
     if (node.type != reply::kind::array || node.items.size() < 2)
         no_sense("of a node that has no host and port");

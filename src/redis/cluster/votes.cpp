@@ -28,7 +28,7 @@ struct camp {
     std::set<std::string> names;
 };
 
-/// Adds a reply to the groups. Merges all groups that name a node which the reply names too.
+/// Adds a reply to the groups. Merges all groups that have a node in common with the reply.
 void join(std::vector<camp>& all, std::size_t place, std::set<std::string> names) {
     camp joined{{place}, std::move(names)};
     for (camp& each : all) {
@@ -49,7 +49,7 @@ std::size_t owned_by(const cluster_members& known, const camp& one) {
     return slots;
 }
 
-/// Returns a hash of the owners of all slots. It does not depend on the order of the ranges.
+/// Returns a hash of the owners of all slots. The hash does not depend on the order of the ranges.
 std::size_t fingerprint_of(const slot_ranges& answer) {
     std::vector<std::string> owners(slot_count);
     for (const slot_range& range : answer)
@@ -85,7 +85,7 @@ map_vote::map_vote(server_address who, slot_ranges what)
     : from{std::move(who)}
     , said{std::move(what)}
     , fingerprint{fingerprint_of(said)} {
-    std::size_t known = 0; // number of slots with a primary; a reply names no slot twice
+    std::size_t known = 0; // number of slots with a primary; a reply names each slot once at most
     const auto note = [&](const std::string& id, const server_address& where) {
         names.insert(pair_of(id, where));
         addresses.insert(text_of(where));

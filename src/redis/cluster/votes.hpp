@@ -22,8 +22,8 @@ struct cluster_members {
     bool any() const { return !addresses.empty(); }
 
     /// Returns whether the reply comes from the same cluster. It does if known members are the
-    /// primaries of at least half of the slots in the reply. So another cluster is not recognized
-    /// only because one former member belongs to it now.
+    /// primaries of at least half of the slots in the reply. One former member that belongs to
+    /// another cluster now is therefore not enough.
     bool recognize(const slot_ranges&) const;
 };
 
@@ -32,15 +32,16 @@ struct map_vote {
     map_vote(server_address who, slot_ranges what);
     server_address from;
     slot_ranges said;
-    std::set<std::string> names;     ///< all nodes, as `id@host:port`
-    std::set<std::string> addresses; ///< all nodes, as `host:port`
+    std::set<std::string> names;     ///< all nodes of the reply, as `id@host:port`
+    std::set<std::string> addresses; ///< all nodes of the reply, as `host:port`
     std::size_t fingerprint = 0;     ///< hash of the owners of all slots
     bool knows_all_slots = false;    ///< every slot has a primary
 };
 
-/// Returns the indexes of the replies that come from the known cluster. Replies that name no common
-/// node are from two clusters. If there are several clusters, the replies count that name the known
-/// owners of the most slots. If no members are known, the replies of the largest group count.
+/// Returns the indexes of the replies that come from the known cluster. Two replies that name no
+/// common node come from different clusters. If there are several clusters, only the cluster that
+/// names the known owners of the most slots counts. If no members are known, the cluster with the
+/// most replies counts.
 std::vector<std::size_t> votes_of(const cluster_members&, std::span<const map_vote> answers);
 
 /// Returns all nodes that the reply names, without duplicates, primaries first.

@@ -17,7 +17,7 @@ void channels::add(listener& who, std::string name, bool late) {
     where.name = std::move(name);
     where.listeners.push_back(who);
     who.where = &where;
-    if (!where.refused) // after a refusal, the time of the next attempt stays
+    if (!where.refused) // after a refusal, keep the time of the next attempt
         unschedule(where);
     want(where, true);
     if (late && confirmed(where) && std::exchange(where.missed, false))
@@ -139,8 +139,8 @@ void channels::compose(std::string& out, time_point now) {
     }
 }
 
-/// Appends one command for one channel. A command never has several channels, so a refusal tells
-/// its channel.
+/// Appends one command for one channel. A command never names several channels, so a refusal always
+/// belongs to one known channel.
 void channels::tell(std::string& out, channel& where, bool sharded, time_point now) {
     const char* const verb = where.told ? (sharded ? "SSUBSCRIBE" : "SUBSCRIBE")
                                         : (sharded ? "SUNSUBSCRIBE" : "UNSUBSCRIBE");
@@ -161,13 +161,13 @@ std::optional<net::failure> channels::hear(const reply& said, time_point try_aga
         dropped(items[1].text, try_again_at);
     else if (items.size() == 3)
         answer(items[0], items[1], try_again_at);
-    else if (next_expected().about) // otherwise it is the reply to a PING, which has two forms
+    else if (next_expected().about) // else it is a reply to PING, which has two forms
         throw net::failure{store_errc::protocol, "an unexpected answer to a subscription"};
     return std::nullopt;
 }
 
-/// Returns whether the server has ended a subscription without being asked. A server does so when a
-/// slot moves or when its role changes.
+/// Returns whether the server has ended a subscription without a command of this client. A server
+/// does so when a slot moves or when the role of the server changes.
 bool channels::is_unasked(const reply& verb, const reply& name) const {
     const bool sharded = verb.text == "sunsubscribe";
     const bool awaited = !expected_.empty() && expected_.front().about &&
@@ -180,7 +180,7 @@ void channels::dropped(const std::string& name, time_point try_again_at) {
     dropped_ = true;
     const auto found = channels_.find(name);
     if (found == channels_.end() || !confirmed(found->second))
-        return; // the commands under way decide about the channel
+        return; // the replies to the commands under way decide about the channel
     channel& where = found->second;
     try_again(where, try_again_at);
     forget_if_idle(where);
@@ -189,7 +189,7 @@ void channels::dropped(const std::string& name, time_point try_again_at) {
 void channels::message(const std::string& name) {
     const auto found = channels_.find(name);
     if (found == channels_.end())
-        return; // the message came while the unsubscription was under way
+        return; // the message came before the server processed the unsubscription
     for (listener& one : found->second.listeners)
         one.wake.ring();
 }
@@ -204,7 +204,7 @@ channels::expected channels::next_expected() {
     return next;
 }
 
-/// Returns whether `of` is the plain form of a subscription, and the reply to its sharded form is
+/// Returns whether `of` is the plain form of a subscription, and the reply to the sharded form is
 /// expected next.
 bool channels::is_twin_awaited(const expected& of) const {
     return form_ == telling::both && !of.sharded && !expected_.empty() &&
@@ -232,11 +232,11 @@ void channels::answer(const reply& verb, const reply& name, time_point try_again
 std::optional<net::failure> channels::refuse(const reply& error, time_point try_again_at) {
     const expected asked = next_expected();
     if (!asked.about)
-        return std::nullopt; // a server that refuses a PING is alive
+        return std::nullopt; // a server that refuses a PING is alive, so ignore the error
     channel& where = *asked.about;
     std::optional<net::failure> why;
-    // A refused UNSUBSCRIBE does no harm. If newer commands about the channel are under way, their
-    // replies decide.
+    // A refused UNSUBSCRIBE does no harm. If newer commands about the channel are under way, the
+    // replies to the newer commands decide.
     if (asked.subscribe && (where.unanswered == 0 || is_twin_awaited(asked))) {
         why.emplace(classify(error.text),
                     "cannot listen to " + where.name + ": " +

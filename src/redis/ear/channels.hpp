@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Table of subscriptions: which listeners want which channel, and which commands the server got
-// about it. No I/O: the subscriber connection (`ear`) does what this table decides.
+// Table of subscriptions. It records which listeners want which channel, and which commands were
+// sent to the server for each channel. No I/O: the subscriber connection (`ear`) sends the commands
+// and reads the replies.
 //
 // `wanted` is true while a channel has listeners, and for a while after. `told` is true if the last
-// command for the channel was a subscription. A subscription is confirmed when both are true and no
-// reply is missing.
+// command for the channel was a subscription. A subscription is confirmed when both are true and
+// all replies have arrived.
 #pragma once
 
 #include "net/failure.hpp"
@@ -25,14 +26,15 @@ namespace holdfast::redis {
 
 struct channel;
 
-/// One listener of one channel. Its owner keeps it alive while it is in the table.
+/// One listener of one channel. The caller that created the listener keeps it alive while it is in
+/// the table.
 struct listener {
     explicit listener(alarm& w)
         : wake{w} {}
     alarm& wake;
-    /// Alarm of a caller that waits for the confirmation; created on first use.
+    /// Alarm of a caller that waits for the confirmation. Created when a caller first waits.
     std::unique_ptr<alarm> settled;
-    channel* where = nullptr; ///< null: not subscribed any more
+    channel* where = nullptr; ///< null if not subscribed any more
     boost::intrusive::list_member_hook<> hook;
 };
 
@@ -46,35 +48,36 @@ struct channel {
     boost::intrusive::list<listener, hook> listeners;
     bool wanted = false;
     bool told = false;
-    bool to_be_told = false; ///< is in `channels::to_be_told_`
-    bool refused = false; ///< the last SUBSCRIBE was refused, or the server ended the subscription
-    bool halved = false;  ///< the plain form was refused, and the sharded form has no reply yet
-    /// A message may have been missed, so the next confirmation wakes the listeners.
+    bool to_be_told = false; ///< whether it is in `channels::to_be_told_`
+    bool refused = false;    ///< SUBSCRIBE was refused, or the server unsubscribed
+    bool halved = false;     ///< plain form refused, and no reply yet to the sharded form
+    /// A message may have been missed. Therefore the next confirmation wakes the listeners.
     bool missed = false;
     unsigned unanswered = 0; ///< number of commands about this channel without a reply
-    /// End of the linger time, or time of the next attempt after a refusal.
+    /// End of the linger time. After a refusal, time of the next attempt to subscribe.
     std::optional<agenda::iterator> due;
 };
 
 /// Table of all channels of one subscriber connection.
 class channels {
 public:
-    /// Adds a listener. It may miss messages until the subscription is confirmed. `late`: it may
-    /// have missed a message already, so the confirmation wakes it.
+    /// Adds a listener. The listener may miss messages until the subscription is confirmed. `late`
+    /// means that a message may have been missed already, so the confirmation wakes the listener.
     void add(listener&, std::string name, bool late = false);
-    /// Removes a listener. If it was the last listener, the subscription is kept until `until` for
-    /// a next listener. Without `until`, the subscription ends now.
+    /// Removes a listener. If it was the last listener of its channel, the subscription is kept
+    /// until `until` for the next listener. Without `until`, the subscription ends now.
     void remove(listener&, std::optional<time_point> until);
 
     bool any_wanted() const { return wanted_ > 0; }
     static bool confirmed(const channel&);
     bool heard(const std::string& name) const;
-    /// Returns whether no confirmation can be expected for now: the subscription was refused, or no
-    /// connection could be made.
+    /// Returns whether no confirmation can be expected now, because the subscription was refused or
+    /// no connection could be made.
     bool given_up(const channel&) const;
 
     /// Subscribes all wanted channels again, because a new connection has no subscriptions. `form`
-    /// says how. In the form `both`, a channel is confirmed when both subscriptions are.
+    /// selects plain or sharded subscriptions. In the form `both`, a channel is confirmed when both
+    /// subscriptions are confirmed.
     void connected(telling form = telling::plain);
     /// Marks all channels as not subscribed. Forgets the channels that have no listeners.
     void disconnected();
@@ -82,17 +85,18 @@ public:
     void give_up();
     void close();
 
-    /// Appends the commands that the server must get now.
+    /// Appends the commands that must be sent to the server now.
     void compose(std::string& out, time_point now);
     void ping() { ping_is_due_ = true; }
 
-    /// Takes a message or a reply. Returns the error if the server refused a subscription; the next
-    /// attempt is at `try_again_at`. A subscription that the server ends by itself is also tried
-    /// again then, but without an error. Throws `failure` for a reply that makes no sense.
+    /// Processes a message or a reply. If the server refused a subscription, returns the error and
+    /// schedules the next attempt for `try_again_at`. If the server ended a subscription by itself,
+    /// schedules the next attempt but returns no error. Throws `failure` for a reply that makes no
+    /// sense.
     std::optional<net::failure> hear(const reply&, time_point try_again_at);
 
-    /// Returns whether the server has ended a subscription by itself since the last call of this
-    /// function.
+    /// Returns whether the server has ended a subscription by itself since the last call of
+    /// any_dropped().
     bool any_dropped() { return std::exchange(dropped_, false); }
 
     /// Ends subscriptions whose linger time is over. Tries refused subscriptions again.
@@ -105,7 +109,7 @@ public:
 
 private:
     struct expected {
-        channel* about; ///< null for a PING
+        channel* about; ///< null if the command is a PING
         bool subscribe;
         bool sharded;
         time_point sent_at;
@@ -129,12 +133,12 @@ private:
 
     std::unordered_map<std::string, channel> channels_;
     std::deque<channel*> to_be_told_;
-    // In the order of sending, which is also the order of the replies.
+    // Commands without a reply, in the order of sending. The replies come in the same order.
     std::deque<expected> expected_;
     channel::agenda agenda_;
     std::size_t wanted_ = 0;
     bool connected_ = false;
-    bool hopeless_ = false; // the last attempt to connect has failed
+    bool hopeless_ = false; // whether the last attempt to connect has failed
     bool ping_is_due_ = false;
     bool dropped_ = false;
     telling form_ = telling::plain;

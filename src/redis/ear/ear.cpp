@@ -44,7 +44,7 @@ std::unique_ptr<hearing> ear::hear(channel_name name, alarm& wake, linger afterw
 }
 
 void ear::leave(listener& who, linger afterwards) {
-    if (closed_ || afterwards == linger::none) { // after close() the clock may be gone
+    if (closed_ || afterwards == linger::none) { // the clock may be gone after close()
         channels_.remove(who, std::nullopt);
         if (link_.connected())
             link_.talk();
@@ -105,8 +105,8 @@ void ear::connected(const introduction& told) {
 }
 
 time_point ear::idle_until() const {
-    // A waiter that gets no message polls after `poll_bound` anyway, so a dead connection need not
-    // be found earlier.
+    // A waiter polls after `poll_bound` even without a message, so a dead connection need not be
+    // found earlier.
     const duration longest =
         context_->in_trouble ? silence_max
                              : std::max(context_->how.command_timeout, context_->home.poll_bound);

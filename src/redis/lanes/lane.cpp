@@ -55,8 +55,8 @@ lane::~lane() {
 bool lane::alive() const {
     char unasked = 0;
     const ssize_t size = ::recv(socket_, &unasked, 1, MSG_PEEK | MSG_DONTWAIT);
-    // TLS sends records of its own between replies. Without TLS, bytes without a request mean that
-    // the connection cannot be used any more.
+    // With TLS, the server sends TLS records between replies, so unexpected bytes are normal.
+    // Without TLS, bytes without a request mean that the connection cannot be used any more.
     const bool said_goodbye = session_ && session_->ended();
     return !broken_ && !condemned_ && !said_goodbye &&
            (size < 0 ? would_block() : size > 0 && (session_ || owes()));
@@ -140,7 +140,8 @@ void lane::note_demotion(const reply& error) {
         context_.leave_server({classify(error.text), error.text});
 }
 
-// Runs outside the client's monitor, so it touches only members of this lane.
+// Writes the request and reads its reply. Runs outside the client's monitor, so it uses only
+// members of this lane.
 void lane::talk(duration patience) noexcept {
     try {
         send();
@@ -159,7 +160,7 @@ void lane::send_off(runtime::visit& caller, request& asked) {
         try {
             send();
         } catch (...) {
-            broken_ = true; // the lane is destroyed then, which fails the waiting requests
+            broken_ = true; // the lane will be destroyed; its destructor fails the waiting requests
         }
     });
     outbox_.clear();

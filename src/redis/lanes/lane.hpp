@@ -20,8 +20,8 @@
 namespace holdfast::redis {
 
 /// Connection for one blocking call at a time (`lane`). The calling thread itself writes the
-/// request and reads the reply, so no thread has to be woken. The thread is outside the client's
-/// monitor while it waits for the reply, and inside for everything else.
+/// request and reads the reply, so no other thread has to wake it. The thread leaves the client's
+/// monitor while it waits for the reply. It does everything else inside the monitor.
 class lane final : public runtime::interruptible {
 public:
     /// The context and the `answer_wait` must outlive the lane.
@@ -29,31 +29,31 @@ public:
     lane(const lane&) = delete;
     ~lane();
 
-    /// Returns whether the server has not closed the connection, as far as can be seen.
+    /// Returns false if the server is known to have closed the connection.
     bool alive() const;
 
-    /// Does the same as node::call(), but without a queue. If it throws and the lane is `broken`
-    /// then, the lane cannot be used again.
+    /// Sends the request and waits for its reply; see node::call(). Throws instead of queueing. If
+    /// it throws and broken() is true afterwards, the lane cannot be used again.
     reply ask(runtime::visit& caller, request&);
     bool broken() const { return broken_; }
 
     /// Returns whether the reply came over this lane.
     bool gave(const reply& said) const { return said.clock == server_clock_; }
 
-    /// Makes the waiting thread stop with the failure `why`. Replies that arrive from now on are
-    /// ignored.
+    /// Makes the waiting thread stop with the failure `why`. The lane ignores all replies from now
+    /// on.
     void condemn(const net::failure& why) {
         condemned_ = why;
         hang_up();
     }
 
-    /// Returns whether the present call waits for replicas to confirm.
+    /// Returns whether the present call waits for the confirmation by replicas.
     bool waits_for_replicas() const { return wants_confirmation_; }
 
-    /// Sends the request without waiting for its reply. `resume`, which keeps the request alive, is
-    /// called when the next ask() or collect() has read the reply. If the lane ends before,
-    /// `resume` is posted. If the server does not know the script, the request has `with_text` set
-    /// then, and the caller must send it again.
+    /// Sends the request without waiting for its reply. The next ask() or collect() that reads the
+    /// reply calls `resume`, which keeps the request alive. If the lane ends first, `resume` is
+    /// posted. If the server does not know the script, `with_text` is set when `resume` is called,
+    /// and the caller must send the request again.
     void send_off(runtime::visit& caller, request&);
     bool owes() const { return !owed_.empty(); }
     std::optional<time_point> owed_since() const {
@@ -61,8 +61,8 @@ public:
     }
     bool may_owe_more() const { return owed_.size() < owes_max; }
 
-    /// Reads the replies that have arrived, without waiting. If the oldest reply is owed for longer
-    /// than `command_timeout`, marks the lane as broken.
+    /// Reads the replies that have arrived, without waiting. Marks the lane as broken if the oldest
+    /// reply has been missing for `command_timeout` or longer.
     void collect();
 
     /// Makes the waiting thread stop.
@@ -95,21 +95,21 @@ private:
     node_context& context_;
     const std::shared_ptr<const destination> to_;
     const int socket_;
-    const std::unique_ptr<net::tls_session> session_; // null without TLS
+    const std::unique_ptr<net::tls_session> session_; // null if the connection has no TLS
     const std::shared_ptr<runtime::remote_clock> server_clock_;
     runtime::answer_wait& wait_;
     answer_reader reader_;
     std::deque<debt> owed_; // requests without a reply, in the order of sending
-    // Replies to the first of `owed_` that were read but not yet given out.
+    // Replies to the first requests in `owed_` that were read but not yet given to their callers.
     std::vector<reply> early_;
     reply* answer_ = nullptr;
-    // The present request is followed by WAIT. Then `answer_` is the reply to WAIT, and
+    // True if a WAIT follows the present request. In that case `answer_` is the reply to WAIT, and
     // `unconfirmed_` has the reply to the request.
     bool wants_confirmation_ = false;
     std::vector<reply> unconfirmed_;
     std::exception_ptr failed_;
     bool broken_ = false;
-    // Reason why replies are ignored. Unlike `broken_`, it is touched only inside the monitor.
+    // Reason why replies are ignored. It is used only inside the monitor, unlike `broken_`.
     std::optional<net::failure> condemned_;
     std::string outbox_;
     std::string sealed_;

@@ -21,8 +21,8 @@ lanes::lanes(std::shared_ptr<node_context> context)
     , collecting_{context_->home.time.make_alarm()}
     , suspecting_{context_->home.time.make_alarm()} {}
 
-/// Borrows the free lane that was used last, so that the other lanes can become idle and be closed.
-/// The call also reads the replies that the lane still owes.
+/// Borrows the free lane that was used most recently, so that the other lanes can become idle and
+/// be closed. The call also reads the replies that are still missing on the lane.
 lane* lanes::borrow() {
     entry* best = nullptr;
     for (entry& each : all_)
@@ -70,7 +70,7 @@ asio::awaitable<void> lanes::open(std::shared_ptr<lanes> self) {
     if (self->closed_)
         co_return;
     const time_point now = self->context_->home.time.now();
-    if (why) { // the shared connection reports the trouble, and serves calls meanwhile
+    if (why) { // the shared connection reports the error, and serves the calls meanwhile
         self->not_before_ = net::later(now, self->backoff_.next(self->context_->home.random()));
         co_return;
     }
@@ -136,8 +136,9 @@ asio::awaitable<void> lanes::suspect(std::shared_ptr<lanes> self) {
     self->suspects_ = false;
 }
 
-/// Returns the earliest time since which a lane waits for a reply. A lent lane waits since it was
-/// lent. Any other lane waits since its oldest request without a reply was sent.
+/// Returns the time since which a lane has waited for a reply. If several lanes wait, returns the
+/// earliest time. A lent lane waits since it was lent. Any other lane waits since it sent its
+/// oldest request without a reply.
 std::optional<time_point> lanes::owed_since() const {
     std::optional<time_point> first;
     const auto note = [&first](time_point since) {
@@ -152,7 +153,8 @@ std::optional<time_point> lanes::owed_since() const {
     return first;
 }
 
-// Lanes end later, in sweep_soon(), because the caller may be iterating over them.
+// Marks the lanes only; sweep_soon() ends them later. The caller may be iterating over the lanes
+// now.
 void lanes::cut(const net::failure& why) {
     if (closed_)
         return;
@@ -217,7 +219,7 @@ void lanes::sweep_soon() {
 }
 
 void lanes::close() {
-    // The second call writes nothing, because it may run on any thread, from the destructor.
+    // A second call must write nothing. It may come from the destructor, on any thread.
     if (closed_)
         return;
     closed_ = true;

@@ -16,8 +16,8 @@
 
 namespace holdfast::redis {
 
-/// One connection, which splits the received bytes into replies. It does not know who waits for
-/// which reply.
+/// One connection, which splits the received bytes into replies. It does not know which request a
+/// reply belongs to.
 class connection final : public net::byte_stream {
 public:
     connection(const store_context&, const options&);
@@ -27,7 +27,7 @@ public:
     /// Returns the next reply that receive() has read, or null.
     reply* next() { return is_cut() ? nullptr : reader_.next(); }
 
-    /// Waits for the next reply, without a timeout. Used before there is a pipeline.
+    /// Waits for the next reply, without a timeout. Used only before the connection has a pipeline.
     asio::awaitable<reply> answer();
 
     struct parts : byte_stream::parts {
@@ -35,9 +35,9 @@ public:
     };
     parts take_apart() { return {byte_stream::take_apart(), server_clock_}; }
 
-    /// Returns what is known of the server's clock. Code that reads a reply with the server's time
-    /// may update it. Each connection has its own, because the next connection may lead to another
-    /// server.
+    /// Returns the estimate of the server's clock. Code that reads a reply with the server's time
+    /// may update the estimate. Each connection has its own estimate, because the next connection
+    /// may lead to another server.
     const std::shared_ptr<runtime::remote_clock>& server_clock() const { return server_clock_; }
 
     void cut(net::failure why) override;
@@ -48,7 +48,7 @@ private:
     std::string end_in_words(error_code) const override;
 
     error_code deaf_; // why writing failed
-    // Time limit for the server's last replies after a failed write.
+    // Time limit for reading the server's last replies after a failed write.
     std::optional<net::time_limit> last_words_;
     const std::shared_ptr<runtime::remote_clock> server_clock_ =
         std::make_shared<runtime::remote_clock>();

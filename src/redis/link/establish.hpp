@@ -9,11 +9,11 @@
 
 namespace holdfast::redis {
 
-/// Makes a connection and does the handshake, within `connect_timeout`. Never throws.
+/// Opens a connection and does the handshake, within `connect_timeout`. Never throws.
 ///
-/// On success returns nothing. `told` has the information about the server then, and the
-/// connection's clock is known. On failure returns the reason. The connection is cut then, and
-/// nothing was sent that matters to a lock.
+/// On success returns nothing. `told` then has the information about the server, and the connection
+/// has an estimate of the server's clock. On failure returns the reason. The connection is then
+/// closed, and no request about a lock was sent.
 asio::awaitable<std::optional<net::failure>> establish(node_context&, purpose, connection&,
                                                        introduction& told);
 

@@ -17,14 +17,14 @@ namespace {
 using kind = reply::kind;
 using std::chrono::microseconds;
 
-/// Returns whether the server only forbids or does not know the command. After any other error,
-/// such as LOADING or a missing password, requests would fail too.
+/// Returns whether the error only means that the server forbids or does not know the command. After
+/// any other error, such as LOADING or a missing password, requests would fail too.
 bool can_do_without(const reply& answer) {
     return classify(answer.text) == store_errc::no_permission ||
            answer.text.starts_with("ERR unknown") || answer.text.starts_with("ERR Unknown");
 }
 
-/// Upper bound for uptimes and clocks. Larger values are ignored.
+/// Upper bound of plausible uptimes and clock values, in seconds. Larger values are ignored.
 constexpr std::int64_t seconds_max = 1'000'000'000'000;
 
 /// Reads a reply to TIME: seconds and microseconds, as two texts.
@@ -67,7 +67,7 @@ handshake::handshake(const options& how, credentials who, std::string_view label
     , name_{client_name(label)} {
     if (!who_.password.empty() || !who_.user.empty())
         steps_.push_back(step::authenticate);
-    // Channels are the same in all databases. So a user who may not call SELECT can still
+    // All databases share the same channels. Therefore a user without the right to SELECT can still
     // subscribe.
     if (how.database != 0 && what_for != purpose::listening)
         steps_.push_back(step::select_database);
@@ -103,7 +103,7 @@ void handshake::compose(std::string& out) const {
         case step::ask_time:
             to.request({"TIME"});
             break;
-        case step::ask_identity: // servers before 7.0 accept only one section at a time
+        case step::ask_identity: // servers before 7.0 accept only one section in a request
             to.request({"INFO", "server"});
             break;
         case step::ask_history:
@@ -145,7 +145,7 @@ std::string_view handshake::awaited() const {
 void handshake::judge(const reply& answer) {
     const step asked = steps_.at(answered_);
     const bool must = asked == step::authenticate || asked == step::select_database;
-    if (asked == step::ask_node) // errors are ignored, because CLUSTER SLOTS reports them too
+    if (asked == step::ask_node) // ignore errors here, because CLUSTER SLOTS reports them too
         told_.node_id = answer.type == kind::text ? answer.text : std::string{};
     else if (answer.type != kind::error)
         judge_answer(asked, answer);
@@ -155,7 +155,8 @@ void handshake::judge(const reply& answer) {
     ++answered_;
 }
 
-/// Returns a hint for the user if SELECT failed as it does at a Sentinel, which has no databases.
+/// Returns a hint for the user if SELECT failed because the server is a Sentinel. Sentinels have no
+/// databases.
 std::string handshake::hint_at(step asked, const reply& answer) const {
     if (asked != step::select_database || !answer.text.starts_with("ERR unknown command"))
         return {};

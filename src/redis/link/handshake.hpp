@@ -13,36 +13,37 @@
 
 namespace holdfast::redis {
 
-/// Purpose of a connection. `commands` is the command connection: only it asks for the replication
-/// id. `more_commands` is an additional connection for requests: its loss is not reported to the
-/// observer. `listening` is the subscriber connection.
+/// Purpose of a connection. `commands` is the command connection: only this connection asks for the
+/// replication id. `more_commands` is an additional connection for requests: its loss is not
+/// reported to the observer. `listening` is the subscriber connection.
 enum class purpose { commands, more_commands, listening };
 
 /// Returns the client name for CLIENT SETNAME: printable, without spaces, at most 128 characters.
 std::string client_name(std::string_view label);
 
 /// Returns whether this reply to ROLE comes from a replica. A replica must not be asked about
-/// locks, because it may still have locks that its primary has deleted.
+/// locks, because it may still have locks that the primary has deleted.
 bool is_replica(const reply& role);
 
-/// Handshake of a new connection: all requests are sent at once, before any other request, and
-/// their replies are checked. There is no HELLO, because every server and proxy speaks RESP2.
+/// Handshake of a new connection. All its requests are sent at once, before any other request, and
+/// the replies are checked. There is no HELLO, because every server and proxy speaks RESP2.
 ///
-/// AUTH and SELECT must succeed. The other requests may fail: an ACL may forbid them, and an old
-/// server or a proxy may not know them.
+/// AUTH and SELECT must succeed. The server may reject the other requests because an ACL forbids
+/// them. An old server or a proxy may not know them.
 class handshake {
 public:
     handshake(const options&, credentials, std::string_view label, purpose);
 
     void compose(std::string& out) const;
 
-    /// Returns the command of the next expected reply. Empty if all replies have come.
+    /// Returns the name of the command whose reply is expected next. Empty if all replies have
+    /// come.
     std::string_view awaited() const;
 
     /// Checks the next reply. Throws `failure` if the connection cannot be used.
     void judge(const reply&);
 
-    /// Returns what the server told about itself.
+    /// Returns the information that the server gave about itself.
     const introduction& told() const { return told_; }
 
 private:

@@ -13,8 +13,8 @@
 namespace holdfast::redis {
 namespace {
 
-/// Returns an endpoint that is reached by its address, but whose TLS certificate must be for its
-/// name.
+/// Returns an endpoint with an address to connect to and a name. The TLS certificate must be for
+/// the name.
 target by_address(const server_address& named, std::string address,
                   std::optional<tls_options> tls) {
     if (tls && tls->server_name.empty())

@@ -20,7 +20,7 @@ using known_context = std::shared_ptr<const node_context>;
 using target = std::shared_ptr<const destination>;
 
 /// Group of questions that are sent to several servers at once. Some servers may reply late or
-/// never; `settled()` does not wait for all. Thread safety: only on the client's executor.
+/// never, so settled() does not wait for all of them. Thread safety: only on the client's executor.
 class inquiries : public std::enable_shared_from_this<inquiries> {
 public:
     struct answer {
@@ -29,41 +29,43 @@ public:
     };
     struct failing {
         server_address from;
-        std::string why; ///< error message with the address
+        std::string why; ///< error message, with the address of the server
     };
 
-    /// `words` contains `answers` requests. `wake` is rung at each reply and failure, until end().
+    /// `words` contains `answers` requests. `wake` is rung at each reply and at each failure, until
+    /// end() is called.
     inquiries(known_context, std::function<login()> who, std::string words, std::size_t answers,
               alarm& wake);
 
-    /// Asks a server over a new connection. If the name has several addresses, each address counts
-    /// as one server.
+    /// Asks a server over a new connection. If the server's name has several addresses, each
+    /// address counts as one server.
     void ask(const server_address&, const std::optional<tls_options>&, time_point limit);
 
-    /// Asks a server whose address is known, over a new connection.
+    /// Asks a server over a new connection to a given address.
     void ask(target, time_point limit);
 
-    /// Asks a server in another way: the awaitable returns its reply or throws.
+    /// Asks a server by means of the awaitable, which returns the reply or throws.
     void ask_by(server_address, asio::awaitable<reply>);
 
-    /// Number of replies that are enough: one, or more than half of the servers. After that,
-    /// settled() waits for the others only until `patience` is over.
+    /// Number of replies that are enough: one reply, or replies of more than half of the servers.
+    /// When enough replies have come, settled() waits for the other servers only until `patience`
+    /// is over.
     enum class enough : bool { one, most };
 
-    /// Waits until all servers have replied or failed, until enough have replied and `patience` is
-    /// over, or until `limit`. Also returns when `given_up` returns true; it is called when `wake`
-    /// rings.
+    /// Waits until the first of these events: all servers have replied or failed; enough servers
+    /// have replied and `patience` is over; the time is `limit`; `given_up` returns true.
+    /// `given_up` is called each time `wake` rings.
     asio::awaitable<void> settled(enough, duration patience, time_point limit,
                                   std::function<bool()> given_up);
 
-    /// Stops the questions. Servers that have not replied yet are ignored.
+    /// Stops the questions. Later replies are ignored.
     void end();
 
     std::size_t asked() const { return asked_; }
     std::size_t pending() const { return pending_; }
     const std::vector<answer>& answers() const { return answers_; }
     const std::vector<failing>& failures() const { return failures_; }
-    std::string troubles() const; ///< errors of servers that failed or have not replied yet
+    std::string troubles() const; ///< errors of servers without a reply
 
 private:
     using self = std::shared_ptr<inquiries>;

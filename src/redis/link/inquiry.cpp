@@ -22,8 +22,8 @@ asio::awaitable<void> send(connection& line) {
         co_await line.send_rest();
 }
 
-/// Returns whether the server refused the password because it has none. The password is not wrong
-/// then.
+/// Returns whether the server refused the password because the server has none. In that case the
+/// password is not wrong.
 bool is_unwanted(const reply& refusal) {
     return refusal.text.find("without any password") != std::string::npos ||
            refusal.text.find("no password is set") != std::string::npos;
@@ -49,8 +49,8 @@ asio::awaitable<std::string> log_in(connection& line, const login& how) {
     co_return "AUTH: " + said.text;
 }
 
-/// Throws the earlier login error if the server demands a login now. Such a server refuses all
-/// other requests too.
+/// Throws the earlier login error if the server now demands a login. Such a server refuses all
+/// requests without a login.
 void judge_unknown_user(const reply& answer, const std::string& refusal) {
     if (!refusal.empty() && answer.type == reply::kind::error && answer.text.starts_with("NOAUTH"))
         throw net::failure{store_errc::not_authenticated, refusal};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions to a server about other servers, over a connection made only for them.
+// Questions to a server about other servers, over a connection that is opened only for the
+// questions.
 #pragma once
 
 #include "redis/link/connection.hpp"
@@ -25,14 +26,14 @@ struct login {
     bool may_be_refused;
 };
 
-/// Connects, and logs in. Goes on without login if the server has no password. Returns the error if
-/// the login was refused but `may_be_refused` is set, otherwise an empty text. Throws `failure` if
-/// this is not done by `limit`.
+/// Connects and logs in. Continues without a login if the server has no password. Returns the error
+/// if the login was refused and `may_be_refused` is set; otherwise returns an empty text. Throws
+/// `failure` if the login is not complete at `limit`.
 asio::awaitable<std::string> greet(const node_context&, connection&,
                                    std::shared_ptr<const destination>, login, time_point limit);
 
-/// Sends the requests in `words` at once, and returns their `answers` replies. Ends the connection.
-/// Throws `failure` if the replies have not come by `limit`.
+/// Sends all requests in `words` at once, and returns the replies; `answers` is their number. Ends
+/// the connection. Throws `failure` if replies are missing at `limit`.
 asio::awaitable<std::vector<reply>> inquire(const node_context&, connection&,
                                             std::shared_ptr<const destination>, login,
                                             std::string words, std::size_t answers,

@@ -32,7 +32,7 @@ void link::talk() {
 }
 
 asio::awaitable<void> link::keep_connected(std::shared_ptr<void>) {
-    // Wait until talk() has returned, because its caller has not begun to wait yet.
+    // Wait until talk() has returned. Before that, its caller does not wait for the result yet.
     co_await asio::post(home_.executor, asio::use_awaitable);
     while (!closed_ && talker_.wants_to_talk()) {
         if (home_.time.now() < not_before_) {
@@ -45,7 +45,7 @@ asio::awaitable<void> link::keep_connected(std::shared_ptr<void>) {
         try {
             line = line_ = std::make_shared<connection>(home_, context_.how);
             failed = co_await establish(context_, purpose_, *line, told);
-        } catch (const std::exception& why) { // out of memory, for example; the loop must go on
+        } catch (const std::exception& why) { // for example out of memory; the loop must go on
             failed.emplace(errc::unreachable, why.what());
         }
         if (failed) {
@@ -93,7 +93,7 @@ asio::awaitable<net::failure> link::converse(connection& line) {
             const time_point now = home_.time.now();
             while (reply* const answer = line.next())
                 talker_.hear(*answer, now);
-            flush(); // callers that got a reply may have sent new requests
+            flush(); // callers that got a reply may have queued new requests
             co_await line.receive();
         }
     } catch (const net::failure& why) {
@@ -113,7 +113,8 @@ void link::conversation_ended(const net::failure& why) {
     if (closed_)
         return;
     if (!std::exchange(moves_, false)) {
-        // If a server accepts connections but drops them at once, the backoff must go on growing.
+        // Some servers accept connections but drop them at once. The backoff must grow in that case
+        // too, so reset it only after a longer connection.
         if (home_.time.now() - connected_since_ > context_.how.backoff_max)
             backoff_.reset();
         pause();

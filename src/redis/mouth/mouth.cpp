@@ -36,7 +36,7 @@ asio::awaitable<reply> mouth::ask(const script& what, request::names_list keys,
         enqueue(mine);
     };
     co_await asio::async_initiate<const asio::deferred_t, void()>(begin, asio::deferred);
-    co_return mine.take_answer(); // this object may be gone by now
+    co_return mine.take_answer(); // this object may be destroyed by now
 }
 
 void mouth::admit(const call_wishes& wishes) const {
@@ -53,7 +53,7 @@ void mouth::admit(const call_wishes& wishes) const {
 void mouth::enqueue(request& asked) {
     if (auto slot = asio::get_associated_cancellation_slot(asked.resume); slot.is_connected())
         slot.assign([this, &asked](asio::cancellation_type) {
-            if (asked.standing != request::stage::apart) // otherwise `this` may be gone
+            if (asked.standing != request::stage::apart) // otherwise `this` may be destroyed
                 withdraw(asked);
         });
     pipeline_.ask(asked, context_->home.time.now(), patience_);
@@ -88,8 +88,8 @@ void mouth::connected(const introduction& told) {
     meet(told);
 }
 
-// Reports the new connection. The server may have forgotten holds, and their holders must learn
-// that soon.
+// Reports the new connection. The server may have lost holds, and their holders must learn that
+// soon.
 void mouth::meet(const introduction& told) {
     const portrait::meeting which = portrait_.meet(told, last_heard_);
     if (purpose_ != purpose::commands) {
@@ -97,7 +97,7 @@ void mouth::meet(const introduction& told) {
             context_->other_met(told);
         return;
     }
-    if (context_->shared_met) // must be called before any request about a hold
+    if (context_->shared_met) // call it before any request about a hold
         context_->shared_met(portrait_.server());
     if (which != portrait::meeting::first && context_->doubt)
         context_->doubt(which == portrait::meeting::other_or_unknown);
@@ -168,7 +168,7 @@ void mouth::hear(reply& answer, time_point received_at) {
     if (written->what == question::wait)
         return confirmation_given(answer);
     if (!written->asker)
-        return; // a reply to PING, or a late reply; neither is an error
+        return; // a reply to PING, or the reply to a request that timed out: no error
     answer_given(*written->asker, answer, *written, received_at);
 }
 
@@ -198,13 +198,13 @@ void mouth::confirmation_given(const reply& said) {
         pipeline_.forget(*one);
         note_confirmation(one->answer, said);
     }
-    // A resumed caller may change anything, so all results are stored first.
+    // Store all results first, because a resumed caller may change anything.
     for (request* const one : all)
         resume(*one);
 }
 
-/// Leaves the server if it has become a replica. Behind a name or a proxy, another server is the
-/// primary then. This connection would stay at the replica, which refuses every request.
+/// Leaves the server if it has become a replica. Behind a name or a proxy, another server is then
+/// the primary. This connection would stay at the replica, which refuses every request.
 void mouth::judge(const reply& answer, question what) {
     const bool refused = answer.type == reply::kind::error && tells_of_demotion(answer.text);
     const bool demoted = what == question::role && is_replica(answer);
@@ -223,7 +223,7 @@ void mouth::resume(request& done) {
         std::move(waiter)();
     } catch (...) {
         // The user's completion handler threw. The exception must leave the function that runs the
-        // executor, as always in Asio. It must not end the loop that called the handler.
+        // executor, as usual in Asio. It must not end the coroutine that called the handler.
         auto throw_again = [bug = std::current_exception()] { std::rethrow_exception(bug); };
         asio::post(context_->home.executor, std::move(throw_again));
     }
@@ -233,7 +233,7 @@ void mouth::end(const std::vector<request*>& all, const net::failure& why) {
     const auto shared = std::make_shared<const net::failure>(why);
     for (request* const one : all)
         one->failed = shared;
-    // A resumed caller may change anything, so all results are stored first.
+    // Store all results first, because a resumed caller may change anything.
     for (request* const one : all)
         resume(*one);
 }
@@ -280,7 +280,7 @@ void mouth::limit_reached(time_point now) {
         link_.cut(unanswered(patience_));
     else if (!owed_since && link_.connected() && idle_until() <= now)
         idle();
-    // A resumed caller may change anything, so all results are stored first.
+    // Store all results first, because a resumed caller may change anything.
     for (request* const one : late)
         resume(*one);
 }

@@ -14,46 +14,46 @@
 
 namespace holdfast::redis {
 
-/// Connection for pipelined requests (`mouth`). Requests that come during a write are sent with the
-/// next write. Replies are matched to requests by their order.
+/// Connection for pipelined requests (`mouth`). Requests that are added during a write are sent
+/// with the next write. Replies are matched to requests by their order.
 ///
 ///   asked ─▶ queued ─▶ written ─▶ answered
 ///              │          ├─▶ timeout: outcome_unknown. Its reply is still expected, because later
 ///              │          │   requests are carried out after it. After twice the timeout the
-///              │          │   connection is given up
+///              │          │   connection is ended
 ///              │          └─▶ connection lost: outcome_unknown
 ///              └─▶ timeout, or no connection can be made: unreachable. If a connection is lost,
 ///                  queued requests wait for the next connection
 ///
-/// Waiting callers are resumed by the loop that reads replies.
+/// Waiting callers are resumed by the coroutine that reads replies.
 ///
-/// If replicas must confirm, a WAIT follows each batch of requests, once for the whole batch.
-/// Nothing more is written until its reply has come; the next batch collects meanwhile. The replies
-/// of the batch are held back until then. Such a connection carries no other requests, because
-/// a slow replica would delay them.
+/// If replicas must confirm, the connection sends one WAIT after each batch of requests. It sends
+/// nothing more until the reply to WAIT has come; meanwhile new requests form the next batch. It
+/// also holds back the replies of the batch until then. Such a connection carries no requests
+/// without replicas, because a slow replica would delay them.
 ///
 /// The connection for `purpose::commands` stays open while this client holds any lock. After each
 /// reconnection it reports that all holds may be lost (`doubt`). Other connections are closed when
 /// they are idle.
 class mouth final : public std::enable_shared_from_this<mouth>, private talker {
 public:
-    /// `replicas` is the number of replicas that must confirm each request on this connection. 0
-    /// means none.
+    /// `replicas` is the number of replicas that must confirm each request on this connection. The
+    /// value 0 means that no replica must confirm.
     mouth(std::shared_ptr<node_context>, purpose, std::uint8_t replicas = 0);
 
-    /// Does the same as node::call().
+    /// Runs a script; see node::call().
     asio::awaitable<reply> ask(const script&, request::names_list keys,
                                request::arguments_list arguments, const call_wishes&);
 
-    /// Connects now if there is no connection, even without a request.
+    /// Opens the connection now if it is not open, even without a request.
     void stay_connected();
 
-    /// Returns whether a request has timed out here and no reply has come since.
+    /// Returns whether a request has timed out on this connection and no reply has come since.
     bool silent() const {
         return link_.connected() && (stuck_ || pipeline_.owes_what_was_given_up());
     }
 
-    /// Returns whether a reply is owed on the present connection.
+    /// Returns whether a reply is missing on the present connection.
     bool owes() const { return link_.connected() && pipeline_.owed_since().has_value(); }
 
     /// Returns whether the reply came over the present connection.
@@ -61,40 +61,41 @@ public:
 
     server_identity identity() const { return portrait_.identity(); }
 
-    /// Ends the connection. Requests that were sent over it end as outcome_unknown.
+    /// Ends the connection. Requests that were sent end as outcome_unknown.
     void cut(const net::failure& why) { link_.cut(why); }
-    /// Ends the connection and makes the next one at once.
+    /// Ends the connection and opens a new connection at once.
     void move(const net::failure& why) { link_.move(why); }
 
-    /// Ends the connection if it owes a reply since `since` or longer. Returns whether it did. A
-    /// connection that waits for replicas stays, because such a reply may take long.
+    /// Ends the connection if a reply has been missing since `since` or longer. Returns whether the
+    /// connection was ended. A connection that waits for replicas stays, because their confirmation
+    /// may take long.
     bool cut_silent(time_point since, const net::failure& why);
 
     /// Sends a PING or ROLE to test the connection.
     void ask_if_there();
 
-    /// Ends the connection, or the attempt to make one, if it may lead to another server than
+    /// Ends the connection, or the attempt to connect, if it may lead to another server than
     /// `server_in_use`.
     void follow(const server_in_use&, const net::failure& why);
 
     bool is_connected() const { return link_.connected(); }
 
-    /// Ends all waiting requests with `errc::closed`. They are resumed after this call has
+    /// Ends all waiting requests with `errc::closed`. Their callers are resumed after this call has
     /// returned.
     void close();
 
-    /// Does the same because the server is not used any more. Requests that were sent end as
+    /// Ends all requests because the server is not used any more. Requests that were sent end as
     /// outcome_unknown, and all others as unreachable.
     void retire(const std::string& why);
 
 private:
-    /// Maximum size of one write in bytes. Requests beyond that stay in the queue, where they can
-    /// still be withdrawn.
+    /// Maximum size of one write in bytes. Further requests stay in the queue, where they can still
+    /// be withdrawn.
     static constexpr std::size_t batch_bytes_max = 256 * 1024;
 
-    /// Longest silence before the connection is tested. The usual value is a third of the default
-    /// lease time, but at least `command_timeout`. A server that vanished without notice is found
-    /// in this way.
+    /// Longest silence before the connection is tested. The test finds a server that vanished
+    /// without notice. The usual value is a third of the default lease time, but at least
+    /// `command_timeout`.
     static constexpr duration idle_max = std::chrono::minutes{1};
 
     using question = pipeline::question;
@@ -143,9 +144,9 @@ private:
     portrait portrait_;
     question idle_question_ = question::ping;
     bool question_is_due_ = false;
-    bool stays_ = false;                 // a connection is wanted even without requests
+    bool stays_ = false;                 // whether the connection is needed even without requests
     bool stuck_ = false;                 // a request timed out before the connection accepted it
-    std::optional<net::failure> closed_; // failure of later requests
+    std::optional<net::failure> closed_; // failure of later requests, once closed
     link link_;
     net::lookout lookout_;
 };

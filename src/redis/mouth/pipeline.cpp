@@ -18,7 +18,7 @@ void pipeline::ask(request& asked, time_point now, duration patience) {
     asked.standing = request::stage::queued;
     queued_.push_back(asked);
     if (!asked.hurried) {
-        waiting_.push_back(asked); // stays sorted, because all requests here have the same timeout
+        waiting_.push_back(asked); // stays sorted, because all requests in it have the same timeout
         return;
     }
     auto place = hurried_.end(); // few requests, nearly always in order

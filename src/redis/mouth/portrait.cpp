@@ -7,18 +7,18 @@
 namespace holdfast::redis {
 namespace {
 
-/// Largest error of an uptime. Servers subtract two times in whole seconds, so an uptime of 5 may
-/// mean a start 4 seconds ago.
+/// Largest error of an uptime. Servers compute it from two times in whole seconds, so an uptime of
+/// 5 may mean a start 4 seconds ago.
 constexpr std::chrono::seconds uptime_rounding{1};
 
 std::optional<time_point> later_of(std::optional<time_point> one, std::optional<time_point> other) {
-    return std::max(one, other); // an empty time counts as the earliest
+    return std::max(one, other); // an empty time is earlier than any other
 }
 
 } // namespace
 
 // Compares the history of the data, not only the process. A primary that was demoted and promoted
-// again may have another server's data, but it has its old run_id.
+// again keeps its run_id, but it may have another server's data.
 portrait::meeting portrait::meet(const introduction& told, time_point now) {
     const bool same = !told.replication_id.empty() && told.replication_id == replication_id_;
     const bool same_process = same && !told.run_id.empty() && told.run_id == run_id_;

@@ -11,19 +11,18 @@
 
 namespace holdfast::redis {
 
-/// Identity of the server that a connection leads to, updated after each handshake.
+/// Identity of the server that a connection leads to. Updated after each handshake.
 class portrait {
 public:
-    /// Result of a handshake: the first server, the same server as before, or another or unknown
-    /// server.
+    /// Result of a handshake. `first`: no server was known before. `same`: the server is the same
+    /// as before. `other_or_unknown`: it is another server, or may be.
     enum class meeting { first, same, other_or_unknown };
     meeting meet(const introduction&, time_point now);
 
     /// Returns the server that the connection leads to.
     server_in_use server() const { return {run_id_, may_be_another_}; }
 
-    /// Records that the connection is lost. The server may have restarted when the next connection
-    /// is made.
+    /// Records the loss of the connection. The server may restart before the next connection.
     void lost(time_point now);
 
     server_identity identity() const { return {run_id_, forgets_before_}; }
@@ -34,8 +33,8 @@ private:
     std::string run_id_;
     std::string replication_id_;
     std::optional<time_point> forgets_before_;
-    // Value of `forgets_before_` before the loss; it is used again if the server is the same
-    // process.
+    // Value of `forgets_before_` before the loss. It applies again if the next connection leads to
+    // the same process.
     std::optional<time_point> before_loss_;
 };
 

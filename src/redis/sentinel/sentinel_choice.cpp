@@ -7,8 +7,7 @@
 namespace holdfast::redis {
 namespace {
 
-/// Maximum number of former primaries that are remembered. It is more than the usual number of
-/// servers.
+/// Maximum number of former primaries in the list. It is more than the usual number of servers.
 constexpr std::size_t left_max = 8;
 
 std::optional<std::uint64_t> newest_of(std::span<const sentinel_answer> answers) {
@@ -37,13 +36,14 @@ bool share_any(const std::vector<server_address>& one, const std::vector<server_
     });
 }
 
-/// Group of replies from Sentinels that watch the same servers (`watchers`), and these servers.
+/// Group of replies from Sentinels that watch the same servers (`watchers`), together with these
+/// servers.
 struct watchers {
     std::vector<sentinel_answer> answers;
     std::vector<server_address> servers;
 };
 
-/// Adds a reply to the groups. Merges all groups that name a server which the reply names too.
+/// Adds a reply to the groups. Merges all groups that have a server in common with the reply.
 void join(std::vector<watchers>& all, const sentinel_answer& one) {
     watchers joined{{one}, servers_of(one)};
     for (watchers& each : all) {
@@ -86,8 +86,8 @@ sentinel_choice::verdict sentinel_choice::decide(std::span<const sentinel_answer
     return verdict::moves;
 }
 
-/// Returns the replies of Sentinels that watch our servers. If there are none, or if no server is
-/// known yet, returns the replies of the largest group.
+/// Returns the replies of Sentinels that watch our servers. Returns the replies of the largest
+/// group if no Sentinel watches our servers or if no server is known yet.
 std::vector<sentinel_answer>
 sentinel_choice::of_our_service(std::span<const sentinel_answer> answers) const {
     const bool all_tell = std::ranges::all_of(
@@ -125,7 +125,8 @@ sentinel_choice::proposal sentinel_choice::propose(std::span<const sentinel_answ
     return made;
 }
 
-/// Elects the server that most of the replies name. In a tie, the present primary wins.
+/// Elects the server that most of the replies name. If two servers have equally many votes, the
+/// present primary wins.
 void sentinel_choice::elect(proposal& made, std::span<const sentinel_answer> answers) const {
     for (const sentinel_answer& one : answers) {
         const auto votes = static_cast<std::size_t>(

@@ -38,8 +38,8 @@ target sentinel_ear::next_target() {
     return std::make_shared<const destination>(sentinel_at(where), set.tls);
 }
 
-// Errors are not reported. The next Sentinel is tried, and all Sentinels are asked periodically
-// anyway.
+// Errors are not reported, because the next Sentinel is tried, and all Sentinels are asked
+// periodically anyway.
 asio::awaitable<void> sentinel_ear::keep_hearing(self mine) {
     const store_context& home = mine->context_->home;
     net::backoff pause{pause_min, pause_max};
@@ -88,7 +88,7 @@ void sentinel_ear::take(const reply& said) {
         tell_(*heard);
 }
 
-/// Sends a PING after a silence, and cuts the connection if no reply comes. Otherwise the loss of a
+/// Sends a PING after a silence, and ends the connection if no reply comes. Otherwise the loss of a
 /// Sentinel that vanished without notice would never be found.
 asio::awaitable<void> sentinel_ear::notice_silence(self mine, shared_connection line) {
     const clock& time = mine->context_->home.time;

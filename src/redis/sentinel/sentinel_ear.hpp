@@ -9,14 +9,14 @@
 
 namespace holdfast::redis {
 
-/// Subscription to the primary switches that one Sentinel announces. After a loss it goes on with
-/// the next Sentinel. The Sentinel that leads a failover announces it a second later than the
-/// others. Therefore a client uses two of these, to hear of a switch in time.
+/// Subscription to the primary switches that one Sentinel announces. After a loss it continues with
+/// the next Sentinel. A client uses two of these subscriptions, because the Sentinel that leads a
+/// failover announces the switch a second later than the others.
 class sentinel_ear : public std::enable_shared_from_this<sentinel_ear> {
 public:
     using news = std::function<void(const primary_switch&)>;
 
-    /// `first` is the index of the first Sentinel to use in the list.
+    /// `first` is the index in the list of the Sentinel to use first.
     sentinel_ear(known_context, std::size_t first, news);
 
     void open();

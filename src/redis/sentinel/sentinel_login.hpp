@@ -9,7 +9,7 @@
 
 namespace holdfast::redis {
 
-/// Returns the address of a Sentinel, with port 26379 if none is given.
+/// Returns the address of a Sentinel. The port is 26379 if none is given.
 inline server_address sentinel_at(server_address where) {
     constexpr std::uint16_t usual_port = 26379;
     if (where.port == 0)
@@ -18,7 +18,8 @@ inline server_address sentinel_at(server_address where) {
 }
 
 /// Returns the login for a Sentinel: its own user and password if the options have them, otherwise
-/// those of the servers. A Sentinel may refuse the servers' password and still answer questions.
+/// the user and password of the servers. A Sentinel may refuse the servers' password and still
+/// answer questions.
 inline login sentinel_login(const node_context& context) {
     const sentinel_options& own = *context.how.sentinel;
     if (own.own_login || !own.user.empty() || !own.password.empty())

@@ -41,12 +41,12 @@ asio::awaitable<void> sentinel_watch::find(time_point limit) {
 }
 
 void sentinel_watch::begin() {
-    unknown_service_ = false; // the Sentinels may have learnt of the service meanwhile
+    unknown_service_ = false; // the Sentinels may know the service by now
     if (closed_ || std::exchange(running_, true))
         return;
     const auto tell = while_alive(shared_from_this(), &sentinel_watch::hear);
     const std::size_t sentinels = context_->how.sentinel->addresses.size();
-    // Random, so that clients spread over the Sentinels.
+    // Start at a random Sentinel, so that clients spread over the Sentinels.
     const std::size_t first = context_->home.random() % sentinels;
     for (std::size_t i = 0; i < std::min(ears_max, sentinels); ++i) {
         ears_.push_back(std::make_shared<sentinel_ear>(context_, first + i, tell));
@@ -76,7 +76,7 @@ asio::awaitable<void> sentinel_watch::rest() {
     const time_point hurried =
         net::later(now, hurried_min + (hurried_max - hurried_min) * jitter / 1000);
     const time_point unhurried_at = net::later(now, unhurried - unhurried * jitter / 5000);
-    // The pause is kept even if `wake_` is rung often.
+    // Keep the pause even if `wake_` is rung often.
     while (!closed_) {
         judge_late(true);
         const time_point here = home.time.now();
@@ -107,8 +107,9 @@ asio::awaitable<void> sentinel_watch::ask_all() {
     judge_late(true);
 }
 
-/// Evaluates the rounds that got another reply or failure since their last evaluation, and drops
-/// finished rounds. The last round is evaluated only after enough of its replies have come.
+/// Evaluates each round that got another reply or failure since its last evaluation, and drops
+/// finished rounds. The last round is evaluated only if `also_of_the_last` is set, because enough
+/// of its replies must have come first.
 void sentinel_watch::judge_late(bool also_of_the_last) {
     for (std::size_t i = 0; !closed_ && i + (also_of_the_last ? 0 : 1) < rounds_.size(); ++i) {
         const std::shared_ptr<inquiries> asked = rounds_[i].asked;
@@ -150,7 +151,7 @@ void sentinel_watch::hear(const primary_switch& heard) {
         return;
     if (choice_.hear(heard))
         go_to(*choice_.primary(), "a Sentinel");
-    in_trouble(); // the others may know more
+    in_trouble(); // ask the other Sentinels too: they may know more
 }
 
 void sentinel_watch::go_to(const server_address& where, const std::string& told_by) {

@@ -14,14 +14,14 @@
 
 namespace holdfast::redis {
 
-/// Finds the primary by asking its Sentinels, and stores it in `node_context::where`. The Sentinels
-/// are asked when a connection is first wanted. They are asked often while there is trouble, and
-/// otherwise periodically. They are also asked when one of two subscribed Sentinels announces a
-/// switch.
+/// Finds the primary by asking its Sentinels, and stores its address in `node_context::where`. The
+/// Sentinels are asked when a connection is first needed. After that they are asked often during
+/// trouble, and periodically without trouble. They are also asked when one of two subscribed
+/// Sentinels announces a switch.
 class sentinel_watch : public std::enable_shared_from_this<sentinel_watch> {
 public:
-    /// `moved` is called on the executor when the primary has changed. Its argument says who told
-    /// so.
+    /// `moved` is called on the executor when the primary has changed. Its argument names the
+    /// source of this information.
     using on_move = std::function<void(const std::string& told_by)>;
     sentinel_watch(std::shared_ptr<node_context>, on_move);
 
@@ -32,15 +32,15 @@ public:
     void close();
 
 private:
-    /// How long trouble lasts after its last report.
+    /// Time for which trouble lasts after it was last reported.
     static constexpr duration trouble_lasts = std::chrono::seconds{1};
     /// Time between two rounds of questions during trouble, with jitter.
     static constexpr duration hurried_min{100};
     static constexpr duration hurried_max{250};
     /// Time between two rounds of questions without trouble.
     static constexpr duration unhurried = std::chrono::seconds{10};
-    /// How long the other Sentinels are waited for after more than half have replied. A later reply
-    /// is evaluated when it comes.
+    /// Longest wait for the other Sentinels after more than half have replied. A later reply is
+    /// evaluated when it arrives.
     static constexpr duration settles_in{300};
 
     static constexpr std::size_t ears_max = 2;
@@ -64,11 +64,11 @@ private:
         std::shared_ptr<inquiries> asked;
         std::size_t judged = 0; ///< number of replies and failures at the last evaluation
     };
-    std::vector<round> rounds_; // rounds in which some Sentinels have not replied yet
+    std::vector<round> rounds_; // rounds in which the reply of some Sentinel is missing
     std::vector<std::shared_ptr<sentinel_ear>> ears_;
     std::set<alarm*> finders_;
-    std::string silence_ = "no Sentinel has answered yet"; // why `where` is not known
-    bool unknown_service_ = false; // no Sentinel that replied knows the service
+    std::string silence_ = "no Sentinel has answered yet"; // reason why `where` is not known
+    bool unknown_service_ = false; // no Sentinel with a reply knows the service
     bool running_ = false;
     time_point trouble_until_ = time_point::min();
     bool closed_ = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a cluster node says about slots. No I/O.
+// Readers of a cluster node's replies about slots. No I/O.
 #pragma once
 
 #include "redis/survey/report.hpp"
@@ -18,9 +18,9 @@ class slot_map;
 /// only its own: `[93->-id]` is migrating, `[93-<-id]` is importing.
 open_slots open_in(std::string_view nodes);
 
-/// Returns the slots for which a node's CLUSTER SLOTS reply names another owner than the map. Such
-/// a node is behind the others. Slots for which it names no owner do not count. Throws as
-/// read_slots() does.
+/// Returns the slots for which a node's CLUSTER SLOTS reply names another owner than the map. A
+/// node with such slots is behind the other nodes. Slots for which the node names no owner do not
+/// count. Throws the errors of read_slots().
 std::optional<dissent> dissent_in(const reply& slots, const server_address& asked, const slot_map&);
 
 } // namespace holdfast::redis

@@ -13,14 +13,15 @@ namespace {
 using kind = reply::kind;
 using std::chrono::microseconds;
 
-/// Questions, in the order of sending. A second TIME comes last. If a proxy sends the requests to
-/// different servers, a jump between the two times can show it.
+/// Questions, in the order of sending. TIME is sent a second time at the end, because the
+/// difference between the two times can show a jump. A jump may mean that a proxy sends the
+/// requests to different servers.
 enum question : std::size_t {
     first_time,
     of_itself,
     of_files,
     of_replicas,
-    of_cluster, // from here on only for cluster nodes
+    of_cluster, // the questions from here on are only for cluster nodes
     of_slots,
     of_nodes,
     of_listeners,
@@ -47,8 +48,8 @@ clock_reading reading_of(microseconds date, const reply& said) {
             date - said.sent_at.time_since_epoch()};
 }
 
-/// Returns whether the server's clock jumped between its two times. It jumped if it went back, or
-/// if more time passed on it than on this client's clock.
+/// Returns whether the server's clock jumped between the two replies to TIME. It jumped if it went
+/// back, or if it advanced more than this client's clock did.
 bool is_jump(microseconds first, microseconds last, const reply& said) {
     const microseconds passed = last - first;
     return passed < microseconds::zero() || passed > said.received_at + tick - said.sent_at;
@@ -62,7 +63,7 @@ void read_clock(const reply& first, const reply& last, server_report& told) {
     told.clock_jumps = is_jump(*before, *after, last);
 }
 
-/// Returns the value of a name in a list of names and values.
+/// Returns the value that follows a name in a list of names and values.
 std::string_view setting_in(const reply& said, std::string_view name) {
     if (said.type != kind::array)
         return {};

@@ -10,7 +10,8 @@
 namespace holdfast::redis {
 namespace {
 
-/// Returns a field of a line such as `ip=127.0.0.1,port=6380,state=online,offset=14,lag=0`.
+/// Returns the value of a field in a line like
+/// `ip=127.0.0.1,port=6380,state=online,offset=14,lag=0`.
 std::string_view part_of(std::string_view replica, std::string_view name) {
     while (!replica.empty()) {
         const std::string_view part = replica.substr(0, replica.find(','));

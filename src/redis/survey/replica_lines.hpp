@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a primary says about its replicas in INFO. No I/O.
+// Readers of the lines about replicas in a primary's INFO. No I/O.
 #pragma once
 
 #include <holdfast/redis/options.hpp>
@@ -13,7 +13,8 @@ namespace holdfast::redis {
 /// Returns the addresses of the replicas.
 std::vector<server_address> replicas_in(std::string_view info);
 
-/// Returns the number of replicas in the state `online`, which have the primary's data.
+/// Returns the number of replicas in the state `online`. Replicas in this state have the primary's
+/// data.
 std::size_t replicas_online_in(std::string_view info);
 
 } // namespace holdfast::redis

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports about the servers of one deployment. Only values.
+// Reports about the servers of one deployment. The types have values only, no functions.
 #pragma once
 
 #include "redis/sentinel/sentinel_words.hpp"
@@ -18,15 +18,15 @@ namespace holdfast::redis {
 
 enum class telling : std::uint8_t;
 
-/// Bounds of the difference between a server's date and this client's clock. This client's clock
-/// does not show a date. So a reading is useful only in comparison with the reading of another
-/// server.
+/// Lower and upper bound of the difference between a server's date and this client's clock. This
+/// client's clock does not show a date. Therefore one reading alone is useless, but two readings
+/// show the difference between two servers.
 struct clock_reading {
     std::chrono::microseconds least{};
     std::chrono::microseconds most{};
 };
 
-/// Slots that are being migrated to or from a server: their number and the first of them.
+/// Slots that are being migrated to or from a server: their number, and the first slot.
 struct open_slots {
     std::size_t count = 0;
     std::uint16_t first = 0;
@@ -39,24 +39,24 @@ struct dissent {
     server_address named{};
 };
 
-/// What one server said. A member is empty if the server refused to tell it. All members are empty
-/// if the server did not reply.
+/// Replies of one server. A member is empty if the server refused the question. All members are
+/// empty if the server did not reply.
 struct server_report {
-    std::string address{}; ///< for messages
+    std::string address{}; ///< address for messages
     std::string trouble{}; ///< why the server did not reply
     std::string info{};    ///< reply to INFO
     std::optional<clock_reading> clock{};
-    bool clock_jumps = false;     ///< the clock jumped between two replies on one connection
-    std::string fsync{};          ///< policy for writing the append-only file to disk
+    bool clock_jumps = false;     ///< the clock jumped between two replies of one connection
+    std::string fsync{};          ///< appendfsync: when the append-only file is written to disk
     std::string wait_refusal{};   ///< the error reply to WAIT, if WAIT is refused
-    bool closed_to_files = false; ///< CONFIG GET is refused
+    bool closed_to_files = false; ///< whether CONFIG GET is refused
 
     // Only for a cluster node.
     std::optional<duration> node_timeout{};
     std::optional<bool> replicas_migrate{};
     std::optional<open_slots> open{};
     std::optional<dissent> other_view{};
-    std::optional<bool> plain_listeners{}; ///< lock channels have subscribers of this form
+    std::optional<bool> plain_listeners{}; ///< lock channels have subscribers in the plain form
     std::optional<bool> shard_listeners{};
 };
 
@@ -68,7 +68,7 @@ struct shard_report {
 
 struct sentinel_report {
     std::string address{};
-    std::string trouble{}; ///< why it does not tell the primary
+    std::string trouble{}; ///< why the Sentinel did not name the primary
     std::optional<server_address> primary{};
     std::optional<service_facts> service{};
 };

@@ -12,7 +12,7 @@
 namespace holdfast::redis {
 namespace {
 
-/// Returns why no server replied.
+/// Returns the reason why no server replied.
 std::string silence_of(const inquiries& one) {
     const std::string told = one.troubles();
     return told.empty() ? "no answer in time" : told;
@@ -36,7 +36,7 @@ sentinel_report read_sentinel_report(const server_address& where, const inquirie
 
 } // namespace
 
-/// Questions to several servers at once. The destructor stops them.
+/// Groups of questions to several servers that run at once. The destructor stops the questions.
 class surveyor::rounds {
 public:
     explicit rounds(surveyor& of)

@@ -12,8 +12,8 @@
 
 namespace holdfast::redis {
 
-/// Inspects all servers of a deployment, each over a connection made only for this. Thread safety:
-/// only on the client's executor.
+/// Inspects all servers of a deployment. Each server is asked over a connection that is opened only
+/// for this. Thread safety: only on the client's executor.
 class surveyor : public std::enable_shared_from_this<surveyor> {
 public:
     explicit surveyor(known_context);
@@ -28,7 +28,7 @@ public:
     void close();
 
 private:
-    /// How long the other addresses of a name are waited for after one address has replied.
+    /// Longest wait for the other addresses of a name after one address has replied.
     static constexpr duration settles_in{300};
 
     class rounds;

@@ -35,22 +35,22 @@ constexpr std::array by_beginning{
     meaning{"Script killed", store_errc::script_killed},
     meaning{"The user executing the script can't", store_errc::no_permission}, // in a script, 7.0
     meaning{"ACL failure in script", store_errc::no_permission},     // in a script, since 7.2
-    meaning{"hash value is not an integer", store_errc::wrong_type}, // a foreign hash
+    meaning{"hash value is not an integer", store_errc::wrong_type}, // a hash of another program
 };
 
-/// Error of a script that declared no keys. Servers do not go down during a script. So the first
-/// command of the script was refused, and the script did nothing.
+/// Error of a script that declared no keys. A server does not go down during a script. Therefore
+/// the first command of the script was refused, and the script changed nothing.
 constexpr std::string_view down_in_script = " while the cluster is down";
 
-/// Error texts of 7.0 and before, of 8.0, and of a slot without a server.
+/// Error texts of version 7.0 and earlier, of 8.0, and for a slot without a server.
 constexpr std::array absence{
     std::string_view{"attempted to access a non local key"},
     std::string_view{"because undeclared keys were accessed during rehashing"},
     std::string_view{"attempted to access a slot not served"},
 };
 
-/// Removes the report that servers before 7.0 put in front of an error in a script, such as `ERR
-/// Error running script (call to f_…): @user_script:1: WRONGTYPE Operation against …`.
+/// Removes the prefix that servers before 7.0 put in front of an error in a script. An example is
+/// `ERR Error running script (call to f_…): @user_script:1: WRONGTYPE Operation against …`.
 std::string_view without_report(std::string_view error) {
     if (!error.starts_with("ERR Error running script"))
         return error;

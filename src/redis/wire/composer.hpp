@@ -10,8 +10,8 @@
 
 namespace holdfast::redis {
 
-/// Writer of requests in RESP, which appends them to a buffer. Each word is sent with its length,
-/// so a name may contain any bytes.
+/// Writer of requests in RESP. It appends the requests to a buffer. Each word is sent with its
+/// length, so a name may contain any bytes.
 class composer {
 public:
     explicit composer(std::string& out)

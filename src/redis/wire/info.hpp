@@ -5,8 +5,8 @@
 
 namespace holdfast::redis {
 
-/// Returns the value of a field in a reply to INFO, which has lines of `field:value`. Empty if the
-/// field is missing.
+/// Returns the value of a field in a reply to INFO. The reply has lines of the form `field:value`.
+/// The result is empty if the field is missing.
 std::string_view info_field(std::string_view info, std::string_view field);
 
 } // namespace holdfast::redis

@@ -13,7 +13,7 @@ bool says(std::string_view error, std::string_view words) {
     return error.find(words) != error.npos;
 }
 
-/// Returns the command in a text such as `… to run the 'client|setname' command`.
+/// Returns the command named in a text like `… to run the 'client|setname' command`.
 std::string_view command_named_in(std::string_view error) {
     constexpr std::string_view before = "run the '";
     const std::size_t begin = error.find(before);
@@ -23,7 +23,8 @@ std::string_view command_named_in(std::string_view error) {
     return error.substr(0, error.find('\''));
 }
 
-/// Returns the line in a text such as `… script: f_1, on @user_script:13.`, or 0 if there is none.
+/// Returns the line number in a text like `… script: f_1, on @user_script:13.`. Returns 0 if there
+/// is none.
 std::size_t line_named_in(std::string_view error) {
     constexpr std::string_view before = "@user_script:";
     const std::size_t begin = error.find(before);
@@ -39,7 +40,8 @@ std::string_view line_of(std::string_view text, std::size_t number) {
     return text.substr(0, text.find('\n'));
 }
 
-/// Returns the commands that a piece of Lua calls with `call`, each as an ACL right.
+/// Returns the commands in a piece of Lua text that are called through `call`, each as an ACL
+/// right.
 std::string rights_for(std::string_view lua, std::string_view call) {
     std::string all;
     for (auto at = lua.find(call); at != lua.npos; at = lua.find(call)) {
@@ -51,8 +53,8 @@ std::string rights_for(std::string_view lua, std::string_view call) {
     return all;
 }
 
-/// Returns the commands that a script gives to helper functions (parts/request.lua), which do not
-/// name the command themselves.
+/// Returns the commands that a script passes to helper functions (parts/request.lua). The helper
+/// functions do not contain the names of these commands.
 std::string rights_handed_on(std::string_view lua) {
     std::string all;
     for (const char* const before : {"change('", "nil, '", "undo, '"})
@@ -61,8 +63,8 @@ std::string rights_handed_on(std::string_view lua) {
     return all;
 }
 
-/// Returns the rights that a script may lack. An error without a line number comes from a pcall,
-/// whose error the script passed on.
+/// Returns the rights that a script may lack. An error without a line number comes from a `pcall`:
+/// the script returned the error of the command.
 std::string right_for_script(std::string_view error, const script& what) {
     if (const std::size_t line = line_named_in(error)) {
         const std::string there = rights_for(line_of(what.text, line), "call('");

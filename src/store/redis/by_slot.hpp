@@ -11,8 +11,8 @@
 
 namespace holdfast::redis {
 
-/// Returns the keys in groups of which each fits in one request. Without a cluster there is one
-/// group.
+/// Returns the keys in groups. All keys of a group fit in one request. Without a cluster there is
+/// one group.
 inline std::vector<std::vector<std::string>> by_slot(const node& server,
                                                      std::vector<std::string> keys) {
     std::map<std::uint16_t, std::vector<std::string>> sorted;

@@ -14,11 +14,12 @@ namespace {
 
 constexpr net::option_checks check{"redis::options"};
 
-/// Least time between two checks of the topology: each check costs the nodes of a cluster some
+/// Smallest time between two checks of the topology. Each check costs the nodes of a cluster some
 /// work.
 constexpr duration topology_check_least{100};
 
-/// Greater values are typing errors: by default, a server allows ten thousand connections in all.
+/// Upper bounds. Greater values are typing errors: by default, a server allows ten thousand
+/// connections in all.
 constexpr std::size_t lanes_most = 1000;
 constexpr std::chrono::microseconds polling_longest = std::chrono::milliseconds{10};
 
@@ -70,7 +71,7 @@ void check_place(const options& how) {
         check_tls(*how.tls, "tls", is_one ? how.host : "");
 }
 
-/// Servers outside of a cluster have plain messages only.
+/// Checks `pubsub`. Only a cluster has sharded messages.
 void check_pubsub(const options& how) {
     check.require(how.pubsub <= pubsub_form::both,
                   "pubsub is none of automatic, plain, sharded and both");
@@ -84,7 +85,7 @@ void check_time(duration value, std::string_view field, duration least = duratio
     check.time(value, field, least);
 }
 
-/// Returns the longest allowed replica_timeout: a renewal that waits for replicas must leave time
+/// Returns the longest allowed replica_timeout. A renewal that waits for replicas must leave time
 /// for another attempt.
 duration replica_timeout_most(const options& how) {
     return std::max(duration{1}, how.command_timeout / 3);

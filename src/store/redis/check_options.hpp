@@ -5,8 +5,9 @@
 
 namespace holdfast::redis {
 
-/// Returns the options as the client uses them. Throws `errc::invalid_argument` with the name of
-/// the field. Reads the files for TLS; sends nothing.
+/// Returns the options after checks, in the form that the client uses. Throws
+/// `errc::invalid_argument` with the name of the wrong field. Reads the files for TLS, but sends
+/// nothing.
 options checked(options);
 
 } // namespace holdfast::redis

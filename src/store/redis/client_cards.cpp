@@ -15,7 +15,8 @@ constexpr std::string_view key_prefix = "holdfast_client:";
 
 constexpr std::size_t uuid_size = 36;
 
-/// Third group of the UUIDs of holdfast clients: version 8 and a mark.
+/// Position and text of the mark in the UUIDs of holdfast clients. The mark is the third group of
+/// digits, which begins with 8, the UUID version.
 constexpr std::size_t mark_at = 14;
 constexpr std::string_view mark = "8fd5";
 
@@ -84,7 +85,7 @@ read_clients(node& server, std::vector<std::string> clients) {
             cards = co_await read_some(server, some);
         } catch (const boost::system::system_error& why) {
             if (groups.size() == 1 || why.code() != errc::unreachable)
-                throw; // one of several servers is away: its clients are unknown
+                throw; // else the clients of this server stay unknown
         }
         for (std::size_t i = 0; i < cards.size(); ++i)
             known[some[i]] = std::move(cards[i]);

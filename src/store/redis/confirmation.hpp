@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Confirmation by replicas. A grant that a failover must not lose counts only if enough replicas
+// Confirmation by replicas. A grant that must survive a failover counts only if enough replicas
 // have it.
 #pragma once
 
@@ -14,31 +14,32 @@
 
 namespace holdfast::redis {
 
-/// Returns the options of a request that replicas must confirm. The wait for them is at most a
-/// third of the lease.
+/// Returns the options of a request that replicas must confirm. The wait for the replicas is at
+/// most a third of the lease.
 inline call_wishes confirmed_by(std::uint8_t replicas, duration lease) {
     return {.replicas = replicas, .replicas_within = std::max(lease / 3, duration{1})};
 }
 
-/// Copies from the reply to the attempt when and over which connection the reply came, and how many
-/// replicas confirmed the write.
+/// Copies from the reply to the attempt: its times, its connection's clock, and the number of
+/// replicas that confirmed the write.
 void came_by(const reply&, remote::attempt&);
 
-/// Returns whether enough replicas confirmed it. If not, `unconfirmed` has the reason in words.
-/// `refused`: the server refuses WAIT, so a retry does not help.
+/// Returns whether enough replicas confirmed the attempt. If not, sets `unconfirmed` to the reason
+/// in words. `refused`: the server refuses WAIT, so a retry does not help.
 enum class confirmation { enough, missing, refused };
 confirmation judge_confirmation(remote::attempt&, std::uint8_t replicas);
 
-/// Throws `not_replicated` if too few replicas confirmed the change, which was carried out.
+/// Throws `not_replicated` if too few replicas confirmed the change. The change was carried out all
+/// the same.
 void require_confirmed(remote::attempt, std::uint8_t replicas);
 
-/// Throws the error of a grant whose confirmation the server refuses, in the server's words. A
-/// retry does not help. `was_left`: the grant was released again; otherwise the error is
-/// `not_replicated`.
+/// Throws the error of a grant that cannot be confirmed because the server refuses WAIT. The error
+/// contains the server's words; a retry does not help. `was_left`: the grant was released again. If
+/// it was not, the error is `not_replicated`.
 [[noreturn]] void fail_refused(const remote::attempt&, const std::string& refusal, bool was_left);
 
 /// Checks the confirmation of a grant. If the server refuses WAIT, calls `leave` to release the
-/// grant. The call then throws `refused` if the release was acknowledged, else `not_replicated`.
+/// grant. Then throws `refused` if the release was acknowledged, otherwise `not_replicated`.
 template <typename Leave>
 asio::awaitable<void> confirm(remote::attempt& got, std::uint8_t replicas, Leave leave) {
     if (got.said != remote::verdict::granted)

@@ -13,8 +13,8 @@ namespace {
 /// Longest time between two requests while the subscription is not confirmed.
 constexpr duration untold_bound = std::chrono::seconds{1};
 
-/// Margin after a key's TTL, as in place.cpp: Redis removes a key in the millisecond after the end
-/// of its TTL.
+/// Margin after the TTL of a key. Redis removes a key in the millisecond after the end of its TTL;
+/// see place.cpp.
 constexpr duration end_of_key_rounding{2};
 
 ask in_time(const counter_ask& want) {
@@ -36,8 +36,8 @@ counter_place::counter_place(node& server, const store_context& context, denials
     , wake_{wake}
     , attempts_{context, in_time_, server.command_timeout()} {}
 
-/// Frees the slot. The next request in it has a greater number, so late copies of this one do
-/// nothing.
+/// Frees the slot. The next request in the slot has a greater number, so the server ignores late
+/// copies of this request.
 counter_place::~counter_place() {
     if (takes())
         slots_.over(want_.name, want_.request.number);
@@ -64,8 +64,9 @@ asio::awaitable<remote::attempt> counter_place::request(time_point deadline) {
     co_return got;
 }
 
-// Subscribes, and waits for the server's confirmation before the next request. So no release is
-// missed: either the subscription or the request sees it.
+// Subscribes, and waits for the server's confirmation before the next request. In this way no
+// release is missed: either the subscriber gets its notification, or the next request sees the
+// release.
 asio::awaitable<void> counter_place::listen() {
     const time_point now = context_.time.now();
     time_point patient_until = now;

@@ -12,9 +12,9 @@
 
 namespace holdfast::redis {
 
-/// Waiter for a semaphore or a latch (`place` for one request). It keeps the subscription, the slot
+/// Waiter for a semaphore or a latch (`place` for one request). It owns the subscription, the slot
 /// in which the server remembers the request, and the state of the attempts. A request to a latch
-/// takes nothing, so it leaves nothing behind.
+/// takes nothing, so there is nothing to undo.
 class counter_place final : public place {
 public:
     /// All arguments but `want` must outlive this object.
@@ -22,8 +22,8 @@ public:
                   counter_ask want, alarm& wake);
     ~counter_place() override;
 
-    /// Asks as a lock's place does: the first call sends one script, and the second call subscribes
-    /// first.
+    /// Sends the request. The first call sends one script. The second call subscribes first, and so
+    /// do later calls until the subscription is confirmed.
     asio::awaitable<answer> look() override;
     asio::awaitable<void> leave() override;
 
@@ -41,7 +41,7 @@ private:
     denials& denials_;
     request_slots& slots_;
     const counter_ask want_;
-    const ask in_time_; ///< the same request with its deadline, for `attempts_`
+    const ask in_time_; ///< copy of `want` with its deadline, for `attempts_`
     alarm& wake_;
     remote::attempts attempts_;
     std::unique_ptr<hearing> ear_;

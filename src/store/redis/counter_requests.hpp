@@ -14,13 +14,14 @@
 
 namespace holdfast::redis {
 
-/// Where, and for how long, the server remembers a request.
+/// Slot in which the server remembers a request, and the time for which it does.
 struct remembered {
     request_slot where;
     duration memory;
 };
 
-/// Outcome of a change, and how many connections were notified (negative: the message is denied).
+/// Outcome of a change, and the number of connections that were notified. The number is negative if
+/// the right to publish is missing.
 struct changed {
     attempt seen;
     counter_answer what;
@@ -35,13 +36,14 @@ asio::awaitable<attempt> look_at_latch(node&, const counter_ask&);
 asio::awaitable<changed> change_counter(node&, const counter_change&, remembered, server_deadline);
 asio::awaitable<counter_state> inspect_counter(node&, const lock_name&, counter_kind);
 
-/// Returns the word for the verb in scripts' arguments. `changed_in` reads the reply of a change.
+/// word_of() returns the word for the verb in the arguments of scripts. changed_in() reads the
+/// reply to a change.
 std::string_view word_of(counter_verb);
 changed changed_in(const reply&);
 
 std::string_view word_of(counter_verb);
 
-/// Returns the channel of messages about changes of such a counter.
+/// Returns the channel of a counter's change notifications.
 channel_name channel_of(const lock_name&, counter_kind);
 
 } // namespace holdfast::redis

@@ -11,8 +11,8 @@
 namespace holdfast::redis {
 namespace {
 
-/// Returns the channel of releases, as a pattern for a fair lock: there each waiter has its own
-/// channel.
+/// Returns the channel of releases. For a fair lock returns a pattern instead, because each waiter
+/// of a fair lock has its own channel.
 channel_name channels_of(const hold& held) {
     return held.kind == lock_kind::fair ? channel_name{lock_channel(held.name).text + ":*"}
                                         : verbs_of(held.kind)->told_on(held);

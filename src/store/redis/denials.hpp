@@ -10,11 +10,11 @@
 
 namespace holdfast::redis {
 
-/// Returns the rights that these publish commands need, as ACL SETUSER spells them.
+/// Returns the rights that these publish commands need, in the syntax of ACL SETUSER.
 std::string rights_to_tell(const publishing&, const channel_name&);
 
-/// Reports rights that the user lacks and that locks can do without, at a price. The observer is
-/// told once for each, with the missing right.
+/// Reports missing rights that locks can do without, at a price. The observer is told of each
+/// missing right once.
 class denials {
 public:
     /// Both arguments must outlive this object.

@@ -8,10 +8,10 @@
 namespace holdfast::redis {
 namespace {
 
-/// Finding that several servers have in common: the same severity, topic and remedy.
+/// Finding that several servers have in common: severity, topic and remedy are the same.
 struct shared_finding {
     finding first;
-    std::vector<std::string> words;     ///< the words of each server's finding, in order
+    std::vector<std::string> words;     ///< the words of the finding at each server, in order
     std::vector<std::string> addresses; ///< the servers' addresses, in the same order
 };
 

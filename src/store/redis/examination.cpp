@@ -25,13 +25,13 @@ finding trouble(const char* topic, const boost::system::system_error& why) {
     return {severity::danger, topic, net::story_of(why), why.code().message()};
 }
 
-/// Returns the lease of the trial lock. It is short, in case the lock must be left behind. It is
-/// long enough to take the lock, to subscribe, and to renew.
+/// Returns the lease of the trial lock. It is short, in case the lock cannot be released. It is
+/// long enough to take the lock, to subscribe and to renew.
 duration trial_lease(const node& server, duration lease_time) {
     return std::min(lease_time, 3 * server.command_timeout() + confirmation_patience);
 }
 
-/// Largest number of attempts to release the trial lock.
+/// Maximum number of attempts to release the trial lock.
 constexpr int releases_max = 3;
 
 /// Returns whether the error means that no request can have taken the lock.
@@ -40,7 +40,7 @@ bool did_nothing(const error_code& why) {
            why == errc::overloaded;
 }
 
-/// Returns whether another attempt would get the same answer.
+/// Returns whether another attempt would get the same error.
 bool is_final(const error_code& why) {
     return why == errc::refused || why == errc::closed;
 }
@@ -99,8 +99,8 @@ private:
         }
     }
 
-    /// Examines all servers of the topology. If these cannot be asked, judges the INFO of this
-    /// server.
+    /// Examines all servers of the topology. If the topology is not known, judges the INFO of this
+    /// server alone.
     asio::awaitable<void> look_around() {
         topology_report all;
         try {
@@ -139,7 +139,8 @@ private:
         co_return false;
     }
 
-    /// Reports a missing confirmation by replicas. The later steps are tried all the same.
+    /// Reports that too few replicas confirmed the trial lock. The later steps are tried all the
+    /// same.
     void judge_confirmed(attempt& got) {
         if (judge_confirmation(got, trial_.replicas) == confirmation::enough)
             return;
@@ -185,8 +186,8 @@ private:
         }
     }
 
-    /// Releases the trial lock whatever failed before, and repeats the request while the outcome is
-    /// unknown.
+    /// Releases the trial lock, even if an earlier step failed. Repeats the request while its
+    /// outcome is unknown.
     asio::awaitable<void> release() {
         for (int left = releases_max; left > 0; --left) {
             try {
@@ -211,8 +212,8 @@ private:
             found_.push_back(remote::trial_went_well(trial_.name));
     }
 
-    // Tries to write and delete a description under a separate key, since the client may use its
-    // own.
+    // Tries to write and delete a description of this client. Uses a separate key, because the
+    // client may use its own key at the same time.
     asio::awaitable<void> say_who() {
         if (!context_.announce)
             co_return;

@@ -9,8 +9,8 @@
 
 namespace holdfast::redis {
 
-/// Examines the server (`store::examine`). It tests the rights by what locks do, with a lock named
-/// `trial`, and leaves nothing behind.
+/// Examines the server (`store::examine`). Tests the rights by doing what locks do, with a lock
+/// named `trial`. Leaves no key behind.
 asio::awaitable<std::vector<finding>> examine_server(node&, const store_context&, ask trial);
 
 } // namespace holdfast::redis

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings about what a failover does to locks.
+// Findings about the effects of a failover on locks.
 #include "redis/survey/replica_lines.hpp"
 #include "redis/wire/classify.hpp"
 #include "redis/wire/info.hpp"
@@ -14,19 +14,19 @@ namespace {
 using shape = topology_report::kind;
 using std::chrono::microseconds;
 
-/// Returns the longest failover that a hold survives: 65% of the lease. A third of the lease may
-/// have passed since the last renewal, and the next renewal takes some time.
+/// Returns the longest failover that a hold survives: 65% of the lease. At the fault, a third of
+/// the lease may have passed since the last renewal, and the next renewal takes some time.
 constexpr duration outlasted_by(duration lease) {
     return lease / 100 * 65 + lease % 100 * 65 / 100;
 }
 
-/// Returns how far clocks may differ without harm to a lease of that length.
+/// Returns the clock difference that does no harm to a lease of the given length.
 constexpr microseconds clocks_apart_max(duration lease) {
     return lease / 100 + duration{2};
 }
 
-/// Setting of the server that decides how long a failover takes. `whole` is the time from the fault
-/// until clients find the new primary, as measured (docs/topologies.md).
+/// Server setting that decides how long a failover takes. `whole` is the measured time from the
+/// fault until clients find the new primary (docs/topologies.md).
 struct failover_time {
     const char* setting;
     duration set;
@@ -82,7 +82,7 @@ finding judge_time(const failover_time& takes, duration lease) {
     return {severity::fine, "failover", whole + " (" + setting + "), and " + hold, ""};
 }
 
-/// Numbers of replicas that are online. `of` is the primary with the fewest.
+/// Numbers of online replicas. `of` is the primary with the fewest online replicas.
 struct replica_count {
     const server_report* of = nullptr;
     std::size_t fewest = 0;
@@ -146,7 +146,8 @@ void judge_wait(const topology_report& all, std::size_t required, std::vector<fi
     }
 }
 
-/// Returns the least difference between two clocks that the readings prove.
+/// Returns a lower bound of the difference between two clocks. The readings prove that the clocks
+/// differ by at least this much.
 microseconds apart(const clock_reading& one, const clock_reading& other) {
     return std::max({microseconds::zero(), one.least - other.most, other.least - one.most});
 }

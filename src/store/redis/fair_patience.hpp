@@ -11,9 +11,9 @@
 
 namespace holdfast::redis {
 
-/// Decides how long this client's places in the queues of fair locks last after a request. A JVM
-/// whose clock is ahead may remove living waiters from a queue. Then this client's places for that
-/// lock last longer, but no longer than a JVM's.
+/// Decides how long this client's places in the queues of fair locks last after each request. A JVM
+/// with a fast clock may remove living waiters from a queue. If that happens, this client's places
+/// for the lock last longer, but no longer than a JVM's places.
 class fair_patience {
 public:
     /// `context` must outlive this object.
@@ -23,17 +23,18 @@ public:
 
     duration of(const ask&) const;
 
-    /// Notes that a place was missing, and tells the observer. `in_time`: the owner had asked
-    /// before the place expired, so places under this name last longer from now on.
+    /// Records that a place was missing, and tells the observer. `in_time` means that the owner had
+    /// sent its request before the place expired. In that case places for this lock last longer
+    /// from now on.
     void lost(const ask&, bool in_time);
 
 private:
-    /// Bound on the number of names whose places last longer.
+    /// Maximum number of names with longer lasting places.
     static constexpr std::size_t names_max = 1000;
 
     const store_context& context_;
     const duration longest_;                           // an hour at most, as for users' options
-    std::unordered_map<std::string, duration> longer_; // by name
+    std::unordered_map<std::string, duration> longer_; // lifetime of a place, by lock name
 };
 
 } // namespace holdfast::redis

@@ -6,7 +6,7 @@
 
 namespace holdfast::redis {
 
-// See `verbs`.
+// See the members of `verbs`.
 asio::awaitable<attempt> lock_fair(node&, const ask&, server_deadline);
 asio::awaitable<released> release_fair(node&, const hold&);
 

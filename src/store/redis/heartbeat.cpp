@@ -12,13 +12,14 @@
 namespace holdfast::redis {
 namespace {
 
-/// Least TTL of the key. The key outlives the longest hold of its client: people ask who held a
-/// lock after its holder has died. It is written again after a third of the TTL, as holds are
-/// renewed.
+/// Lower bound of the key's TTL. The key must outlive the longest hold of its client, because users
+/// ask who held a lock after the holder has died. The key is written again after a third of its
+/// TTL, at the same rate as holds are renewed.
 constexpr duration kept_min = std::chrono::minutes{1};
 constexpr int writes_while_kept = 3;
 
-/// Longest wait of close() for a server that does not answer. The key then expires by itself.
+/// Longest wait of close() for a server that does not reply. Without a reply, the key expires
+/// later.
 constexpr duration farewell_patience{500};
 
 } // namespace
@@ -54,8 +55,8 @@ asio::awaitable<void> heartbeat::write(std::shared_ptr<heartbeat> self, duration
         self->ended_->ring();
 }
 
-// Tells the observer, once, if the right to write the key is missing. After any other error, the
-// next beat tries again.
+// Tells the observer, once, that the right to write the key is missing. After any other error, the
+// next call of beat() tries again.
 void heartbeat::note(const boost::system::system_error& why) {
     if (why.code() != store_errc::no_permission || !server_ || std::exchange(denied_, true))
         return;
@@ -77,7 +78,7 @@ asio::awaitable<void> heartbeat::end() {
         co_return;
     const std::unique_ptr<alarm> ended = context_.time.make_alarm();
     ended_ = ended.get();
-    kept_ = due_at_ = std::numeric_limits<duration::rep>::max(); // no later beat is due
+    kept_ = due_at_ = std::numeric_limits<duration::rep>::max(); // no later call of beat() writes
     start_writing(duration::zero()); // last, since all writes use one connection
     co_await ended->wait_until(context_.time.now() + farewell_patience);
     ended_ = nullptr;

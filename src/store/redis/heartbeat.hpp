@@ -12,25 +12,25 @@
 
 namespace holdfast::redis {
 
-/// Writes to the server who this client is, while the client holds locks there.
+/// Writes a description of this client to the server, while the client holds locks there.
 ///
-/// It has no timer of its own. Each grant and each renewal calls beat(). If a write is due, the
-/// client's key is written again, beside the requests about locks and never before them. So an idle
-/// client writes nothing, and a key that is not written again expires. An error here never makes a
-/// lock fail.
+/// The class has no timer. Each grant and each renewal calls beat(). If a write is due, the
+/// client's key is written again. The write runs at the same time as requests about locks, and
+/// never delays them. An idle client therefore writes nothing, and its key expires. An error of a
+/// write never makes a lock fail.
 class heartbeat : public std::enable_shared_from_this<heartbeat> {
 public:
     /// `server`, and all objects that `context` refers to, must live until stop().
     heartbeat(node& server, store_context context);
 
-    /// Notes that the server granted or renewed a lock with this lease at `now`. Costs two
+    /// Records that the server granted or renewed a lock with this lease at `now`. Costs two
     /// comparisons if no write is due. Thread-safe.
     void beat(duration lease, time_point now);
 
-    /// Deletes the key, and waits a short time for the server's answer.
+    /// Deletes the key, and waits a short time for the server's reply.
     asio::awaitable<void> end();
 
-    /// After this call, the server is not used any more.
+    /// Stops all use of the server.
     void stop() noexcept { server_ = nullptr; }
 
 private:
@@ -42,7 +42,7 @@ private:
     const store_context context_;
     const std::string key_;
     const client_card card_;
-    std::atomic<duration::rep> kept_ = 0; ///< TTL of the last write in ms; 0: never written
+    std::atomic<duration::rep> kept_ = 0; ///< TTL of the last write in ms; 0 if never written
     std::atomic<duration::rep> due_at_ = 0;
     alarm* ended_ = nullptr; ///< alarm of the caller that waits in end()
     bool denied_ = false;

@@ -31,7 +31,8 @@ asio::awaitable<reply> fields_of(node& server, const lock_name& name) {
     co_return co_await server.call(scripts::inspect_lock, keys, {});
 }
 
-/// Returns whether the reply of inspect_lock is about a string. Its value is then in a nested list.
+/// Returns whether the reply of inspect_lock describes a string. The value of the string is then in
+/// a nested list.
 bool is_token(const reply& answer) {
     const std::vector<reply>& said = items(answer);
     return said.size() == 2 && said.back().type == reply::kind::array;
@@ -65,24 +66,24 @@ std::optional<holding> holding_in(const reply& answer) {
     return found;
 }
 
-/// Returns whether the reply of inspect_lock is about a read-write lock.
+/// Returns whether the reply of inspect_lock describes a read-write lock.
 bool has_mode(const reply& answer) {
     const std::vector<reply>& said = items(answer);
     const auto is_mode = [](const reply& word) { return word.text == "mode"; };
     return std::ranges::any_of(said, is_mode);
 }
 
-/// Subscribes to the channel of the lock's releases, which depends on the kind of the lock.
+/// Subscribes to the release notifications of a lock. The channel depends on the kind of the lock.
 std::unique_ptr<hearing> releases_of(node& server, const reply& answer, const lock_name& name,
                                      alarm& wake) {
     if (is_token(answer))
         return server.hear(token_channel(name), wake);
-    if (has_mode(answer)) // no lingering: JVMs count the subscribers
+    if (has_mode(answer)) // no lingering, because JVMs count the subscribers
         return server.hear(shared_channel(name), wake, linger::none);
     return server.hear(lock_channel(name), wake);
 }
 
-/// Returns what the script says that the key is.
+/// Returns the part of the script's error that says what the key is.
 std::string what_is_told(std::string_view error) {
     constexpr std::string_view before = "the key is ", behind = ", and a lock was asked for";
     const std::size_t begin = error.find(before), end = error.find(behind);
@@ -143,8 +144,8 @@ asio::awaitable<forced> lock_inspector::force(lock_name name, std::string only_f
     remote::attempts::sender send = [&](time_point deadline) {
         return force_by(server_deadline{deadline}, nobody.name, only_from, mode, outcome);
     };
-    // Sent like a waiter's first request, which may use the store's whole time limit. If the
-    // request is late, the server does nothing.
+    // Send the request like a waiter's first request, which may use the store's whole time limit.
+    // If the request is late, the server does nothing.
     remote::attempts one{context_, nobody, server_.command_timeout()};
     co_await one.look(std::move(send), duration::zero(), duration::zero());
     co_return outcome;
@@ -194,15 +195,15 @@ asio::awaitable<lock_list> lock_inspector::list(std::string pattern, std::size_t
         rest = rest.subspan(some.size());
         std::vector<lock_state> described = co_await describe_locks(server_, std::move(batch));
         for (lock_state& each : described)
-            // Otherwise the lock was released or replaced meanwhile.
+            // If the check fails, the lock was released or replaced meanwhile.
             if (each.is_held && each.kind != key_kind::other)
                 all.locks.push_back(std::move(each));
     }
     co_return all;
 }
 
-/// Subscribes to the releases of a lock. A fair lock notifies only the next waiter of its queue, so
-/// its releases are not heard here.
+/// Subscribes to the releases of a lock. For a fair lock no release is heard, because it notifies
+/// only the next waiter of its queue.
 asio::awaitable<std::unique_ptr<watch>> lock_inspector::listen(lock_name name, alarm& wake) {
     const reply answer = co_await fields_of(server_, name);
     const auto hear = [&](const reply& said) { return releases_of(server_, said, name, wake); };

@@ -13,7 +13,7 @@
 
 namespace holdfast::redis {
 
-/// Reads and ends holds of locks, whether Redisson or holdfast made them.
+/// Reads and ends holds of locks. The holds may come from Redisson or from holdfast.
 class lock_inspector final : public inspector {
 public:
     /// Both arguments must outlive this object.
@@ -30,7 +30,7 @@ public:
     asio::awaitable<std::unique_ptr<watch>> listen(lock_name, alarm& wake) override;
 
 private:
-    /// Ends a lock. `mode` is the only kind of lock to end; empty: any kind.
+    /// Ends a lock. If `mode` is not empty, ends the lock only if its kind is `mode`.
     asio::awaitable<forced> force(lock_name, std::string only_from, std::string_view mode);
     asio::awaitable<attempt> force_by(server_deadline, const lock_name&,
                                       const std::string& only_from, std::string_view mode,

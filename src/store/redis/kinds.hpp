@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of each kind of lock in this store: a table with one row for each kind.
+// Table of the functions of each kind of lock in this store. It has one row for each kind.
 #pragma once
 
 #include "redis/node.hpp"
@@ -20,48 +20,48 @@ using remote::verdict;
 /// Outcome of a release.
 struct released {
     bool was_ours = false;
-    bool denied_message = false; ///< the user may not publish to the waiters
+    bool denied_message = false; ///< the user has no right to publish to the waiters
     std::int64_t receivers = 0;  ///< number of connections that were notified
     bool heard_late = false;     ///< some subscribers may have missed the message
 };
 
-/// Whether the owner still has a hold. `elsewhere`: the server that was asked does not have the
-/// name.
+/// State of an owner's hold. `elsewhere` means that the asked server does not have the lock's name.
 enum class standing : std::uint8_t { gone = 0, held = 1, elsewhere = 2 };
 
 /// Outcome of a renewal of several holds.
 struct renewed_holds {
     std::vector<standing> each;
-    /// Rest of each lease, see `answer`. Empty: the script does not return it.
+    /// Remaining lease of each hold before the renewal; see `answer`. Empty if the script does not
+    /// return it.
     std::vector<duration> left_before{};
-    /// The reason in words if too few replicas have the write.
+    /// Reason in words, if too few replicas confirmed the renewal.
     std::string unconfirmed{};
 };
 
-/// Functions for one kind of lock (`verbs`): a row of the table. Arguments must live until the
+/// Functions for one kind of lock (`verbs`): a row of the table. The arguments must live until the
 /// request has completed.
 struct verbs {
-    /// Takes the lock. Grants it again to an owner that has it already. Answers late if the server
-    /// reaches the request after the deadline.
+    /// Takes the lock. If the owner holds it already, grants it again. Replies "late" if the server
+    /// processes the request after the deadline.
     asio::awaitable<attempt> (*take)(node&, const ask&, server_deadline);
 
-    /// Ends the hold or the wait of this owner. It can be repeated.
+    /// Ends the hold of this owner, or removes its place in the queue. The call can be repeated.
     asio::awaitable<released> (*release)(node&, const hold&);
 
-    /// Renews several holds by one script, and returns which of them are still held. All holds are
-    /// of one client, have this function in their rows, and need the same number of replicas. `at`
-    /// is the server to ask; then the names may be in any slots. If it is empty, all names are in
-    /// one slot.
+    /// Renews several holds by one script, and returns which of them are still held. All holds
+    /// belong to one client, have this function in their rows, and need the same number of
+    /// replicas. If `at` is set, it is the server to ask, and the names may be in any slots. If
+    /// `at` is empty, all names are in one slot.
     asio::awaitable<renewed_holds> (*renew)(node&, std::optional<shard> at, hold_list,
                                             const renewal_wishes&);
 
-    /// Returns the channel that notifies waiters of releases. Null: there is none, and waiters
-    /// poll.
+    /// Returns the channel on which waiters are notified of releases. The pointer is null if there
+    /// is no channel; waiters then poll.
     channel_name (*told_on)(const hold&);
     linger afterwards = linger::usual;
 };
 
-/// Returns the row of that kind; null if this store has no such locks.
+/// Returns the row of a kind of lock. Null if this store does not support the kind.
 const verbs* verbs_of(lock_kind) noexcept;
 
 } // namespace holdfast::redis

@@ -16,8 +16,9 @@
 
 namespace holdfast::redis {
 
-/// Returns the attempt in a reply: verdict, ms left of the hold that keeps it busy (-1: no end), µs
-/// of the server's clock, and perhaps more numbers. `last` is the greatest verdict of this script.
+/// Returns the attempt that a reply describes. The reply has the verdict, the remaining ms of the
+/// hold that keeps the lock busy (-1: no end), the time in µs on the server's clock, and perhaps
+/// more numbers. `last` is the greatest verdict of this script.
 template <std::size_t Count = 3>
 attempt attempt_in(const reply& answer, verdict last = verdict::late) {
     const std::array<std::int64_t, Count> numbers = integers<Count>(answer);
@@ -36,8 +37,8 @@ inline released released_in(const reply& answer) {
     return {integer_up_to(1, answer.items[0]) == 1, receivers < 0, receivers, answer.moves};
 }
 
-/// Returns the options of a renewal of several holds by one request. If the renewal extends
-/// nothing, no replica has to confirm it.
+/// Returns the options for a renewal of several holds by one request. Replicas need not confirm a
+/// renewal that extends nothing.
 inline call_wishes wishes_of(hold_list holds, const renewal_wishes& how) {
     const bool extends = how.lease_time > duration::zero();
     call_wishes wishes =
@@ -49,8 +50,8 @@ inline call_wishes wishes_of(hold_list holds, const renewal_wishes& how) {
     return wishes;
 }
 
-/// Sends the script of a renewal. For a request to one server of a cluster, the names follow the
-/// arguments, since they have no common slot.
+/// Sends the script of a renewal. In a request to one given server of a cluster, the names are
+/// arguments and not keys, because the keys of a script must have a common slot.
 inline asio::awaitable<reply> ask_for_holds(node& server, std::optional<shard> at,
                                             const script& what,
                                             const std::vector<std::string_view>& names,
@@ -62,7 +63,7 @@ inline asio::awaitable<reply> ask_for_holds(node& server, std::optional<shard> a
     return server.call_at(*at, what, arguments, wishes);
 }
 
-/// Sets `unconfirmed` if the renewal was to be confirmed by replicas, and too few did.
+/// Sets `unconfirmed` if replicas had to confirm the renewal and too few did.
 inline void note_confirmation(const reply& said, hold_list holds, const renewal_wishes& how,
                               renewed_holds& all) {
     if (how.lease_time > duration::zero()) {
@@ -85,8 +86,8 @@ inline renewed_holds held_in(const reply& said, hold_list holds, const renewal_w
     return all;
 }
 
-/// Returns the holds in a reply that also has the rest of each lease. For a hold that is still
-/// there, the number is its rest in ms plus `left_from`.
+/// Returns the holds in a reply that also has each remaining lease. The number of a hold that still
+/// exists is its remaining ms plus `left_from`.
 inline renewed_holds held_and_left_in(const reply& said, hold_list holds, const renewal_wishes& how,
                                       std::optional<shard> at) {
     constexpr std::int64_t left_from = 3, most = std::int64_t{1} << 53;
@@ -106,14 +107,14 @@ inline renewed_holds held_and_left_in(const reply& said, hold_list holds, const 
     return all;
 }
 
-/// Returns the common beginning of all owners of a client.
+/// Returns the common beginning of the texts of all owners of a client.
 inline std::string client_part(const owner_id& owner) {
     std::string text = to_string(owner);
     text.erase(text.find(':') + 1);
     return text;
 }
 
-/// Returns the rest of the field of a write hold.
+/// Returns the end of the field name of a write hold: the part after the client.
 inline std::string write_field(std::uint64_t number) {
     return std::to_string(number) + ":write";
 }

@@ -21,7 +21,7 @@
 namespace holdfast::redis {
 namespace {
 
-/// Fields of the script's reply about a key, in their order.
+/// Fields of the script's reply about a key, in order.
 enum told_of_key : std::size_t {
     its_type,
     its_left,
@@ -34,8 +34,8 @@ enum told_of_key : std::size_t {
     told_of_key_count
 };
 
-/// Number of words for each entry of a list: field, value and own lease; or waiter, time and
-/// listeners.
+/// Number of words for each entry of a list. The words are field, value and lease of a holder, or
+/// name, time and listeners of a waiter.
 constexpr std::size_t words_each = 3;
 
 constexpr std::string_view write_mark = ":write";
@@ -48,8 +48,8 @@ std::optional<std::int64_t> number_in(std::string_view text) {
     return value;
 }
 
-/// Returns whether the field has the form `<uuid>:<number>`, with `:write` behind it in a
-/// read-write lock. All owners of holdfast and of every Redisson have it.
+/// Returns whether the field has the form `<uuid>:<number>`. In a read-write lock `:write` may
+/// follow. All owners of holdfast and of every Redisson version have this form.
 bool looks_like_owner(std::string_view field) {
     constexpr std::string_view form = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx:";
     constexpr std::string_view hexadecimal = "0123456789abcdefABCDEF";
@@ -70,8 +70,8 @@ const std::vector<reply>& triples(const reply& list) {
     return words;
 }
 
-/// Returns the lease of a reader, from its timer. A reader of ours without a timer is dead; a JVM's
-/// may live, since some JVMs let timers run out (lock_write.lua).
+/// Returns the lease of a reader, from its timer. A holdfast reader without a timer is dead. A
+/// JVM's reader without a timer may live, because some JVMs let timers run out (lock_write.lua).
 std::optional<duration> own_lease(const lock_owner& owner, std::int64_t left) {
     constexpr std::int64_t none = -2;
     if (left >= 0)
@@ -87,8 +87,8 @@ lock_owner owner_of(const std::string& field, std::int64_t count, std::int64_t l
     return told;
 }
 
-/// Decides from the fields of a hash whether it is a lock. A lock's fields are owners, each with
-/// the number of times it has entered.
+/// Decides from the fields of a hash whether the hash is a lock. The fields of a lock are its
+/// owners, each with the number of its entries.
 void add_owners(lock_state& told, const reply& answer) {
     const std::int64_t fields = integer(answer.items[its_field_count]);
     const std::vector<reply>& words = triples(answer.items[its_fields]);
@@ -111,12 +111,12 @@ void add_owners(lock_state& told, const reply& answer) {
     else
         told.owners.clear();
     std::stable_partition(told.owners.begin(), told.owners.end(), std::mem_fn(&lock_owner::writes));
-    if (told.kind == key_kind::lock) // the lease of this kind is the key's
+    if (told.kind == key_kind::lock) // a lock of this kind has the key's lease
         told.owners.front().remaining.reset();
 }
 
-/// Returns whether a string looks like a token of some program: random letters and digits, or an
-/// owner of ours. This is a guess, since a user's data may look so too.
+/// Returns whether a string looks like the token of a program: random letters and digits, or a
+/// holdfast owner. The result is a guess, because a user's data may look the same.
 bool looks_like_token(std::string_view value) {
     constexpr std::size_t least = 16, most = 64;
     constexpr std::string_view also = "+/=_:.-";
@@ -152,7 +152,8 @@ void add_waiters(lock_state& told, const reply& answer) {
     }
 }
 
-/// Calls `act` with each owner and each waiter of a holdfast client, and with that client's key.
+/// Calls `act` for each owner and each waiter of a holdfast client. Passes the owner or waiter, and
+/// the key that describes its client.
 template <typename Locks, typename Act>
 void for_each_of_ours(Locks& locks, Act act) {
     for (auto& each : locks) {
@@ -165,15 +166,15 @@ void for_each_of_ours(Locks& locks, Act act) {
     }
 }
 
-/// Returns the clients' keys, each once.
+/// Returns the keys that describe the clients, without duplicates.
 std::vector<std::string> clients_of(const std::vector<lock_state>& locks) {
     std::set<std::string> keys;
     for_each_of_ours(locks, [&](const auto&, const std::string& key) { keys.insert(key); });
     return {keys.begin(), keys.end()};
 }
 
-/// Reads the descriptions of clients as far as possible. A user without the right still gets the
-/// owners. The same holds if one request cannot ask about several clients (CROSSSLOT).
+/// Reads the descriptions of clients as far as possible. If an ACL forbids the read, the user still
+/// gets the owners. The same is true if one request cannot read about several clients (CROSSSLOT).
 asio::awaitable<std::vector<std::optional<client_card>>>
 read_what_may_be_read(node& server, std::vector<std::string> keys) {
     try {
@@ -236,7 +237,7 @@ std::optional<lock_state> lock_state_in(std::string name, const reply& told) {
 
 namespace {
 
-/// Describes names that are all in one slot.
+/// Describes locks whose names are all in one slot.
 asio::awaitable<std::vector<lock_state>> describe_some(node& server,
                                                        std::vector<std::string> names) {
     using belonging = std::string (*)(const lock_name&);

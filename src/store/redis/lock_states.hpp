@@ -13,14 +13,15 @@
 
 namespace holdfast::redis {
 
-/// Largest number of names in one script. It keeps the server as busy as a renewal of as many
-/// holds.
+/// Maximum number of names in one script. The script then keeps the server as busy as a renewal of
+/// the same number of holds.
 inline constexpr std::size_t described_at_once_max = 100;
 
-/// Returns the state of each of these names that exists, with the descriptions of the clients.
+/// Returns the state of each name that exists. The states contain the descriptions of the clients.
 asio::awaitable<std::vector<lock_state>> describe_locks(node&, std::vector<std::string> names);
 
-/// Returns the state in the server's reply about one key; empty if the key is gone. No I/O.
+/// Returns the state that the server's reply describes. Empty if the key does not exist any more.
+/// No I/O.
 std::optional<lock_state> lock_state_in(std::string name, const reply& told);
 
 } // namespace holdfast::redis

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings about which servers there are, and about what is wrong with one of them.
+// Findings about the set of servers, and about faults of single servers.
 #include "net/address.hpp"
 #include "redis/wire/info.hpp"
 #include "store/redis/topology_findings.hpp"

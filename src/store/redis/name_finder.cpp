@@ -13,13 +13,14 @@
 namespace holdfast::redis {
 namespace {
 
-/// Number of keys that one script looks at. It takes a fraction of a millisecond.
+/// Number of keys that one script scans. One scan takes a fraction of a millisecond.
 constexpr std::int64_t keys_in_step = 250;
 
-/// Largest number of steps. At a fraction of a millisecond each, they take some seconds.
+/// Maximum number of steps. All steps together take some seconds.
 constexpr int steps_max = 20'000;
 
-/// Returns the words of a step's reply: the cursor for the next step, and the names found.
+/// Returns the words in the reply to one step: the cursor of the next step, and the names that were
+/// found.
 std::vector<std::string> words_in(const reply& step) {
     std::vector<std::string> words;
     for (const reply& each : items(step))
@@ -42,13 +43,13 @@ std::string_view word_of(counter_kind kind) {
     return "number";
 }
 
-/// Search parameters, and what was found at the servers so far.
+/// Parameters and results of a search.
 struct search {
     const script& by;
     const std::string pattern;
     const std::size_t limit;
-    const std::string_view kind;   ///< kind to look for, if the script knows several
-    std::set<std::string> names{}; // SCAN may return a name twice
+    const std::string_view kind;   ///< kind of counter; empty if the script knows one kind only
+    std::set<std::string> names{}; // a set, because SCAN may return a name twice
     bool complete = true;
     std::vector<std::string> unreachable{};
 };
@@ -74,8 +75,8 @@ asio::awaitable<void> find_at(node& server, shard where, search& what) {
     what.complete = false;
 }
 
-/// Searches all servers. If one of several cannot be asked, the list is incomplete. If none can be
-/// asked, throws the error.
+/// Searches all servers. If some servers cannot be asked, the list is incomplete. If no server can
+/// be asked, throws the error.
 asio::awaitable<found_names> find(node& server, search what) {
     std::exception_ptr trouble;
     bool any = false;

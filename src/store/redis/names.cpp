@@ -19,7 +19,7 @@ std::string_view form_of_braces(std::string_view name) {
 
 } // namespace
 
-// Redisson looks for the brace only, not for a well-formed tag.
+// Redisson checks only for an opening brace, not for a well-formed hash tag.
 std::string with_prefix(std::string_view prefix, const lock_name& name) {
     const bool has_tag = name.text.find('{') != std::string::npos;
     std::string all;
@@ -80,7 +80,7 @@ std::string spinners_key(const lock_name& name) {
     return timer_prefix(name) + ":waiters";
 }
 
-// Redisson always puts braces around the name here, even if the name has braces.
+// For a latch, Redisson always puts braces around the name, even if the name contains braces.
 channel_name latch_channel(const lock_name& name) {
     return channel_name{"redisson_countdownlatch__channel__{" + name.text + '}'};
 }

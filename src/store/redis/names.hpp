@@ -14,47 +14,50 @@
 
 namespace holdfast::redis {
 
-/// Returns the name of a key that belongs to `name` and is on the same node of a cluster.
+/// Returns the key for additional data of a lock. The key begins with `prefix` and is on the same
+/// node of a cluster as `name`.
 std::string with_prefix(std::string_view prefix, const lock_name& name);
 
-/// Returns the channel of messages about releases of `name`.
+/// Returns the channel of the release notifications of a lock.
 channel_name lock_channel(const lock_name& name);
 
-/// Returns the same for a token lock (a string with its owner's token).
+/// Returns the channel of the release notifications of a token lock (a string with its owner's
+/// token).
 channel_name token_channel(const lock_name& name);
 
-/// Returns the key of the last fencing token of `name`.
+/// Returns the key with the last fencing token of a lock.
 std::string token_key(const lock_name& name);
 
-// Names of a fair lock: the queue of waiters, the next one first; the time (ms of the server's
-// clock) until which each waiter counts; the channel of one waiter.
+// Names of a fair lock. fair_queue: queue of waiters, the next waiter first. fair_deadlines: time
+// until which each waiter counts, in ms of the server's clock. fair_channel: channel of one waiter.
 std::string fair_queue(const lock_name&);
 std::string fair_deadlines(const lock_name&);
 channel_name fair_channel(const hold&);
 
-/// Names of a read-write lock: the channel of releases, the marks of waiting writers (which no JVM
-/// reads), the prefix of all readers' timers, and the timer of one owner.
+/// Names of a read-write lock: the channel of releases, the marks of waiting writers (JVMs do not
+/// read them), the prefix of all readers' timers, and the timer of one owner.
 channel_name shared_channel(const lock_name& name);
 std::string writers_key(const lock_name& name);
 std::string timer_prefix(const lock_name& name);
 std::string timer_key(const lock_name& name, std::string_view owner);
 
-// Names of counters: channel of a semaphore, channel of a latch, and the remembered requests of one
-// client (which no JVM reads).
+// Names of counters: the channel of a semaphore, the channel of a latch, and the recorded requests
+// of one client (JVMs do not read them).
 channel_name semaphore_channel(const lock_name& name);
 std::string permits_key(const lock_name& name);  ///< permits that are held under a lease
-std::string spinners_key(const lock_name& name); ///< clients that wait for a spin lock
+std::string spinners_key(const lock_name& name); ///< clients that are waiting for a spin lock
 channel_name latch_channel(const lock_name& name);
 std::string requests_key(const lock_name& name, const owner_id& request);
 
-/// Keys of a rate limiter: the permits left and the draws that still count. The keys `own_` are
-/// those of a single client.
+/// Keys of a rate limiter: the number of permits left, and the draws that still count. The keys
+/// with `own_` belong to a single client.
 struct rate_keys {
     std::string left, own_left, draws, own_draws;
 };
 rate_keys rate_keys_of(const lock_name&, const std::array<std::uint8_t, 16>& client);
 
-/// Returns, in words for the user, why Redis cannot have `name` in every topology; empty if it can.
+/// Returns the reason, in words for the user, why `name` is not possible in every Redis topology.
+/// Empty if the name is possible.
 std::optional<std::string> objection_to_name(const lock_name& name, std::size_t bytes_max);
 
 } // namespace holdfast::redis

@@ -7,8 +7,8 @@
 namespace holdfast::redis {
 namespace {
 
-/// Number of digits that name the client in an id. They are the client's first bytes; six more
-/// bytes are the number.
+/// Number of hexadecimal digits in an id that identify the client. They are the first bytes of the
+/// client's UUID. The next six bytes of the id are the permit's number.
 constexpr std::size_t digits_of_client = 20;
 
 } // namespace

@@ -69,7 +69,7 @@ asio::awaitable<released> return_permits(node& server, const hold& held) {
 asio::awaitable<renewed_holds> renew_permits(node& server, std::optional<shard> at, hold_list holds,
                                              const renewal_wishes& how) {
     const std::string prefix = permit_prefix(holds.front()->owner, server.redisson());
-    std::vector<std::string> leased, numbers; // `keys` and `arguments` point into them
+    std::vector<std::string> leased, numbers; // `keys` and `arguments` point into these vectors
     leased.reserve(holds.size());
     numbers.reserve(holds.size());
     std::vector<std::string_view> keys;

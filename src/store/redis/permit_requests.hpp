@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests of a leased semaphore: about held permits, and about the number of permits.
+// Requests of a leased semaphore. Some take, renew and return permits; the others change or read
+// the number of permits.
 #pragma once
 
 #include "store/redis/counter_requests.hpp"
@@ -7,13 +8,13 @@
 
 namespace holdfast::redis {
 
-// See `verbs`.
+// See the members of `verbs`.
 asio::awaitable<attempt> lease_permits(node&, const ask&, server_deadline);
 asio::awaitable<released> return_permits(node&, const hold&);
 asio::awaitable<renewed_holds> renew_permits(node&, std::optional<shard> at, hold_list,
                                              const renewal_wishes&);
 
-// See counter_requests.hpp. Arguments must live until the request has completed.
+// See counter_requests.hpp. The arguments must live until the request has completed.
 asio::awaitable<changed> change_permits(node&, const counter_change&, remembered, server_deadline);
 asio::awaitable<counter_state> inspect_permits(node&, const lock_name&);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How one client waits for one lock: it asks; it subscribes and asks again; it sleeps; it asks.
+// Steps of one client that waits for one lock: it asks, subscribes, asks again, sleeps, and asks
+// again.
 #include "store/redis/place.hpp"
 
 #include "store/redis/confirmation.hpp"
@@ -14,13 +15,13 @@ namespace {
 using remote::unheard_poll_bound;
 
 /// Longest wait for the confirmation of a subscription before the first request. The early
-/// subscription is meant to save the second request. A longer wait would cost more than that
+/// subscription may save the second request. A longer wait would cost more time than that second
 /// request.
 constexpr duration early_confirmation_patience{20};
 
-/// Margin after a key's TTL. Redis removes a key in the millisecond after the end of its TTL, and
-/// both clocks are rounded to milliseconds. A request after exactly the remaining time would be too
-/// early.
+/// Margin after the TTL of a key. Redis removes a key in the millisecond after the end of its TTL,
+/// and both clocks are rounded to milliseconds. A request after exactly the remaining time would
+/// come too early.
 constexpr duration expiry_rounding{2};
 
 } // namespace
@@ -71,7 +72,7 @@ asio::awaitable<attempt> lock_place::request(time_point deadline) {
     co_return got;
 }
 
-/// Notes whether the first request found a fair lock busy. Later requests say nothing about the
+/// Records whether the first request found a fair lock busy. Later requests say nothing about the
 /// next waiter.
 void lock_place::note_whether_busy(const attempt& got) {
     if (want_.kind != lock_kind::fair || was_busy_ || got.said == verdict::late)
@@ -80,7 +81,7 @@ void lock_place::note_whether_busy(const attempt& got) {
     busy_.note(want_.name.text, was_busy_);
 }
 
-/// Notes the state of the place in a fair lock's queue, and reports a place that was lost.
+/// Records the state of the place in a fair lock's queue, and reports a lost place.
 void lock_place::note_place(const attempt& got) {
     if (!got.queued)
         return;
@@ -90,8 +91,9 @@ void lock_place::note_place(const attempt& got) {
         place_lasts_until_ = got.sent_at + want_.outlasts;
 }
 
-// Subscribes, and waits for the server's confirmation before the next request. So no release is
-// missed: either the subscription or the request sees it.
+// Subscribes, and waits for the server's confirmation before the next request. In this way no
+// release is missed: either the subscriber gets its notification, or the next request sees the
+// release.
 asio::awaitable<void> lock_place::listen(duration patience) {
     const time_point now = context_.time.now();
     time_point patient_until = now;

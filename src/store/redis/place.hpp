@@ -14,7 +14,7 @@
 
 namespace holdfast::redis {
 
-/// Waiter for one lock of any kind (`place` for one owner). It keeps the subscription and the state
+/// Waiter for one lock of any kind (`place` for one owner). It owns the subscription and the state
 /// of the attempts.
 class lock_place final : public place {
 public:
@@ -22,8 +22,9 @@ public:
     lock_place(node& server, const store_context& context, denials& denied, fair_patience& patience,
                remote::lately_busy& busy, heartbeat* heart, ask want, alarm& wake);
 
-    /// Asks for the lock. The first call sends a single script, since most locks are free. The
-    /// second call subscribes first. So does the first call for a fair lock that was busy lately.
+    /// Asks for the lock. The first call sends a single script, because most locks are free. The
+    /// second call subscribes first. For a fair lock that was busy lately, the first call
+    /// subscribes too.
     asio::awaitable<answer> look() override;
     asio::awaitable<void> leave() override;
 

@@ -26,13 +26,13 @@ released untold_in(const reply& answer) {
     return outcome;
 }
 
-/// Returns whether the hold is a write hold of a read-write lock. Write holds are renewed together
-/// with plain locks.
+/// Returns whether the hold is the write hold of a read-write lock. Write holds are renewed
+/// together with plain locks.
 bool writes(const hold& held) {
     return held.kind == lock_kind::write;
 }
 
-/// Takes a lock. `waiters` is the key of a spin lock's waiters; empty for other locks.
+/// Takes a lock. `waiters` is the key with the waiters of a spin lock; empty for other locks.
 asio::awaitable<attempt> take(node& server, const ask& want, server_deadline deadline,
                               std::string waiters) {
     const std::string owner = to_string(want.owner);
@@ -46,8 +46,8 @@ asio::awaitable<attempt> take(node& server, const ask& want, server_deadline dea
     co_return checked(server, answer, plain_attempt_in);
 }
 
-/// Releases a lock. Notifies the subscribers of `channel`, or for a spin lock returns whether other
-/// clients are among `waiters`.
+/// Releases a lock. Notifies the subscribers of `channel`. For a spin lock returns instead whether
+/// other clients are among `waiters`.
 asio::awaitable<released> release(node& server, const hold& held, std::string channel,
                                   std::string waiters) {
     const std::string owner = to_string(held.owner);

@@ -6,11 +6,12 @@
 
 namespace holdfast::redis {
 
-// See `verbs`.
+// See the members of `verbs`.
 asio::awaitable<attempt> lock_mutex(node&, const ask&, server_deadline);
 asio::awaitable<released> release_mutex(node&, const hold&);
 
-// For a spin lock: its waiters get no messages, and they record that they wait.
+// Functions for a spin lock. Its waiters get no notifications. They record at the server that they
+// are waiting.
 asio::awaitable<attempt> lock_spin(node&, const ask&, server_deadline);
 asio::awaitable<released> release_spin(node&, const hold&);
 asio::awaitable<renewed_holds> renew_leases(node&, std::optional<shard> at, hold_list,

@@ -34,8 +34,8 @@ asio::awaitable<answer> rate_place::look() {
     co_return co_await attempts_.look(std::move(send), context_.poll_bound, duration::zero());
 }
 
-/// Sends one request. The delay in the answer is exact, unless the rate is raised or somebody gives
-/// permits back. So the next request comes after `poll_bound` at most.
+/// Sends one request. The delay in the reply is exact, unless the rate is raised or a client gives
+/// permits back. Because of these cases the next request comes after `poll_bound` at most.
 asio::awaitable<remote::attempt> rate_place::request(time_point deadline) {
     attempt got =
         co_await take_rate(server_, want_, context_.request_memory, server_deadline{deadline});

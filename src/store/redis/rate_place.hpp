@@ -9,8 +9,8 @@
 
 namespace holdfast::redis {
 
-/// Waiter for permits of a rate limiter (`place` for one request). There are no messages about free
-/// permits: the answer says when to ask again.
+/// Waiter for permits of a rate limiter (`place` for one request). The server sends no
+/// notifications about free permits; its reply says when to ask again.
 class rate_place final : public place {
 public:
     /// All arguments but `want` must outlive this object.
@@ -30,7 +30,7 @@ private:
     const store_context& context_;
     denials& denials_;
     const counter_ask want_;
-    const ask in_time_; ///< the same request with its deadline, for `attempts_`
+    const ask in_time_; ///< copy of `want` with its deadline, for `attempts_`
     remote::attempts attempts_;
 };
 

@@ -11,17 +11,18 @@
 namespace holdfast::redis {
 namespace {
 
-/// The first bytes of a client are random, except for the mark of holdfast clients.
+/// Number of bytes of a client's UUID in a nonce. The first bytes are used. They are random, except
+/// for the mark of holdfast clients.
 constexpr std::size_t client_bytes = 10;
 
-/// Appends the number, lowest byte first, as on the machines of JVMs and servers.
+/// Appends the number, lowest byte first. The machines of JVMs and servers use this byte order too.
 void append_number(std::string& to, std::uint64_t number, int bytes) {
     for (int i = 0; i < bytes; ++i)
         to += static_cast<char>(number >> (8 * i) & 0xff);
 }
 
-/// Returns the request in 64 bits. The numbers of one client follow each other. Different clients
-/// begin at random numbers, which are far apart.
+/// Returns the request as 64 bits. Requests of one client get consecutive numbers. Each client
+/// begins at a random number, so the numbers of different clients are far apart.
 std::uint64_t shortened(const owner_id& request) {
     std::uint64_t start = 0;
     for (std::size_t i = 0; i < 8; ++i)
@@ -29,17 +30,18 @@ std::uint64_t shortened(const owner_id& request) {
     return start + request.number;
 }
 
-/// Returns the bytes that make a draw unique, in the form of that Redisson; see protocol/rate.md.
+/// Returns the bytes that make a draw unique, in the format of the given Redisson version; see
+/// docs/protocol/rate.md.
 std::string nonce_of(const owner_id& request, redisson_form form) {
     std::string nonce;
     if (form == redisson_form::v3_13) {
         const std::uint64_t all = shortened(request);
         append_number(nonce, all ^ all >> 32, 4);
     } else if (form == redisson_form::v3_16) {
-        append_number(nonce, 8, 8); // the length of the rest
+        append_number(nonce, 8, 8); // length of the bytes that follow
         append_number(nonce, shortened(request), 8);
     } else {
-        nonce += '\x10'; // the length of the rest, in one byte
+        nonce += '\x10'; // length of the bytes that follow, as one byte
         nonce.append(request.client.begin(), request.client.begin() + client_bytes);
         append_number(nonce, request.number, 6);
     }

@@ -14,13 +14,15 @@
 
 namespace holdfast::redis {
 
-/// Returns the member that stands for one draw among the draws that count: the client, a number,
-/// and how many permits. While the member is there, a repeated request draws nothing more.
+/// Returns the member that represents one draw in the set of draws. It contains the client, a
+/// number, and the number of permits. While the member is in the set, a repeated request draws no
+/// more permits.
 std::string rate_member(const owner_id& request, std::int64_t permits, redisson_form);
 
 // The arguments of these functions must live until the request has completed.
 
-/// Draws permits. `memory` is how long a request is remembered; it limits the wait for replicas.
+/// Draws permits. `memory` is the time for which a request is remembered; it limits the wait for
+/// replicas.
 asio::awaitable<attempt> take_rate(node&, const counter_ask&, duration memory, server_deadline);
 asio::awaitable<released> give_back_rate(node&, const counter_ask&);
 asio::awaitable<changed> change_rate(node&, const counter_change&, remembered, server_deadline);

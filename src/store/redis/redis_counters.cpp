@@ -60,14 +60,14 @@ asio::awaitable<counter_answer> redis_counters::change_in_time(const counter_cha
             require_confirmed(got.seen, what.replicas);
         co_return got.seen;
     };
-    // Sent like a waiter's first request, which may use the store's whole time limit. If the
-    // request is late, the server does nothing.
+    // Send the request like a waiter's first request, which may use the store's whole time limit.
+    // If the request is late, the server does nothing.
     remote::attempts one{context_, nobody, server_.command_timeout()};
     co_await one.look(std::move(send), duration::zero(), duration::zero());
     denials_.note(
         nobody,
         released{.was_ours = true, .denied_message = receivers < 0, .receivers = receivers});
-    if (what.kind == counter_kind::rate) // there are no messages about rate limiters
+    if (what.kind == counter_kind::rate) // rate limiters have no notifications
         co_return outcome;
     outcome.others_listen = heard_late || receivers > 1 ||
                             (receivers == 1 && !server_.hears(channel_of(what.name, what.kind)));
@@ -95,10 +95,10 @@ asio::awaitable<counter_list> redis_counters::list(counter_kind kind, std::strin
         try {
             counter_list::entry one{name, {}};
             one.state = co_await inspect({name}, kind);
-            if (one.state.exists) // else it was deleted meanwhile
+            if (one.state.exists) // otherwise the counter was deleted meanwhile
                 all.counters.push_back(std::move(one));
         } catch (const boost::system::system_error& e) {
-            if (e.code() != store_errc::wrong_type) // another kind has the name meanwhile
+            if (e.code() != store_errc::wrong_type) // wrong_type: the name has another kind now
                 throw;
         }
     }

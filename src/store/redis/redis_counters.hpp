@@ -13,11 +13,11 @@
 
 namespace holdfast::redis {
 
-/// Counter store on Redis: semaphores, latches and rate limiters on Redisson's keys. Other keys
-/// remember which requests of this client were carried out (docs/protocol/requests.md).
+/// Counter store on Redis: semaphores, latches and rate limiters, on Redisson's keys. Additional
+/// keys record which requests of this client were carried out (docs/protocol/requests.md).
 class redis_counters final : public counter_store {
 public:
-    /// Both arguments must outlive this object and everything that it makes.
+    /// Both arguments must outlive this object and all objects that it makes.
     redis_counters(node& server, const store_context& context)
         : server_{server}
         , context_{context}

@@ -32,7 +32,7 @@ asio::awaitable<release_answer> redis_locks::release(hold held) {
     co_return release_answer{outcome.was_ours, others_listen(held, outcome)};
 }
 
-/// Returns whether other clients wait for the lock. For most locks nobody does.
+/// Returns whether other clients are waiting for the lock. Most locks have no waiters.
 bool redis_locks::others_listen(const hold& held, const released& outcome) const {
     if (!verbs_of(held.kind)->told_on)
         return outcome.receivers > 0;

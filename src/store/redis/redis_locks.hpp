@@ -13,12 +13,12 @@
 
 namespace holdfast::redis {
 
-/// Lock store on Redis, for all kinds in the table of kinds.hpp, on Redisson's keys. docs/protocol
-/// says which script serves which function.
+/// Lock store on Redis, on Redisson's keys, for all kinds in the table of kinds.hpp. docs/protocol
+/// names the script of each function.
 class redis_locks final : public lock_store {
 public:
-    /// All arguments must outlive this object and everything that it makes. If `heart` is null, the
-    /// client does not write who it is.
+    /// All arguments must outlive this object and all objects that it makes. If `heart` is null,
+    /// the client writes no description of itself.
     redis_locks(node& server, const store_context& context, heartbeat* heart = nullptr)
         : server_{server}
         , context_{context}
@@ -39,11 +39,12 @@ public:
     asio::awaitable<void> renew(hold_list, const renewal_wishes&, renewal_sink&) override;
     asio::awaitable<release_answer> release(hold) override;
 
-    /// Returns null: a server reports releases, but not keys that it evicted or that expired.
+    /// Returns null. A server reports releases, but it does not report keys that it evicted or that
+    /// expired.
     std::unique_ptr<watch> watch_over(const hold&, doubter&) override { return nullptr; }
 
 private:
-    /// Greatest number of replicas that can be required; no primary has more.
+    /// Maximum number of replicas that can be required. No primary has more.
     static constexpr std::uint8_t replicas_most = 100;
 
     bool others_listen(const hold&, const released&) const;

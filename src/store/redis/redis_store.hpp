@@ -14,7 +14,7 @@
 
 namespace holdfast::redis {
 
-/// Store on Redis, over a `node` that reaches the servers: connections in production, a model in
+/// Store on Redis. It reaches the servers through a `node`: connections in production, a model in
 /// tests.
 class redis_store final : public store {
 public:

@@ -7,8 +7,8 @@
 
 namespace holdfast::redis {
 
-/// Renews holds (`lock_store::renew`). Any number of holds is sent in scripts of at most a hundred,
-/// all at the same time. Each script reports its holds as soon as it is answered or has failed.
+/// Renews holds (`lock_store::renew`). The holds are sent in scripts of at most a hundred holds,
+/// all at the same time. Each script reports its holds as soon as it has a reply or has failed.
 asio::awaitable<void> renew_holds(node&, asio::any_io_executor, hold_list, const renewal_wishes&,
                                   renewal_sink&);
 
