@@ -9,8 +9,8 @@
 
 namespace holdfast::mysql {
 
-/// Returns why libmariadb cannot be used; empty if it can. Call it before the first use of
-/// libmariadb. Any thread may call it.
+/// Returns why libmariadb cannot be used. Returns an empty text if libmariadb can be used. Call
+/// this function before the first use of libmariadb. Any thread may call it.
 std::string objection_to_library();
 
 } // namespace holdfast::mysql

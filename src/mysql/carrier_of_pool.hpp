@@ -8,8 +8,8 @@
 
 namespace holdfast::mysql {
 
-/// Handle through which the store keeps a connection of the pool. The destructor tells the pool
-/// that the store does not need the connection any more.
+/// Handle with which the store keeps a connection of the pool for itself. Its destructor tells the
+/// pool that the store no longer needs the connection.
 class carrier_of_pool final : public carrier {
 public:
     carrier_of_pool(std::shared_ptr<pool> of, seats::place what)

@@ -16,13 +16,13 @@ constexpr net::option_checks check{"mysql::options"};
 
 constexpr duration keep_alive_least = std::chrono::seconds{1};
 
-/// Upper limit of each number of connections. A larger number must be a mistake, because a server
-/// allows a few hundred connections for all its clients.
+/// Upper limit of each option that sets a number of connections. A larger number is a mistake,
+/// because a server allows only a few hundred connections for all its clients.
 constexpr std::size_t connections_most = 1000;
-/// The limit of MySQL and MariaDB for identifiers.
+/// Maximum length of an identifier in MySQL and MariaDB, in bytes.
 constexpr std::size_t identifier_bytes_max = 64;
-/// Limit for the first table's name. The names of the other tables are this name with a suffix, so
-/// there must be room for the suffix.
+/// Maximum length of the first table's name, in bytes. The other tables have the same name with a
+/// suffix, and 64 bytes must suffice for both.
 constexpr std::size_t table_bytes_max = 48;
 
 void check_servers(const std::vector<server_address>& all) {
@@ -37,7 +37,7 @@ void check_place(const options& how) {
     check.require(!how.tls, "tls is for TCP, and unix_socket is given");
 }
 
-/// Checks a name that is inserted into statements between backquotes without escaping.
+/// Checks a name that statements contain between backquotes. The name is not escaped there.
 void check_identifier(const std::string& name, std::string_view field, std::size_t most) {
     const std::string subject{field};
     check.require(!name.empty(), subject + " is empty");

@@ -5,8 +5,9 @@
 
 namespace holdfast::mysql {
 
-/// Returns the options as the store will use them. Throws `errc::invalid_argument` with the field's
-/// name if an option is wrong. It reads the TLS files, and it does not contact a server.
+/// Checks the options and returns them in the form that the store uses. Throws
+/// `errc::invalid_argument` with the field's name if an option is wrong. Reads the TLS files, but
+/// contacts no server.
 options checked(options);
 
 } // namespace holdfast::mysql

@@ -15,13 +15,14 @@ struct known_error {
     then what = then::nothing;
 };
 
-/// Errors that mean that the statement was not carried out. Errors after which the outcome is
-/// unknown are in `unknown_errors`.
+/// Errors after which the statement was certainly not carried out. `unknown_errors` lists the
+/// errors after which the outcome is unknown.
 constexpr std::array known_errors{
     known_error{1205, store_errc::try_again, then::again}, // the wait for a row lock timed out
     // Deadlock; on Galera: a conflict with another node's transaction.
     known_error{1213, store_errc::try_again, then::again},
-    known_error{3101, store_errc::try_again, then::again}, // the same conflict in group replication
+    // the same conflict as 1213, in group replication
+    known_error{3101, store_errc::try_again, then::again},
     known_error{1290, store_errc::read_only, then::leave},
     known_error{1792, store_errc::read_only, then::leave},
     known_error{1836, store_errc::read_only, then::leave},
@@ -57,7 +58,8 @@ constexpr std::array known_errors{
     known_error{3, store_errc::disk_trouble},
 };
 
-/// Errors after which nothing was carried out: no connection was made, or the server shuts down.
+/// Errors after which nothing was carried out: the connection was not made, or the server is
+/// shutting down.
 constexpr std::array unreachable_errors{1053u, 1129u, 2001u, 2002u, 2003u, 2004u, 2005u, 2007u};
 
 /// Errors after which the outcome is unknown. The server's errors in this list abort a running
@@ -81,7 +83,8 @@ bool has(std::string_view words, std::string_view part) {
     return words.find(part) != words.npos;
 }
 
-/// Tells an untrusted certificate from other TLS errors by the text of OpenSSL or libmariadb.
+/// Classifies a TLS error by the text of OpenSSL or libmariadb. The text tells whether the
+/// certificate is untrusted or something else failed.
 store_errc classify_tls(std::string_view words) {
     const bool untrusted = has(words, "certificate verify failed") || has(words, "self-signed") ||
                            has(words, "self signed") || has(words, "Validation of SSL server") ||
@@ -112,11 +115,12 @@ std::string hint_of(unsigned error) {
     }
 }
 
-/// ER_USER_LIMIT_REACHED. Only the text says which limit of the account was reached.
+/// ER_USER_LIMIT_REACHED. The number does not tell which limit of the account was reached; the text
+/// does.
 constexpr unsigned limit_of_account = 1226;
 
-/// Returns whether a storage engine reports a full disk. Only the text has the system's error
-/// number (28 is ENOSPC).
+/// Returns whether a storage engine reports a full disk. The system's error number (28 is ENOSPC)
+/// is only in the text.
 bool is_full_disk(unsigned error, std::string_view words) {
     return (error == 1030 || error == 1026) && has(words, "28");
 }

@@ -8,24 +8,24 @@
 
 namespace holdfast::mysql {
 
-/// The meaning of an error of the server or of libmariadb for the caller of a statement.
+/// Meaning of an error of the server or of libmariadb, for the code that sent the statement.
 struct meaning {
-    /// `unreachable` and all refusals mean that nothing was carried out.
+    /// Code for the caller. `unreachable` and all refusals mean that nothing was carried out.
     error_code code;
     bool again = false; ///< a conflict with another transaction; try again
     bool leave = false; ///< this server accepts no writes; try another server
     bool cut = false;   ///< the connection cannot be used any more
-    std::string hint{}; ///< advice for people, shown after the server's text; empty: none
+    std::string hint{}; ///< advice for the user, shown after the server's text; empty: none
 };
 
-/// Classifies an error by its number. The text counts only where the number is not precise enough.
+/// Classifies an error by its number. Reads the text only if the number has several meanings.
 meaning classify(unsigned error, std::string_view words);
 
-/// Classifies an error that came while connecting. No statement was sent yet, so the outcome is
+/// Classifies an error that occurred while connecting. No statement was sent yet, so the outcome is
 /// never unknown.
 meaning classify_connecting(unsigned error, std::string_view words);
 
-/// Makes a failure whose text has the error number, the server's text and the advice.
+/// Makes a failure. Its text contains the error number, the server's text and the advice.
 net::failure failure_of(const meaning&, unsigned error, std::string_view words);
 
 } // namespace holdfast::mysql

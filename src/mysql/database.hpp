@@ -20,91 +20,98 @@ namespace holdfast::mysql {
 
 /// The answer to one statement. Values are the server's text; an empty optional is NULL.
 struct result {
-    std::uint64_t matched = 0;   ///< rows that matched (CLIENT_FOUND_ROWS)
-    std::uint64_t insert_id = 0; ///< LAST_INSERT_ID() as the statement set it
+    /// number of rows that matched the condition, changed or not (CLIENT_FOUND_ROWS)
+    std::uint64_t matched = 0;
+    std::uint64_t insert_id = 0; ///< value of LAST_INSERT_ID() after the statement
     std::vector<std::vector<std::optional<std::string>>> rows{};
-    /// The server's error number; other than 0 only in answers that `call_wishes` allows to fail.
+    /// The server's error number; 0: no error. Other values occur only for errors that
+    /// `call_wishes` allows.
     unsigned error = 0;
-    std::string words{}; ///< the text of the error
+    std::string words{}; ///< text of the server's error
 };
 
-/// What a server reported about itself when a connection was made.
+/// Facts that a server reported about itself when a connection was made.
 struct server_facts {
     bool is_mariadb = false;
-    std::string version{};  ///< as the server reports it
+    std::string version{};  ///< version, in the server's own form
     bool read_only = false; ///< `read_only`, `super_read_only` or `innodb_read_only` is on
-    /// Galera, or group replication with several primaries. User locks (GET_LOCK) are then local to
-    /// each server.
+    /// Whether several servers of the cluster accept writes (Galera, or group replication with
+    /// several primaries). A user lock (GET_LOCK) is then known only to its own server.
     bool has_several_writers = false;
     bool is_replica = false;
-    bool role_is_unknown = false; ///< the server does not tell this user whether it is a replica
+    bool role_is_unknown = false; ///< this user may not read whether the server is a replica
     bool sysdate_is_now = false;
     std::string binlog_format{};
-    std::string flush_at_commit{};             ///< innodb_flush_log_at_trx_commit
-    std::string strict_mode{};                 ///< sql_mode of the server, not of the session
-    std::uint64_t connections_of_user_max = 0; ///< max_user_connections; 0: no limit
-    duration idle_limit{};                     ///< wait_timeout
+    std::string flush_at_commit{}; ///< value of innodb_flush_log_at_trx_commit
+    /// global value of sql_mode; a session may have another value
+    std::string strict_mode{};
+    std::uint64_t connections_of_user_max = 0; ///< value of max_user_connections; 0: no limit
+    duration idle_limit{};                     ///< value of wait_timeout
     bool over_tls = false;
     std::string address{};
 };
 
-/// Handle of a connection on which a request left something: a user lock or an open transaction. A
-/// connection to wait on, or with an open transaction, serves only requests that name the handle in
-/// `call_wishes::on`. When the handle is destroyed, such a connection is given back, after its user
-/// locks were released. It is cut instead if a transaction is open or a statement is running.
+/// Handle of a connection on which a request left a user lock or an open transaction. A connection
+/// for a waiter, or with an open transaction, serves only requests that name the handle in
+/// `call_wishes::on`. When the handle is destroyed, the pool releases the user locks and reuses the
+/// connection. The pool cuts the connection instead if a transaction is open or a statement is
+/// running.
 class carrier {
 public:
     virtual ~carrier() = default;
-    /// Returns whether the connection is cut. The server releases its user locks then.
+    /// Returns whether the connection is cut. The server then releases the connection's user locks.
     virtual bool is_cut() const noexcept = 0;
-    /// Cuts the connection at once; another coroutine may call this. A statement that is running
-    /// there fails with outcome_unknown.
+    /// Cuts the connection at once. Another coroutine may call `cut` while a statement is running
+    /// on the connection. The statement then fails with outcome_unknown.
     virtual void cut() noexcept = 0;
 };
 
 struct call_wishes {
-    /// Deadline for the answer. Afterwards the call fails with outcome_unknown, or with unreachable
-    /// if nothing was sent. `command_timeout()` limits the call too.
+    /// Deadline for the answer. At the deadline the call fails with outcome_unknown, or with
+    /// unreachable if nothing was sent. `command_timeout()` limits the call too.
     time_point answer_by = time_point::max();
-    /// Connection to use. If it is cut, the call fails with unreachable, and nothing was sent.
+    /// Connection to use. If the connection is cut, the call fails with unreachable, and nothing
+    /// was sent.
     std::shared_ptr<carrier> on{};
-    /// Asks for another connection, because an earlier request was not answered. The pool does not
-    /// read this flag, because it cuts each connection whose answer is late.
+    /// Asks for another connection, because an earlier request got no answer. The pool ignores this
+    /// flag: it already cuts each connection that answers too late.
     bool elsewhere = false;
-    /// Allows a transaction to be open after the answers. The caller ends it on `answers::by`.
+    /// Allows the statements to leave a transaction open. The caller ends the transaction on the
+    /// connection `answers::by`.
     bool leaves_open = false;
-    /// Only the first statement decides the outcome. An error of a later statement is stored in its
-    /// `result`; it is neither thrown nor retried.
+    /// Lets only the first statement decide the outcome. The error of a later statement is stored
+    /// in its `result`. The error is not thrown, and the statement is not retried.
     bool rest_is_hint = false;
-    /// Statement to send with ROLLBACK if the request failed, for effects that ROLLBACK does not
-    /// undo. The string must outlive the call. Null: none.
+    /// Statement to send with ROLLBACK if the request failed. It undoes effects that ROLLBACK does
+    /// not undo. The string must outlive the call. Null: no statement.
     const std::string* undo = nullptr;
-    /// Allows the request to exceed `requests_max`. Only releases and renewals set it.
+    /// Lets the request exceed `requests_max`. Only releases and renewals set this flag.
     bool reserved = false;
-    /// Index of a statement that may wait for a row that another transaction has locked. If that
-    /// wait ends with error 1205, the error is stored in its `result`. Nothing is thrown or retried
-    /// then, and an open transaction is rolled back. The later statements must then have no effect
-    /// that matters.
+    /// Index of a statement that may wait for a row that another transaction has locked. If the
+    /// wait ends with error 1205, the error is stored in the statement's `result`. The request is
+    /// then not retried, no error is thrown, and an open transaction is rolled back. The later
+    /// statements must be harmless in this case.
     std::optional<std::size_t> may_meet_lock{};
 };
 
-/// The answers to statements that were sent in one write, in the same order.
+/// Answers to the statements of one request, in the order of the statements.
 struct answers {
     std::vector<result> of{};
     time_point sent_at{};
     time_point received_at{};
-    /// Estimate of the server's clock. The caller updates it from the answers.
+    /// Estimate of the server's clock. The caller updates it with the times in the answers.
     std::shared_ptr<runtime::remote_clock> clock{};
-    std::shared_ptr<carrier> by{}; ///< handle to close on the same connection what was opened there
-    std::string server{};          ///< address, for people
+    /// handle of the connection that answered, to end a transaction or release a user lock there
+    std::shared_ptr<carrier> by{};
+    std::string server{}; ///< address of the server, for messages
 };
 
-/// Statements whose text may depend on the clock of the server behind the chosen connection.
+/// Statements of one request. Their text may depend on the clock of the server that will run them.
 class statements {
 public:
     virtual ~statements() = default;
-    /// Returns the statements to send, once a connection was chosen. `clock` is the estimate of
-    /// that server's clock.
+    /// Returns the statements to send. Called after a connection was chosen. `clock` is the
+    /// estimate of the clock of that connection's server.
     virtual std::vector<std::string> compose(const runtime::remote_clock& clock,
                                              const server_facts&) = 0;
 };
@@ -112,20 +119,20 @@ public:
 /// All calls throw `net::failure`:
 ///
 /// - `errc::unreachable`: nothing was sent, or the server says that nothing was carried out.
-/// - `errc::outcome_unknown`: it is not known whether it was carried out; the connection is cut.
+/// - `errc::outcome_unknown`: the statements may have been carried out; the connection is cut.
 /// - a `store_errc` with the server's text: the server refused.
 /// - `errc::overloaded` or `errc::closed`.
 ///
-/// Deadlocks and lock wait timeouts (1213, 1205) are retried up to three times within the time
-/// limit, with jitter, after ROLLBACK. They are not retried in a transaction that was open before
-/// the call. A connection is cut with outcome_unknown if its answer says that a transaction is open
-/// where none may be open.
+/// Deadlocks (1213) and lock wait timeouts (1205) are retried up to three times within the time
+/// limit. Each retry follows a ROLLBACK and a random pause. There is no retry in a transaction that
+/// was open before the call. If an answer says that a transaction is open, and the request does not
+/// allow this, the connection is cut and the call fails with outcome_unknown.
 ///
-/// The server carries out the statements after a failed statement too, so write them to have no
-/// effect then. If a statement fails after others succeeded, the outcome of the call is
-/// `outcome_unknown`. There is one exception: all statements are in one transaction, and no later
-/// statement succeeded or no statement matched a row. The transaction is then rolled back, and
-/// nothing was carried out.
+/// After a failed statement the server still runs the later statements of the request. Write the
+/// later statements so that they change nothing in that case. If some statements succeed and a
+/// later statement fails, the call fails with `outcome_unknown`. There is one exception: all
+/// statements are in one transaction, and either no statement after the failed statement succeeded
+/// or no statement matched a row. The transaction is then rolled back, and nothing was carried out.
 ///
 /// Thread safety: call everything on the client's executor.
 class database {
@@ -133,22 +140,24 @@ public:
     virtual ~database() = default;
 
     /// Sends all statements in one write on one connection, so no other request of this pool gets
-    /// between them. `statements` must live until the call completes. It may be called again after
-    /// a failure that means "not carried out".
+    /// between them. `statements` must live until the call completes. Its `compose` is called again
+    /// for each retry.
     virtual asio::awaitable<answers> run(statements&, call_wishes = {}) = 0;
 
-    /// Returns a dedicated connection for a waiter in GET_LOCK. Returns null if
-    /// `wait_connections_max` are in use or if this server has no usable user locks; the caller
-    /// then polls.
+    /// Returns a connection of its own for a waiter in GET_LOCK. Returns null if
+    /// `wait_connections_max` connections are in use, or if user locks are not usable on this
+    /// server. The caller then polls.
     virtual asio::awaitable<std::shared_ptr<carrier>> connection_to_wait_on(time_point limit) = 0;
 
-    /// Facts about the server of the newest connection; empty before the first connection.
+    /// Returns facts about the server to which the newest connection leads. Empty before the first
+    /// connection.
     virtual std::optional<server_facts> facts() const = 0;
 
-    /// Returns whether user locks can wake waiters here. This depends on an option and on the kind
-    /// of server. It is false after `no_bells_here()`.
+    /// Returns whether user locks can notify waiters on this server. The answer depends on an
+    /// option and on the kind of server. It is false after a call of `no_bells_here()`.
     virtual bool has_bells() const = 0;
-    virtual void no_bells_here() noexcept = 0; ///< the server does not support user locks
+    /// notes that the server does not support user locks
+    virtual void no_bells_here() noexcept = 0;
 
     virtual duration command_timeout() const noexcept = 0;
     virtual std::string address() const = 0;

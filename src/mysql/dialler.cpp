@@ -22,12 +22,12 @@
 namespace holdfast::mysql {
 namespace {
 
-/// Login plug-ins for connections without TLS. None of them shows the password to the other side or
-/// asks a person.
+/// Login plug-ins for connections without TLS. None of them sends the password in clear text, and
+/// none asks the user for input.
 constexpr const char* safe_ways_to_log_in =
     "mysql_native_password,caching_sha2_password,client_ed25519,sha256_password,parsec";
-/// Login plug-ins for TLS and unix sockets. They include the plain password, because the server is
-/// verified or local.
+/// Login plug-ins for TLS and unix sockets. They may send the password in clear text, because the
+/// server is verified or local.
 constexpr const char* ways_over_tls =
     "mysql_native_password,caching_sha2_password,client_ed25519,sha256_password,parsec,"
     "mysql_clear_password";
@@ -91,10 +91,11 @@ struct connected {
 
 void set_socket(int fd) {
     ::fcntl(fd, F_SETFD, FD_CLOEXEC);
-    ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK); // otherwise reads over TLS would block
+    // a blocking socket would make reads over TLS block
+    ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 
-/// Connects and logs in. Runs on the connecting thread.
+/// Connects and logs in. Runs on a separate thread, because libmariadb may block.
 connected connect(const door& to) {
     connected come;
     come.made = handle{mysql_init(nullptr)};
@@ -123,21 +124,22 @@ connected connect(const door& to) {
     return come;
 }
 
-/// State that the executor and the connecting thread share.
+/// State that the executor and the thread that connects share.
 class exchange_place {
 public:
     exchange_place(asio::any_io_executor where, alarm& wake)
         : executor_{std::move(where)}
         , wake_{&wake} {}
 
-    /// Hands over the result; runs on the connecting thread. Closes the connection if the caller
-    /// has given up.
+    /// Passes the result to the executor. Called on the thread that connects. Closes the connection
+    /// if the caller has given up.
     static void deliver(const std::shared_ptr<exchange_place>& self, connected come) {
         const std::scoped_lock guard{self->mutex_};
         if (!self->executor_)
             return;
         self->come_ = std::move(come);
-        // While `executor_` is set, its context exists; after `abandon` it may be gone.
+        // The context of `executor_` exists while `executor_` is set. It may be destroyed after
+        // `abandon`.
         asio::post(*self->executor_, [self] { self->ring(); });
     }
 
@@ -160,7 +162,7 @@ private:
     }
 
     std::mutex mutex_;
-    std::optional<asio::any_io_executor> executor_; // none: the caller has given up
+    std::optional<asio::any_io_executor> executor_; // empty: the caller has given up
     std::optional<connected> come_;
     alarm* wake_; // used only on the executor
 };

@@ -31,8 +31,8 @@ bool has_several_primaries(const variables& global) {
            value_of(global, "group_replication_single_primary_mode") == "OFF";
 }
 
-/// Returns an identifier of the server. MariaDB has no server_uuid, so the data directory tells two
-/// servers on one machine apart.
+/// Returns an identifier of the server. MariaDB has no server_uuid. The identifier therefore
+/// contains the data directory, which differs between two servers on one machine.
 std::string server_of(const variables& global) {
     std::string uuid = value_of(global, "server_uuid");
     if (!uuid.empty())
@@ -45,7 +45,8 @@ struct wanted {
     std::string_view name;
     std::string_view value;
 };
-/// Session variables that must have these values. With another value a lock could get two holders.
+/// Session variables with the values that they must have. With other values a lock could get two
+/// holders.
 constexpr std::array session_wanted{
     wanted{"autocommit", "ON"},
     wanted{"completion_type", "NO_CHAIN"},
@@ -88,8 +89,8 @@ portrait portrait_of(const variables& global, const variables& status, bool sysd
 
 namespace {
 
-/// Returns whether a row of SHOW REPLICA STATUS has a running thread. These two columns have had
-/// the same positions since MySQL 4.1.
+/// Returns whether a row of SHOW REPLICA STATUS has a running thread. Both columns have kept their
+/// positions since MySQL 4.1.
 bool runs(const std::vector<std::optional<std::string>>& channel) {
     constexpr std::size_t receiver_at = 10, applier_at = 11;
     const auto is_on = [&](std::size_t column) {
@@ -111,11 +112,12 @@ void judge_role(server_facts& facts, std::span<const result> said) {
     if (counted.error == 0 && counted.rows.size() == 1 && counted.rows[0].size() == 2) {
         const auto& row = counted.rows[0];
         facts.is_replica = facts.is_replica || (row[1] && *row[1] != "0");
-        // If the performance schema is off, its tables are empty and say nothing.
+        // The tables of the performance schema are empty if it is off. Empty tables then do not
+        // mean that the server is no replica.
         facts.role_is_unknown = facts.role_is_unknown && row[0] != "1";
     }
     for (const result& shown : said.subspan(1)) {
-        if (shown.error != 0) // no permission, or a statement of another version
+        if (shown.error != 0) // no permission, or this version does not know the statement
             continue;
         facts.role_is_unknown = false;
         for (const auto& channel : shown.rows)

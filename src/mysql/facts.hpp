@@ -13,15 +13,16 @@
 
 namespace holdfast::mysql {
 
-/// The rows of SHOW VARIABLES or SHOW STATUS: name and value.
+/// Rows of SHOW VARIABLES or SHOW STATUS: name and value.
 using variables = std::map<std::string, std::string, std::less<>>;
 variables variables_in(const result&);
 
-/// What is read from a server when a connection is set up, and again at each keep-alive.
+/// Facts about a server (`portrait`). They are read when a connection is set up, and again at each
+/// keep-alive.
 struct portrait {
     server_facts facts{};
-    /// Identifier of the server. It is the same for each address of the server, as far as can be
-    /// told.
+    /// Identifier of the server. Two addresses of one server have the same identifier, if the
+    /// server's variables allow to tell.
     std::string server{};
     std::chrono::seconds uptime{};
     bool is_ready = true; ///< Galera: the node belongs to a cluster that accepts writes
@@ -30,7 +31,8 @@ struct portrait {
 portrait portrait_of(const variables& global, const variables& status, bool sysdate_is_now);
 
 /// Stores in `server_facts` whether the server is a replica. `said` has the answers to
-/// `replica_questions`. MySQL has no status variable for that since 8.0, unlike MariaDB.
+/// `replica_questions`. The questions are needed for MySQL 8.0 and later, which has no status
+/// variable for this. MariaDB has such a variable.
 void judge_role(server_facts&, std::span<const result> said);
 
 inline constexpr std::array<const char*, 3> replica_questions{
@@ -41,12 +43,13 @@ inline constexpr std::array<const char*, 3> replica_questions{
     "CHANNEL_NAME NOT LIKE 'group\\_replication%')",
     "SHOW REPLICA STATUS", "SHOW SLAVE STATUS"};
 
-/// Returns why this server may not be used for locks: it accepts no writes, or a grant could be
-/// late or lost. Empty: it may be used.
+/// Returns why this server must not be used for locks: it accepts no writes, or a granted lock
+/// could be late or lost. Empty: the server may be used.
 std::optional<net::failure> objection_to(const portrait&);
 
-/// Returns which setting of the session differs from what was set, from SHOW SESSION VARIABLES. A
-/// proxy may have dropped the SET statement. Empty: all settings are right.
+/// Compares the session's variables with the values that were set. Returns a failure that names the
+/// wrong setting; a proxy may have dropped the SET statement. Empty: all settings are right.
+/// `session` comes from SHOW SESSION VARIABLES.
 std::optional<net::failure> objection_to_session(const variables& session);
 
 } // namespace holdfast::mysql

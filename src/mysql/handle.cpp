@@ -35,9 +35,9 @@ void handle::shut_down() noexcept {
         ::shutdown(fd, SHUT_RDWR);
 }
 
-/// Sends COM_QUIT without blocking. mysql_close() sends it too, but could wait for space in the
-/// socket's send buffer. Over TLS only the library can send it, and that does not block: the socket
-/// is non-blocking, and its buffer is empty.
+/// Sends COM_QUIT without blocking. mysql_close() also sends it, but it could wait for space in the
+/// socket's send buffer. Over TLS only the library can send COM_QUIT. This does not block, because
+/// the socket is non-blocking and its buffer is empty.
 void handle::say_goodbye() noexcept {
     if (!raw_)
         return;

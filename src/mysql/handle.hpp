@@ -29,14 +29,15 @@ public:
 
     unsigned error() const noexcept;
     std::string words() const;
-    bool in_transaction() const noexcept; ///< according to the last answer
+    /// whether a transaction is open, according to the last answer
+    bool in_transaction() const noexcept;
 
-    /// Shuts down the socket in both directions. A call that is running on the connection ends at
-    /// once.
+    /// Shuts down the socket in both directions. If a call is running on the connection, the call
+    /// ends at once.
     void shut_down() noexcept;
 
-    /// Tells the server that the connection ends. Call it last, and only if no statement is
-    /// running.
+    /// Tells the server that the connection ends. Call this function last, and only while no
+    /// statement is running.
     void say_goodbye() noexcept;
 
 private:

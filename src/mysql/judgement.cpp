@@ -10,8 +10,8 @@ bool succeeded(const said& one) {
     return one.what.error == 0;
 }
 
-/// Returns whether a statement matched rows. COMMIT matches none, so the end of a transaction
-/// without changes is not counted as a change.
+/// Returns whether a statement matched rows. COMMIT matches no rows, so the end of a transaction
+/// without changes does not count as a change.
 bool changed_rows(const said& one) {
     return succeeded(one) && one.what.matched > 0;
 }
@@ -40,7 +40,8 @@ judgement judge(std::span<const said> all, bool was_open, const call_wishes& wis
         return {outcome::not_carried_out, failed};
     if (!in_transaction)
         return {wishes.rest_is_hint ? outcome::carried_out : outcome::unknown, failed};
-    // Some errors end the transaction. Each later statement is then a transaction by itself.
+    // Some errors end the transaction. Each statement after the error is then a transaction by
+    // itself.
     const bool went_on = std::any_of(found, all.end(), succeeded);
     const bool may_have_changed = was_open || std::ranges::any_of(all, changed_rows);
     return {went_on && may_have_changed ? outcome::unknown : outcome::not_carried_out, failed};

@@ -13,11 +13,11 @@
 namespace holdfast::mysql {
 namespace {
 
-/// Longest wait for threads inside libmariadb when the process exits. An address lookup can take
-/// longer, but a thread that looks up an address does not use OpenSSL yet.
+/// Longest time that the exit of the process waits for threads inside libmariadb. An address lookup
+/// can take longer. That is safe, because a thread does not use OpenSSL during the lookup.
 constexpr std::chrono::seconds patience_at_exit{3};
 
-/// Counter of the threads inside libmariadb. It is made after OpenSSL was initialised, so its
+/// Counter of the threads inside libmariadb. It is created after OpenSSL was initialised, so its
 /// destructor runs before OpenSSL is cleaned up.
 class threads_inside {
 public:
@@ -51,7 +51,8 @@ void prepare_once() {
     ::sigaction(SIGPIPE, nullptr, &before);
     mysql_server_init(0, nullptr, nullptr);
     ::sigaction(SIGPIPE, &before, nullptr);
-    // Initialises OpenSSL now; libmariadb would do it at the first TLS connection.
+    // Initialises OpenSSL now. Otherwise libmariadb would initialise it at the first TLS
+    // connection.
     forget_tls_errors();
     threads();
 }

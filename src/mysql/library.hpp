@@ -3,13 +3,13 @@
 
 namespace holdfast::mysql {
 
-/// Initialises libmariadb, once per process and before its first use. libmariadb sets SIGPIPE to be
-/// ignored in the whole process and all its children. This function restores the program's own
-/// setting. Any thread may call it.
+/// Initialises libmariadb, once per process. Call this function before the first use of libmariadb.
+/// libmariadb makes the whole process and its children ignore SIGPIPE; this function restores the
+/// program's own setting. Any thread may call it.
 void prepare_library();
 
 /// Guard for a detached thread while it is inside libmariadb. When the process exits, static
-/// destructors wait up to three seconds for such threads, because OpenSSL is cleaned up there.
+/// destructors wait up to three seconds for these threads, because the exit cleans up OpenSSL.
 class inside_library {
 public:
     inside_library() noexcept;

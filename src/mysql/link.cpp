@@ -16,8 +16,8 @@
 namespace holdfast::mysql {
 namespace {
 
-/// Returns whether the error is one of libmariadb's own. The connection has then ended, or its data
-/// cannot be understood any more.
+/// Returns whether the error comes from libmariadb itself. The connection has then ended, or its
+/// data are no longer readable.
 bool ended_by(unsigned error) {
     return error >= 2000 && error < 3000;
 }
@@ -37,7 +37,7 @@ std::vector<std::optional<std::string>> copy_of(MYSQL_ROW row, const unsigned lo
 
 } // namespace
 
-/// Guard of a running call.
+/// Guard that exists while a call is running on the connection.
 class link::call {
 public:
     call(link& on, time_point limit)
@@ -179,7 +179,7 @@ asio::awaitable<int> link::ready(int wanted) {
         if (wait_outside(*caller))
             co_return MYSQL_WAIT_READ;
     if (!can_be_watched())
-        co_return wanted; // libmariadb finds the error when it goes on
+        co_return wanted; // libmariadb reports the error when the call continues
     auto begin = [this, to_write](auto handler) {
         asio::any_completion_handler<void()>{std::move(handler)}.swap(waiter_);
         if (!to_write)
@@ -194,14 +194,15 @@ asio::awaitable<int> link::ready(int wanted) {
     co_return to_write ? MYSQL_WAIT_WRITE : MYSQL_WAIT_READ;
 }
 
-/// Returns the calling thread's visit if that thread may wait for the answer itself, or null.
+/// Returns the calling thread's `visit` (its stay in the client's monitor) if that thread may wait
+/// for the answer itself. Otherwise null.
 runtime::visit* link::visitor() const {
     runtime::visit* const caller = entrance_ ? entrance_->visitor() : nullptr;
     return caller && caller->waits() ? caller : nullptr;
 }
 
 /// Waits for the answer on the calling thread. Returns false if nothing came in time or the wait
-/// was interrupted; the call then waits through Asio like all others.
+/// was interrupted. The call then waits through Asio.
 bool link::wait_outside(runtime::visit& caller) {
     if (!wait_.prepare())
         return false;
@@ -213,8 +214,8 @@ bool link::wait_outside(runtime::visit& caller) {
     return came;
 }
 
-/// Waits for the socket to become readable: for an answer while a call is running, and otherwise
-/// for the server to close the connection. There is one such wait at a time.
+/// Waits until the socket is readable. During a call this means that an answer came. Otherwise it
+/// means that the server closed the connection. At most one such wait runs at a time.
 void link::watch() {
     if (watching_ || !socket_.is_open() || !can_be_watched())
         return;
@@ -249,7 +250,7 @@ void link::readable() {
     if (cut_ || !socket_.is_open())
         return;
     if (!has_ended())
-        watch(); // the data that woke us was read in the meantime
+        watch(); // another read took the data that ended this wait
     if (cut_ && on_lost)
         std::exchange(on_lost, {})();
 }
@@ -268,8 +269,8 @@ bool link::has_ended() noexcept {
     return is_cut();
 }
 
-/// Returns whether the idle connection has data or has ended. A server sends nothing unasked,
-/// except the reason why it closes the connection.
+/// Returns whether the idle connection has data or has ended. A server sends data without a request
+/// only to say why it closes the connection.
 bool link::says_something() const noexcept {
     char any = 0;
     const ssize_t got = ::recv(handle_.socket(), &any, 1, MSG_PEEK | MSG_DONTWAIT);

@@ -15,16 +15,16 @@
 
 namespace holdfast::mysql {
 
-/// Connection to a server, from the login to its end (`line` over libmariadb).
+/// Connection to a server, from the login to its end. Implements `line` with libmariadb.
 ///
 /// Requests use the non-blocking functions of libmariadb, so the client's executor drives them and
 /// needs no thread for a connection. Only the login blocks; it has a thread of its own (dialler).
 ///
-/// A call of libmariadb is never left half finished. To end a call early, the socket is shut down,
-/// and the call goes on until it returns its error.
+/// A call of libmariadb must always run to its end. To end a call early, shut down the socket; the
+/// call then continues until it returns its error.
 ///
-/// A calling thread that runs its request inside the client's monitor waits for its answers itself.
-/// The socket is then not registered with Asio, so no other thread is woken.
+/// If a calling thread runs its request inside the client's monitor, it waits for the answers
+/// itself. The socket is then not registered with Asio, so that no other thread wakes up.
 class link final : public line, public std::enable_shared_from_this<link> {
 public:
     link(const store_context&, handle);
@@ -73,7 +73,7 @@ private:
     runtime::outside_wait wait_;
     const std::shared_ptr<runtime::remote_clock> clock_ = std::make_shared<runtime::remote_clock>();
 
-    // Swap it, never assign to it: a fault of Boost 1.81.
+    // Call swap, do not assign: assignment has a bug in Boost 1.81.
     asio::any_completion_handler<void()> waiter_;
     bool watching_ = false;
     std::uint64_t watch_number_ = 0;

@@ -12,7 +12,7 @@
 
 namespace holdfast::mysql {
 
-/// One attempt to connect; `close` can end it.
+/// One attempt to connect. `close` can end the attempt.
 class link_maker::visit {
 public:
     explicit visit(link_maker& at)

@@ -9,7 +9,8 @@
 
 namespace holdfast::mysql {
 
-/// Makes a database that connects at its first request. The options must have passed `checked`.
+/// Makes a database. The database connects at its first request. `checked` must have returned the
+/// options.
 std::unique_ptr<database> make_database(options, store_context);
 
 } // namespace holdfast::mysql

@@ -9,10 +9,11 @@
 
 namespace holdfast::mysql {
 
-/// A duplicate of the file descriptor of libmariadb's socket. libmariadb closes its own descriptor
-/// when the connection ends. That number may belong to another thread's file before Asio is told.
+/// Duplicate of the file descriptor of libmariadb's socket. libmariadb closes its own descriptor
+/// when the connection ends. Another thread may then open a file with the same number before Asio
+/// forgets the number.
 ///
-/// The socket need not be registered with Asio. Data on a registered socket wakes the background
+/// The socket may be unregistered from Asio. Data on a registered socket wakes the background
 /// thread, even while another thread waits for that data.
 class own_socket {
 public:
@@ -27,14 +28,14 @@ public:
     int number() const noexcept { return number_; }
     bool asio_knows_it() const { return waits_.is_open(); }
 
-    /// Registers the socket with Asio. Returns the error if that fails.
+    /// Registers the socket with Asio. Returns an error if the registration fails.
     error_code introduce();
     template <typename Handler>
     void async_wait(wait_type what, Handler handler) {
         waits_.async_wait(what, std::move(handler));
     }
 
-    /// Removes the socket from Asio. A pending wait ends with `operation_aborted`.
+    /// Removes the socket from Asio. A wait that is running ends with `operation_aborted`.
     void leave_asio() noexcept;
     void close() noexcept;
 

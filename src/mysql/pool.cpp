@@ -27,7 +27,7 @@ meaning meaning_of(const std::vector<said>& told, const judgement& came) {
 
 } // namespace
 
-/// Guard that holds a connection for one request (`lent`).
+/// Guard that holds a connection for one request.
 class pool::lent {
 public:
     lent(std::shared_ptr<pool> from, place what)
@@ -48,7 +48,7 @@ private:
     place what_;
 };
 
-/// Guard that counts a running request (`room`).
+/// Guard that counts a running request.
 class pool::room {
 public:
     explicit room(pool& in)
@@ -98,7 +98,7 @@ asio::awaitable<answers> pool::run(statements& what, call_wishes wishes) {
     const auto keep = shared_from_this();
     admit(wishes);
     const room mine{*this};
-    // A wait for a user lock is not counted as load, because it gives the background thread no
+    // A wait for a user lock does not count as load, because it gives the background thread no
     // work.
     const runtime::monitor::load under_way{wishes.on ? nullptr : entrance_};
     const time_point limit =
@@ -165,8 +165,8 @@ void pool::take_back(const place& one) {
         watch_for(unwatched_until(*one));
 }
 
-/// Sends the statements once. Returns nothing if nothing was carried out and the request is to be
-/// retried.
+/// Sends the statements once. Returns an empty result if nothing was carried out and the request
+/// shall be retried.
 asio::awaitable<std::optional<answers>> pool::carry_out(const place& on, statements& what,
                                                         const call_wishes& wishes, time_point limit,
                                                         int tries) {
@@ -216,8 +216,8 @@ asio::awaitable<std::vector<said>> pool::ask(const place& on, const std::vector<
     throw net::failure{*failed};
 }
 
-/// Rolls the transaction back. After an error it is not known whether a transaction is open, and
-/// the next request must not find one open.
+/// Rolls back a transaction that may be open. After an error it is unknown whether a transaction is
+/// open. The next request must not find an open transaction.
 asio::awaitable<void> pool::roll_back(const place& on, const std::string* undo, time_point limit) {
     std::vector<std::string> texts{"ROLLBACK"};
     if (undo)
@@ -227,13 +227,13 @@ asio::awaitable<void> pool::roll_back(const place& on, const std::string* undo, 
         const std::vector<said> told = co_await ask(on, texts, limit);
         done = told.front().what.error == 0 && told.back().what.error == 0 && !told.back().open;
     } catch (const net::failure&) {
-        // The server rolls back what is left when the connection ends.
+        // The server rolls back the transaction when the connection ends.
     }
     if (!done)
         on->at->cut({errc::unreachable, "its transaction could not be rolled back"});
 }
 
-/// Waits for a random time, so that two requests that met in a deadlock do not meet again.
+/// Pauses for a random time. Two requests that caused a deadlock are then unlikely to meet again.
 asio::awaitable<void> pool::pause_before_repeat() {
     waiting mine{home_.time.make_alarm()};
     pausing_.push_back(mine);
@@ -268,9 +268,9 @@ std::shared_ptr<carrier> pool::carrier_of(const place& on) {
     return there;
 }
 
-/// Cleans up a connection whose handle was destroyed, because no other code can end what is open
-/// there. If the connection can only have user locks and is idle, they are released. Otherwise the
-/// connection is cut, and the server ends everything.
+/// Cleans up a connection after its handle was destroyed. If the connection is idle and can have
+/// only user locks, releases the user locks. Otherwise cuts the connection, so that the server ends
+/// everything on it.
 void pool::let_go(const place& one) {
     if (closed_)
         return;

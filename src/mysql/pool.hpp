@@ -19,18 +19,18 @@
 
 namespace holdfast::mysql {
 
-/// The connections of one client. The pool makes them, lends them to requests, watches their
-/// deadlines, and leaves a server that accepts no writes. All connections lead to the same server
-/// at a time.
+/// Pool of the connections of one client. The pool makes connections, lends them to requests, and
+/// watches their deadlines. It leaves a server that accepts no writes. All connections lead to the
+/// same server at a time.
 ///
 ///   a request ──▶ waits for a connection ──▶ is sent ──▶ is answered
 ///                   │                          └─▶ late: the connection is cut, outcome_unknown
-///                   └─▶ late, or no server can be connected to: unreachable
+///                   └─▶ late, or no server can be reached: unreachable
 ///
 /// A calling thread runs its request itself while there are fewer requests than connections. With
-/// more requests, the background thread runs them and handles many each time it wakes.
+/// more requests the background thread runs them, and handles many requests each time it wakes.
 ///
-/// Coroutines that run in the pool keep it alive, so it may outlive the store.
+/// Coroutines that run in the pool keep it alive, so the pool may outlive the store.
 class pool final : public std::enable_shared_from_this<pool> {
 public:
     using maker_of_lines =
@@ -48,7 +48,7 @@ public:
     std::string address() const;
     void close() noexcept;
 
-    // Function for `carrier_of_pool`.
+    // Function that the destructor of `carrier_of_pool` calls.
     void let_go(const seats::place&);
 
 private:
@@ -60,10 +60,11 @@ private:
     static constexpr duration repeat_pause_max{40};
     /// Longest pause between two attempts to connect while this client holds a lock.
     static constexpr duration pause_max_while_holding{250};
-    /// Longest time after the last answer during which the end of a connection may go unnoticed.
+    /// Longest time after the last answer during which the pool may fail to notice that a
+    /// connection ended.
     static constexpr duration unwatched_max{100};
 
-    // Requests: pool.cpp
+    // Functions for requests, defined in pool.cpp.
     void admit(const call_wishes&) const;
     asio::awaitable<lent> seat_for(const call_wishes&, time_point limit);
     place named_by(const call_wishes&) const;
@@ -79,7 +80,7 @@ private:
     std::shared_ptr<carrier> carrier_of(const place&);
     net::failure unsent() const;
 
-    // Connections: pool_connecting.cpp
+    // Functions for connections, defined in pool_connecting.cpp.
     void want_connection();
     bool wants_connection() const;
     asio::awaitable<void> keep_connecting(std::shared_ptr<pool>);
@@ -92,7 +93,7 @@ private:
     void leave_server(const net::failure&);
     void cut_all(const net::failure&);
 
-    // Limits: pool_watching.cpp
+    // Functions for deadlines, defined in pool_watching.cpp.
     void watch_for(time_point limit) { lookout_.watch_for(limit, shared_from_this()); }
     time_point next_limit() const;
     time_point idle_until(const seat&) const;
@@ -110,19 +111,19 @@ private:
     queue pausing_; // requests that pause before a retry
     net::presence presence_;
     net::backoff backoff_;
-    const std::unique_ptr<alarm> rest_; // wakes keep_connecting from its pause
+    const std::unique_ptr<alarm> rest_; // ends the pause of keep_connecting
     net::lookout lookout_;
 
-    std::size_t current_ = 0;             // index in how_.servers
-    std::vector<net::failure> round_;     // why each server failed, in this round
-    std::optional<net::failure> trouble_; // last failure to connect
-    std::size_t under_way_ = 0;           // requests, including queued requests
-    std::size_t to_be_waited_on_ = 0;     // connections for waiters that are being made
+    std::size_t current_ = 0;             // index of the current server in how_.servers
+    std::vector<net::failure> round_;     // failure of each server that was tried in this round
+    std::optional<net::failure> trouble_; // last failure of an attempt to connect
+    std::size_t under_way_ = 0;           // number of requests, including queued requests
+    std::size_t to_be_waited_on_ = 0;     // number of connections for waiters that are being made
     time_point not_before_ = time_point::min();
     time_point connected_since_{};
     std::optional<server_facts> facts_;
-    std::string server_;      // identifier of the server that was connected to last
-    time_point last_heard_{}; // when that server answered last
+    std::string server_;      // identifier of the server that was connected last
+    time_point last_heard_{}; // time of that server's last answer
     bool connecting_ = false;
     bool no_bells_ = false;
     bool closed_ = false;

@@ -15,8 +15,8 @@
 namespace holdfast::mysql {
 namespace {
 
-/// Joins the failures of all servers that were tried. The code is `unreachable` if any failure has
-/// it, because that trouble may soon be over, unlike a refusal.
+/// Joins the failures of all servers that were tried. If any code is `unreachable`, the joined code
+/// is `unreachable`: an unreachable server may come back soon, but a refusal will probably stay.
 net::failure joined(const std::vector<net::failure>& all) {
     const auto passing = std::ranges::find_if(
         all, [](const net::failure& each) { return each.code() == errc::unreachable; });
@@ -65,7 +65,7 @@ void pool::want_connection() {
 }
 
 asio::awaitable<void> pool::keep_connecting(std::shared_ptr<pool>) {
-    // Do not connect inside the caller's own call, because the caller has not gone to sleep yet.
+    // Do not connect inside the caller's own call, because the caller does not sleep yet.
     co_await asio::post(home_.executor, asio::use_awaitable);
     while (wants_connection()) {
         if (home_.time.now() < not_before_) {
@@ -78,7 +78,7 @@ asio::awaitable<void> pool::keep_connecting(std::shared_ptr<pool>) {
             seats_.give_back(join(std::move(made), false));
         } catch (const net::failure& why) {
             failed = why;
-        } catch (const std::exception& why) { // no memory or no thread: this loop must go on
+        } catch (const std::exception& why) { // out of memory or threads: this loop must continue
             failed.emplace(errc::unreachable, why.what());
         }
         if (failed && !closed_)
@@ -102,9 +102,9 @@ asio::awaitable<introduced> pool::make_line(time_point limit) {
     co_return made;
 }
 
-/// Handles a failed attempt to connect. All servers are tried, one after the other, before a
-/// failure is reported and before a pause. A server to which connections exist is kept even if it
-/// accepts no more connections.
+/// Handles a failed attempt to connect. Tries all servers in turn before it reports a failure and
+/// before it pauses. If connections to a server exist, keeps that server even if it accepts no more
+/// connections.
 void pool::attempt_failed(const net::failure& why) {
     trouble_ = why;
     round_.push_back(why);
@@ -132,7 +132,7 @@ void pool::pause_connecting() {
 
 pool::place pool::join(introduced made, bool to_wait_on) {
     auto one = std::make_shared<seat>(std::move(made));
-    one->taken = true; // until its first user gets it
+    one->taken = true; // reserve it for the first user
     one->to_wait_on = one->kept = to_wait_on;
     one->at->on_lost = [self = weak_from_this(), seat = std::weak_ptr{one}] {
         const auto here = self.lock();
@@ -148,14 +148,14 @@ pool::place pool::join(introduced made, bool to_wait_on) {
     return one;
 }
 
-/// Notes which server a new connection has reached. After a reconnection all held locks may be
-/// lost, so the holds are checked again (`doubt`).
+/// Stores which server a new connection has reached. After a reconnection all held locks may be
+/// lost, so the store checks its holds again (`doubt`).
 void pool::meet(const portrait& who) {
     const time_point now = home_.time.now();
     const bool is_first = server_.empty();
     const bool is_other = !is_first && who.server != server_;
     const bool was_away = seats_.empty() && !is_first;
-    // Several servers may answer at one name. Only the server of the newest connection counts,
+    // One host name may lead to several servers. Only the server of the newest connection counts,
     // unless the servers share their locks.
     const bool replaces = is_other && !was_away && !who.facts.has_several_writers;
     if (replaces)
@@ -174,14 +174,14 @@ void pool::meet(const portrait& who) {
         home_.doubt({}, is_other || restarted);
 }
 
-/// Removes a connection that has ended. It is safe to call it twice.
+/// Removes a connection that has ended. A second call does no harm.
 void pool::gone(const place& one) {
     if (!seats_.drop(one) || closed_)
         return;
     if (seats_.empty()) {
         const time_point now = home_.time.now();
         last_heard_ = now;
-        // Do not reset the backoff if the server accepts connections and drops them at once.
+        // Do not reset the backoff if the server accepts connections but closes them at once.
         if (now - connected_since_ > how_.backoff_max)
             backoff_.reset();
         pause_connecting();
@@ -190,7 +190,7 @@ void pool::gone(const place& one) {
     want_connection();
 }
 
-/// Cuts all connections to a server that accepts no writes, and turns to the next server.
+/// Cuts all connections to a server that accepts no writes. Continues with the next server.
 void pool::leave_server(const net::failure& why) {
     if (how_.servers.size() > 1) {
         round_.assign(1, why);

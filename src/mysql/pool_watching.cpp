@@ -14,8 +14,8 @@ time_point pool::idle_until(const seat& one) const {
     return net::later(one.at->heard_at(), how_.keep_alive);
 }
 
-/// Returns when the pool must watch an unwatched idle connection. Never, if the connection is
-/// watched or in use.
+/// Returns the time at which the pool must begin to watch an idle connection. Returns "never" if
+/// the connection is watched or in use.
 time_point pool::unwatched_until(const seat& one) const {
     return !one.taken && one.at->is_unwatched() ? net::later(one.at->heard_at(), unwatched_max)
                                                 : time_point::max();
@@ -51,8 +51,8 @@ void pool::look_at_limits(time_point now) {
     }
 }
 
-/// Sends a keep-alive, so that no firewall or proxy forgets the connection. It also shows that a
-/// server has stopped accepting writes.
+/// Sends a keep-alive on an idle connection, so that no firewall or proxy drops it. The answer also
+/// tells whether the server still accepts writes.
 asio::awaitable<void> pool::use_idle(std::shared_ptr<pool>, place one) {
     const time_point limit = net::later(home_.time.now(), how_.command_timeout);
     watch_for(limit);
@@ -74,8 +74,8 @@ asio::awaitable<void> pool::use_idle(std::shared_ptr<pool>, place one) {
     take_back(one);
 }
 
-/// Cuts the idle connections after a request got no answer. It cuts each one that received nothing
-/// since `unheard_since`, when that request was sent, because it may be dead too.
+/// Cuts idle connections after a request got no answer, because they may be dead too. Cuts each
+/// idle connection that received nothing since `unheard_since`, the time when the request was sent.
 void pool::distrust(time_point unheard_since) {
     const std::vector<place> all = seats_.all();
     for (const place& each : all)

@@ -5,7 +5,7 @@
 
 namespace holdfast::mysql {
 
-/// Returns the free connection that was used last, so that surplus connections stay idle.
+/// Returns the free connection with the most recent use. Surplus connections thus stay idle.
 seats::place seats::take_free() {
     place best;
     for (const place& each : all_)

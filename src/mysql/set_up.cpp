@@ -11,17 +11,19 @@
 namespace holdfast::mysql {
 namespace {
 
-/// Smallest wait_timeout that is set for a session.
+/// Lower bound of the wait_timeout that is set for a session.
 constexpr std::chrono::seconds idle_least{60};
 
 std::string session_settings(duration keep_alive) {
     const auto idle = std::max(std::chrono::ceil<std::chrono::seconds>(3 * keep_alive), idle_least);
     // Reasons for the settings:
     // - time_zone: in a local time zone one hour occurs twice each autumn.
-    // - sql_mode: without strict mode a long name is cut, and two locks become one.
-    // - completion_type: chained transactions would leave one open after each request.
-    // - innodb_lock_wait_timeout: a row lock wait must end before the request does, so that it is
-    //   an answer. MySQL checks this timeout once a second, and a reader's attempt may wait twice.
+    // - sql_mode: without strict mode the server truncates a long name, and two locks become one.
+    // - completion_type: chained transactions would leave a transaction open after each request.
+    // - innodb_lock_wait_timeout: a wait for a row lock must end before the request's deadline, so
+    // that
+    //   the server can answer. MySQL checks this timeout once a second, and an attempt to read may
+    //   wait twice.
     return "SET time_zone='+00:00',autocommit=1,sql_mode='STRICT_ALL_TABLES',completion_type=0,"
            "innodb_lock_wait_timeout=1,lock_wait_timeout=2,wait_timeout=" +
            std::to_string(idle.count());
@@ -30,8 +32,7 @@ std::string session_settings(duration keep_alive) {
 constexpr const char* isolation =
     "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE";
 
-// SHOW instead of SELECT @@x, because SELECT @@x would pin the connection in a proxy that
-// multiplexes statements.
+// SHOW is used because SELECT @@x would pin the connection in a proxy that multiplexes statements.
 constexpr const char* session_question = "SHOW SESSION VARIABLES WHERE Variable_name IN "
                                          "('autocommit','completion_type','sql_mode','time_zone')";
 constexpr const char* global_question =
@@ -42,9 +43,9 @@ constexpr const char* global_question =
     "'server_uuid','hostname','port','server_id','datadir')";
 constexpr const char* status_question = "SHOW GLOBAL STATUS WHERE Variable_name IN "
                                         "('Slaves_running','Slave_running','wsrep_ready','Uptime')";
-/// Asks for the server's clock, and whether SYSDATE() is the time at which the statement started.
-/// The statement must take some microseconds for that. SLEEP is no option: it hangs while the
-/// system date is being changed.
+/// Asks for the server's clock, and whether SYSDATE() returns the time at which the statement
+/// started. This test needs a statement that takes some microseconds. SLEEP is unsuitable, because
+/// it hangs while the system date is being changed.
 constexpr const char* clock_question =
     "SELECT UNIX_TIMESTAMP(SYSDATE(6)),BENCHMARK(100,SHA2('holdfast',256)),SYSDATE(6)=NOW(6)";
 
@@ -61,7 +62,7 @@ const std::string* cell(const result& of, std::size_t column) {
     return &*of.rows[0][column];
 }
 
-/// Parses a time such as "1795618060.751786".
+/// Parses a Unix time with fraction, for example "1795618060.751786".
 std::optional<std::chrono::microseconds> seconds_in(const std::string& text) {
     const auto point = text.find('.');
     std::int64_t seconds = 0;
@@ -75,7 +76,8 @@ std::optional<std::chrono::microseconds> seconds_in(const std::string& text) {
     return std::chrono::seconds{seconds} + std::chrono::microseconds{micros};
 }
 
-/// Reads the answers to the last three statements of `all`, which each set-up and keep-alive sends.
+/// Reads the answers to the last three statements in `all`. Each set-up and each keep-alive ends
+/// with these three statements.
 portrait read(line& on, const std::vector<said>& all) {
     const std::size_t first = all.size() - 3;
     const result& time = all[first + 2].what;
@@ -89,8 +91,8 @@ portrait read(line& on, const std::vector<said>& all) {
                        *same == "1");
 }
 
-/// Asks a server whether it is a replica, if its status variables did not say so. The server may
-/// refuse some of the statements.
+/// Asks a server whether it is a replica. Does nothing if its status variables have already told.
+/// The server may refuse some of the statements.
 asio::awaitable<void> ask_for_role(line& on, portrait& found, time_point limit) {
     if (!found.facts.role_is_unknown)
         co_return;

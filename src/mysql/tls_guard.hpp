@@ -7,13 +7,13 @@ namespace holdfast::mysql {
 
 /// Guard that prepares this thread for TLS calls of libmariadb.
 ///
-/// The thread gets no SIGPIPE from these calls: the signal is blocked, and a SIGPIPE that was
-/// raised meanwhile is removed. OpenSSL writes with write(), which raises SIGPIPE when the peer is
-/// gone. That would kill a program that does not ignore the signal.
+/// It blocks SIGPIPE, and removes a SIGPIPE that the calls raised. OpenSSL writes with write(),
+/// which raises SIGPIPE if the peer has closed the connection. The signal would kill a program that
+/// does not ignore it.
 ///
-/// The thread's OpenSSL error queue is empty before and after the calls. libmariadb does not clear
-/// it. An error that other code left there would look like an error of libmariadb. The wait for an
-/// answer would then end as a lost connection.
+/// It empties the thread's OpenSSL error queue before and after the calls, because libmariadb does
+/// not. An error of other code in the queue would look like an error of libmariadb. The wait for an
+/// answer would then end as if the connection were lost.
 class tls_guard {
 public:
     explicit tls_guard(bool needed) noexcept;
@@ -22,12 +22,13 @@ public:
 
 private:
     const bool needed_;
-    bool was_pending_ = false; // a SIGPIPE was pending before; it is not ours to remove
+    // a SIGPIPE was pending before the calls, so the guard must not remove it
+    bool was_pending_ = false;
     sigset_t before_{};
 };
 
-/// Clears the thread's OpenSSL error queue. The linked and the loaded libmariadb need different
-/// code for this (linked.cpp, on_demand/).
+/// Clears the thread's OpenSSL error queue. There are two implementations: for the linked
+/// libmariadb (linked.cpp) and for the loaded libmariadb (on_demand/).
 void forget_tls_errors() noexcept;
 
 } // namespace holdfast::mysql

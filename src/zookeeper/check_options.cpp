@@ -14,8 +14,8 @@ namespace {
 constexpr net::option_checks check{"zookeeper::options"};
 
 constexpr duration session_shortest{100};
-/// Longest chroot or root. Node names follow it in a path, and a server accepts at most a megabyte
-/// in one request.
+/// Maximum length of the chroot and of the root, in bytes. A path continues with node names, and a
+/// server accepts at most a megabyte in one request.
 constexpr std::size_t path_bytes_max = 1000;
 
 void check_servers(const std::vector<server_address>& all) {
@@ -30,7 +30,8 @@ bool is_step(std::string_view name) {
     return !name.empty() && name != "." && name != ".." && !has_control;
 }
 
-/// Checks a path by the servers' rules. A server would refuse every request with a wrong path.
+/// Checks a path by the servers' rules. A server would refuse every request that contains an
+/// invalid path.
 void check_path(std::string_view path, const std::string& field) {
     check.require(path.size() <= path_bytes_max,
                   field + " is longer than " + std::to_string(path_bytes_max) + " bytes");

@@ -5,8 +5,9 @@
 
 namespace holdfast::zookeeper {
 
-/// Returns the options as the store will use them. Throws `errc::invalid_argument`; the text names
-/// the wrong field and says what is allowed.
+/// Checks the options and returns them in the form that the store uses. Throws
+/// `errc::invalid_argument` if an option is wrong. The text names the field and says which values
+/// are allowed.
 options checked(options);
 
 } // namespace holdfast::zookeeper

@@ -13,19 +13,20 @@
 
 namespace holdfast::zookeeper {
 
-/// A connection that splits the received bytes into frames.
+/// Connection that splits the received bytes into frames.
 class connection final : public net::byte_stream {
 public:
     connection(const store_context&, const options&);
 
-    /// Returns the next frame of the received bytes, or nothing.
+    /// Returns the next frame of the received bytes. Returns an empty result if no frame is
+    /// complete.
     std::optional<std::string_view> next();
 
     /// Receives until a frame is complete, without a time limit. For the handshake only.
     asio::awaitable<std::string> frame();
 
-    /// Receives everything until the server closes the connection. For a four-letter word, whose
-    /// answer has no frames.
+    /// Receives all bytes until the server closes the connection. Use it for a four-letter word:
+    /// the answer has no frames.
     asio::awaitable<std::string> words();
 
 private:

@@ -16,9 +16,9 @@ namespace holdfast::zookeeper {
 
 inline constexpr std::uint16_t usual_port = 2181;
 
-/// List of the servers: which server to connect to next, and how long to try. The servers are tried
-/// one after the other. Each client shuffles them once, so that the clients of an ensemble are
-/// spread over it. No I/O, no clock.
+/// List of the servers. It decides which server to connect to next, and how long to try. The
+/// servers are tried in turn. Each client shuffles the list once, so that the clients are spread
+/// over the ensemble. It does no I/O and reads no clock.
 class ensemble {
 public:
     ensemble(std::vector<server_address>, const std::function<std::uint64_t()>& random,
@@ -28,25 +28,26 @@ public:
     const std::vector<server_address>& all() const { return servers_; }
     std::size_t present() const { return at_; } ///< index of the current server
 
-    /// Returns the timeout for an attempt to connect. It is short at first, because a server may
-    /// accept the connection and then say nothing. Such a server must not use up the time for the
-    /// others, or the session's timeout. It doubles with each round, in case the network is slow.
+    /// Returns the timeout for an attempt to connect. The timeout is short at first, because a
+    /// server may accept the connection and then send nothing. The attempt must leave time for the
+    /// other servers before the session expires. The timeout doubles with each round, because the
+    /// network may be slow.
     duration patience(duration longest, std::optional<duration> session_timeout) const;
 
-    /// Gives up the current server and makes the next server current. Returns how long to wait
-    /// before connecting: zero until all servers were tried.
+    /// Leaves the current server, and makes the next server current. Returns how long to wait
+    /// before connecting. The wait is zero until all servers were tried.
     duration leave(std::uint64_t random);
-    /// Returns whether all servers failed, one after the other.
+    /// Returns whether all servers have failed since a server last worked.
     bool all_failed() const { return failed_ >= servers_.size(); }
 
-    /// Notes that the current server worked well for a while.
+    /// Stores that the current server worked well for a while.
     void served();
 
 private:
     std::vector<server_address> servers_;
     net::backoff backoff_;
     std::size_t at_ = 0;
-    std::size_t failed_ = 0; // number of servers that failed in a row
+    std::size_t failed_ = 0; // number of servers that failed since a server last worked
 };
 
 } // namespace holdfast::zookeeper

@@ -7,15 +7,16 @@
 
 namespace holdfast::zookeeper {
 
-/// Opens or resumes a session. The server may answer with a different session.
+/// Opens or resumes a session. The server may answer with another session than the requested
+/// session.
 asio::awaitable<welcome> greet(connection&, const greeting&);
 
-/// Logs in with a user name and password. This comes before all requests on each connection,
-/// because the server forgets the login with the connection.
+/// Logs in with a user name and a password. Call it on each new connection before all requests,
+/// because the login belongs to the connection.
 asio::awaitable<void> log_in(connection&, const credentials&);
 
-/// Closes the session that was resumed on this connection. The connection cannot be used
-/// afterwards.
+/// Closes the session that was resumed on this connection. Afterwards the connection cannot be
+/// used.
 asio::awaitable<void> say_farewell(connection&);
 
 } // namespace holdfast::zookeeper

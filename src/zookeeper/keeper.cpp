@@ -18,12 +18,12 @@
 namespace holdfast::zookeeper {
 namespace {
 
-/// Longest session timeout to ask for. No ensemble grants more, and the protocol has 32 bits for
-/// it.
+/// Longest session timeout that the client asks for. No ensemble grants more, and the protocol
+/// stores the timeout in 32 bits.
 constexpr duration timeout_longest = std::chrono::hours{24};
 
-/// Thrown when the session has ended. This is not a failure of the server, so the client connects
-/// again at once.
+/// Thrown when the session has ended. The server did not fail, so the client connects again at
+/// once.
 struct session_has_ended {};
 
 } // namespace
@@ -46,7 +46,8 @@ class keeper::listening final : public watch {
 public:
     explicit listening(listener mine)
         : mine_{std::move(mine)} {}
-    ~listening() override { *mine_ = nullptr; } // the list drops it at the next event
+    // the list removes the empty entry at the next event
+    ~listening() override { *mine_ = nullptr; }
 
 private:
     const listener mine_;
@@ -102,7 +103,7 @@ std::shared_ptr<void> keeper::in_use() {
 }
 
 void keeper::use_ended() {
-    if (--users_ == 0 && !closed_) { // if closed, the clock may be destroyed
+    if (--users_ == 0 && !closed_) { // after close() the clock may already be destroyed
         last_asked_ = home_.time.now();
         watch_for(idle_until());
     }
@@ -116,7 +117,7 @@ std::unique_ptr<watch> keeper::on_news(std::function<void(session_news)> whom) {
 void keeper::tell(session_news what) {
     std::erase_if(listeners_, [](const listener& one) { return !*one; });
     for (const listener& one : std::vector<listener>{listeners_.begin(), listeners_.end()})
-        if (const auto call = *one) // a copy, because the callback may destroy its own registration
+        if (const auto call = *one) // a copy, because the callback may destroy this listener
             call(what);
 }
 
@@ -126,7 +127,7 @@ void keeper::connect() {
 }
 
 asio::awaitable<void> keeper::keep_connected(std::shared_ptr<void>) {
-    // Do not connect inside the caller's own call, because the caller has not gone to sleep yet.
+    // Do not connect inside the caller's own call, because the caller does not sleep yet.
     co_await asio::post(home_.executor, asio::use_awaitable);
     while (!closed_ && wants_connection()) {
         if (home_.time.now() < not_before_) {
@@ -141,7 +142,7 @@ asio::awaitable<void> keeper::keep_connected(std::shared_ptr<void>) {
         } catch (const session_has_ended&) {
             line->cut({errc::unreachable, "the session has ended"});
             continue;
-        } catch (const std::exception& why) { // no memory or no alarm: this loop must go on
+        } catch (const std::exception& why) { // out of memory, or no alarm: this loop must continue
             failed.emplace(errc::unreachable, why.what());
         }
         if (failed) {
@@ -155,7 +156,8 @@ asio::awaitable<void> keeper::keep_connected(std::shared_ptr<void>) {
     running_ = false;
 }
 
-/// Connects, and opens or resumes the session. Returns nothing on success.
+/// Connects, and opens or resumes the session. Returns the failure, or an empty result after
+/// success.
 asio::awaitable<std::optional<net::failure>> keeper::establish(connection& line) {
     const auto timeout = session_.exists() ? std::optional{session_.timeout} : std::nullopt;
     const duration patience = servers_.patience(how_.connect_timeout, timeout);
@@ -190,8 +192,8 @@ asio::awaitable<void> keeper::begin_session(connection& line) {
         co_await log_in(line, who);
 }
 
-/// Closes an earlier session that has ended by the client's clock. The server may still have it,
-/// and all other clients wait while its nodes exist.
+/// Closes an earlier session that has ended by the client's clock. The server may still keep that
+/// session, and its nodes block other clients.
 asio::awaitable<void> keeper::bury(connection& line) {
     const greeting said = corpse_->to_greet({});
     const welcome told = co_await greet(line, said);
@@ -211,8 +213,8 @@ void keeper::meet(const welcome& told, time_point sent_at) {
         fresh_ = true;
         return;
     }
-    // Some servers grant another session without an error when they do not know the requested
-    // session.
+    // Some servers do not report that they do not know the session. They grant another session
+    // instead.
     if (!granted || told.id != session_.id) {
         end_session(false);
         throw session_has_ended{};
@@ -263,7 +265,7 @@ void keeper::conversation_ended(const net::failure& why) {
     if (!closed_ && !leaves_) {
         presence_.gone(from, lost);
         trouble_ = lost;
-        // Do not reset the backoff if the server accepts connections and drops them at once.
+        // Do not reset the backoff if the server accepts connections but closes them at once.
         if (home_.time.now() - connected_since_ > how_.backoff_max)
             servers_.served();
         go_on_elsewhere();
@@ -283,7 +285,7 @@ void keeper::end_session(bool may_be_alive) {
         return;
     if (may_be_alive) {
         corpse_ = std::move(session_);
-        corpse_->last_zxid = 0; // lets any server accept the greeting
+        corpse_->last_zxid = 0; // zero makes every server accept the greeting
     }
     session_ = {};
     fresh_ = false;
@@ -306,12 +308,12 @@ asio::awaitable<void> keeper::depart() {
     const net::time_limit limit{home_, net::later(home_.time.now(), how_.connect_timeout), enough};
     try {
         co_await settled(goodbye);
-    } catch (const net::failure&) { // the session then ends with its timeout
+    } catch (const net::failure&) { // the session then ends by its timeout
     }
 }
 
 void keeper::close() {
-    if (std::exchange(closed_, true)) // the second call may come when the clock is destroyed
+    if (std::exchange(closed_, true)) // the destruction of the clock may cause a second call
         return;
     rest_->ring();
     lookout_.close();

@@ -23,44 +23,46 @@
 
 namespace holdfast::zookeeper {
 
-/// Client that keeps a session alive while it is needed. It connects, opens or resumes the session,
-/// sends requests and heartbeats, and goes to the next server when a server is lost or silent.
+/// Client that keeps a session alive while the session is needed. It connects, opens or resumes the
+/// session, and sends requests and heartbeats. It goes to the next server if a server is lost or
+/// silent.
 ///
 ///   none ──opened──▶ connected ◀──resumed── suspended
 ///     ▲                  │ └──lost, silent──▶ │
-///     └──────ended───────┴────────────────────┘   the server says so, or the client's clock does,
-///                                                 or the session is not needed any more
+///     └──────ended───────┴────────────────────┘   the server or the client's clock says that the
+///                                                 session ended, or the session is not needed
 ///
-/// A request waits for a connection until its timeout. If there is only one server, or every server
-/// refuses the client, the request fails with the attempt to connect. A request that was sent and
-/// not answered when the connection is lost is never sent again.
+/// A request waits for a connection until its timeout. The request fails earlier if an attempt to
+/// connect fails and either there is only one server or every server refuses the client. If the
+/// connection is lost while a request waits for its answer, the request is never sent again.
 class keeper final : public std::enable_shared_from_this<keeper> {
 public:
     keeper(options, store_context);
     keeper(const keeper&) = delete;
 
-    /// Puts the request into the queue. Throws `net::failure`: closed or overloaded.
+    /// Puts the request into the queue. Throws `net::failure` with the code closed or overloaded.
     void ask(shared_request);
 
-    /// Completes when the request is settled. Throws `net::failure` if it was not answered.
+    /// Completes when the request is settled. Throws `net::failure` if the request got no answer.
     asio::awaitable<void> settled(shared_request);
-    /// Like `settled`, but gives up at `limit`.
+    /// Does the same as `settled`, but stops waiting at `limit`.
     asio::awaitable<void> settled_by(shared_request, time_point limit);
 
-    /// Returns a watch that begins when the request is answered without an error.
+    /// Returns a watch. The watch begins when the request is answered without an error.
     std::unique_ptr<watch> watch_with(const shared_request&, watches::shared_watcher);
 
     session_state state() const;
-    /// Returns whether the ensemble may end the session within a sixth of its timeout.
+    /// Returns whether the ensemble may end the session in less than a sixth of the session's
+    /// timeout.
     bool may_end_soon() const;
-    /// Cuts the connection. The session is resumed over another connection.
+    /// Cuts the connection. The client then resumes the session over another connection.
     void connect_anew();
     std::shared_ptr<void> in_use();
     std::unique_ptr<watch> on_news(std::function<void(session_news)>);
 
     const options& how() const { return how_; }
     std::string address() const { return net::address_of(servers_.all()[servers_.present()]); }
-    /// Returns the path as the server has it, with the chroot.
+    /// Returns the path in the form that the server knows: the chroot comes first.
     std::string below_chroot(const std::string& path) const;
 
     asio::awaitable<survey> look_around();
@@ -69,18 +71,19 @@ public:
     void close();
 
 private:
-    /// Maximum number of bytes that are written at once. The rest stays queued, so that late
-    /// requests can still be given up.
+    /// Maximum number of bytes in one write. Other bytes stay queued, so that a request in the
+    /// queue can still be given up when it is late.
     static constexpr std::size_t batch_bytes_max = 256 * 1024;
-    /// An unused session is closed after this time, or after two timeouts if that is longer.
+    /// An unused session is closed after this time, or after two session timeouts if they are
+    /// longer.
     static constexpr duration idle_most = std::chrono::minutes{1};
     /// Longest pause between two attempts to connect while the session is in use.
     static constexpr duration pause_max_in_use{250};
 
     /// Maximum number of running requests at which a calling thread still runs its own request.
-    /// With more, the background thread does as well or better. It sends many requests in one
-    /// write, and it need not be woken to read answers for others. Measured with 1 to 64 threads on
-    /// two cores.
+    /// With more requests the background thread is at least equally fast. It sends many requests in
+    /// one write, and no thread must wake it to read the answers of other requests. Measured with 1
+    /// to 64 threads on two cores.
     static constexpr std::size_t visitors_max = 1;
 
     class use;
@@ -89,7 +92,7 @@ private:
     using shared_connection = std::shared_ptr<connection>;
     using listener = std::shared_ptr<std::function<void(session_news)>>;
 
-    // keeper.cpp: the session, across its connections.
+    // Functions for the session, defined in keeper.cpp.
     void connect();
     asio::awaitable<void> keep_connected(std::shared_ptr<void> keep);
     asio::awaitable<std::optional<net::failure>> establish(connection&);
@@ -104,12 +107,12 @@ private:
     void tell(session_news);
     void use_ended();
     duration wanted_timeout() const;
-    /// Returns whether the session is needed. Watches count too, because their owners must be
-    /// called if watching becomes impossible.
+    /// Returns whether the session is needed. Watches also need the session, because their owners
+    /// must be called if the watches become impossible.
     bool is_needed() const { return users_ > 0 || watches_.size() > 0; }
     bool wants_connection() const { return requests_.anything_queued() || is_needed(); }
 
-    // keeper_talk.cpp: requests and answers.
+    // Functions for requests and answers, defined in keeper_talk.cpp.
     asio::awaitable<net::failure> converse(connection&);
     asio::awaitable<void> finish_sending(std::shared_ptr<void> keep, shared_connection);
     void flush_soon();
@@ -123,7 +126,7 @@ private:
     void fail_later(const std::vector<shared_request>&, const net::failure& why);
     void say_goodbye(const shared_request&);
 
-    // keeper_visitors.cpp: requests that calling threads run themselves.
+    // Functions for requests that calling threads run themselves, defined in keeper_visitors.cpp.
     runtime::visit* caller() const;
     void settle_by(runtime::visit& caller, request&);
     void flush_by(visitor&);
@@ -133,10 +136,11 @@ private:
     void hear_arrived(connection&);
     void hand_reading_on();
 
-    // keeper_survey.cpp: connections to servers beside the session.
+    // Functions for extra connections to the servers, outside the session; defined in
+    // keeper_survey.cpp.
     asio::awaitable<server_seen> visit(std::size_t number);
 
-    // keeper_limits.cpp: timeouts and heartbeats.
+    // Functions for timeouts and heartbeats, defined in keeper_limits.cpp.
     void watch_for(time_point limit) { lookout_.watch_for(limit, shared_from_this()); }
     time_point next_limit() const;
     void limit_reached(time_point now);
@@ -154,24 +158,25 @@ private:
     const store_context home_;
     runtime::monitor* const entrance_; // null: calling threads cannot run requests themselves
     ensemble servers_;
-    std::vector<std::shared_ptr<const net::destination>> servers_at_; // same indexes as in servers_
+    // addresses; the indexes are those of servers_
+    std::vector<std::shared_ptr<const net::destination>> servers_at_;
     net::presence presence_;
     const std::unique_ptr<alarm> rest_;
     time_point not_before_ = time_point::min(); // earliest time of the next attempt to connect
 
     known_session session_;
-    // Session that has ended by the client's clock; its nodes may still exist.
+    // Session that has ended by the client's clock. Its nodes may still exist.
     std::optional<known_session> corpse_;
     requests requests_;
     watches watches_;
     std::list<listener> listeners_;
     net::lookout lookout_;
 
-    shared_connection line_; // connection that is being made or used
+    shared_connection line_; // connection that is being made or is in use
     std::vector<shared_connection> visits_;
     boost::intrusive::list<visitor> visitors_; // calling threads that wait, in order of arrival
     visitor* reader_ = nullptr;                // visitor that reads the socket for all; null: none
-    runtime::outside_wait reading_;            // how that visitor waits
+    runtime::outside_wait reading_;            // state of that visitor's wait
     std::optional<net::failure> trouble_;
     time_point connected_since_{};
     time_point last_heard_{};
@@ -179,11 +184,11 @@ private:
     time_point beat_due_{};
     time_point last_asked_{};
     std::size_t users_ = 0;
-    bool running_ = false; // keep_connected runs
+    bool running_ = false; // keep_connected is running
     bool connected_ = false;
     bool flush_is_due_ = false;
-    bool fresh_ = false;  // the session was opened, and listeners were not told yet
-    bool leaves_ = false; // the client itself ends the current connection
+    bool fresh_ = false;  // a new session was opened, but the listeners do not know yet
+    bool leaves_ = false; // the client itself is ending the current connection
     bool closed_ = false;
 };
 

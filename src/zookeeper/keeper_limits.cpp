@@ -10,13 +10,13 @@
 namespace holdfast::zookeeper {
 namespace {
 
-/// Node that a heartbeat checks. It always exists, and it has no watches.
+/// Path of the node that a heartbeat checks. This node always exists, and it has no watches.
 constexpr const char* always_there = "/";
 
 } // namespace
 
-/// Returns how long a server may be silent while it owes an answer. If there are other servers, the
-/// client must have time left to resume the session at one of them.
+/// Returns how long a server may owe an answer before the client leaves it. If there are other
+/// servers, enough time must remain to resume the session at one of them.
 duration keeper::silence_max() const {
     return session_.timeout / (servers_.size() > 1 ? 6 : 3);
 }
@@ -44,7 +44,7 @@ time_point keeper::next_limit() const {
 
 void keeper::limit_reached(time_point now) {
     if (connected_ && line_->bare() && line_->bare()->looks_away())
-        hear_arrived(*line_); // a thread that reads may not have run for a long time
+        hear_arrived(*line_); // the thread that reads may have been suspended for a long time
     if (connected_) {
         if (silent_at() <= now)
             line_->cut(unanswered(silence_max()));
@@ -58,16 +58,16 @@ void keeper::limit_reached(time_point now) {
     give_up_late(now);
 }
 
-/// Sends a heartbeat. If the session is in use, the heartbeat is a write, because nothing else
-/// proves that the ensemble has heard it. A write also proves that earlier requests of the session
-/// were heard (session_term.hpp). So the pings of an idle session help its first write when the
-/// session is used again. At least a third of the timeout is then left, less the possible drift of
-/// the clocks.
+/// Sends a heartbeat. If the session is in use, the heartbeat is a write, because only a write
+/// proves that the ensemble has heard from the session. A write also proves that the ensemble heard
+/// earlier requests (session_term.hpp). Therefore the pings of an idle session are useful later:
+/// the first write after them proves that the session has at least a third of its timeout left,
+/// minus the possible drift of the clocks.
 void keeper::beat(time_point now) {
     beat_due_ = now + beat_period();
     if (users_ > 0 && last_write_ <= now - 2 * beat_period()) {
         const std::vector<std::string> checked{below_chroot(always_there)};
-        last_write_ = now; // it will be sent at once
+        last_write_ = now; // the heartbeat is sent at once
         requests_.ask(std::make_shared<request>(check_message(checked)), now);
         flush();
     } else if (session_.last_sent > now - beat_period()) {
@@ -93,14 +93,14 @@ void keeper::give_up(const std::vector<shared_request>& late, duration within) {
     fail(kept_back, unsent(within));
 }
 
-/// Waits until the request is settled or `limit` comes. The connection is not cut at `limit`.
+/// Waits until the request is settled or `limit` comes. Does not cut the connection at `limit`.
 ///
-/// A repeated request uses the same connection while the server is not silent. The keeper leaves a
-/// silent server after a sixth of the session's timeout, or after a third if it is the only server.
-/// A hold lasts at least 5/12 of the timeout after the answer to a heartbeat. So a quarter of the
-/// timeout is left to resume the session at another server and to renew the hold there. With only
-/// one server a twelfth is left. To leave earlier would make all watches be set again because of a
-/// server that is only slow.
+/// A repeated request uses the same connection unless the server is silent. The keeper leaves a
+/// silent server after a sixth of the session's timeout, or after a third if there is only one
+/// server. A hold lasts at least 5/12 of the timeout after the answer to a heartbeat. Thus a
+/// quarter of the timeout remains to resume the session at another server and to renew the hold
+/// there. With only one server a twelfth remains. If the keeper left earlier, a slow server would
+/// force the client to set all watches again.
 asio::awaitable<void> keeper::settled_by(shared_request asked, time_point limit) {
     if (limit >= asked->asked_at + how_.command_timeout)
         co_return co_await settled(asked);

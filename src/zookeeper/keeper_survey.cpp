@@ -40,7 +40,7 @@ asio::awaitable<server_seen> keeper::visit(std::size_t number) {
         if (!line->send())
             co_await line->send_rest();
         const std::string said = co_await line->words();
-        if (!closed_) // if closed, the clock may be destroyed
+        if (!closed_) // after close() the clock may already be destroyed
             seen.delay = home_.time.now() - asked_at;
         read_facts(said, seen);
     } catch (const net::failure& why) {

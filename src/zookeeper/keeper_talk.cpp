@@ -84,7 +84,7 @@ asio::awaitable<net::failure> keeper::converse(connection& line) {
         for (;;) {
             while (const auto frame = line.next())
                 hear(*frame);
-            flush(); // callers that were answered may have sent new requests
+            flush(); // callers that got an answer may have queued new requests
             co_await line.receive();
         }
     } catch (const net::failure& why) {
@@ -169,13 +169,13 @@ void keeper::resume(request& done) {
     waiter.swap(done.resume);
     if (!waiter)
         return;
-    if (entrance_ && entrance_->visitor()) // a calling thread runs its own call now
+    if (entrance_ && entrance_->visitor()) // a calling thread is running its own request
         return asio::post(home_.executor, std::move(waiter));
     try {
         std::move(waiter)();
     } catch (...) {
-        // The user's own completion handler threw. The exception must leave the function that runs
-        // the executor, as always in Asio, and must not end this loop.
+        // The user's own completion handler threw an exception. The exception must leave the
+        // function that runs the executor, as usual in Asio. It must not end this loop.
         auto throw_again = [bug = std::current_exception()] { std::rethrow_exception(bug); };
         asio::post(home_.executor, std::move(throw_again));
     }
@@ -186,11 +186,11 @@ void keeper::fail(const std::vector<shared_request>& all, const net::failure& wh
     for (const shared_request& one : all)
         one->failed = shared;
     for (const shared_request& one :
-         all) // all are marked failed first, because a resumed caller may do anything
+         all) // mark all as failed first, because a resumed caller may change anything
         resume(*one);
 }
 
-/// Fails the requests, and resumes their callers only after this call.
+/// Fails the requests now. Resumes their callers after this call has returned.
 void keeper::fail_later(const std::vector<shared_request>& all, const net::failure& why) {
     const auto shared = std::make_shared<const net::failure>(why);
     for (const shared_request& one : all) {
@@ -204,7 +204,7 @@ void keeper::fail_later(const std::vector<shared_request>& all, const net::failu
     }
 }
 
-/// Closes the session at the server. When the answer comes, the connection is cut.
+/// Closes the session at the server. The connection is cut when the answer comes.
 void keeper::say_goodbye(const shared_request& goodbye) {
     goodbye->on_answer = [this](const request&) {
         leaves_ = true;

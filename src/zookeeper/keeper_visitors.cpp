@@ -14,21 +14,22 @@
 
 namespace holdfast::zookeeper {
 
-/// Returns the calling thread's visit if that thread may run its request itself, or null.
+/// Returns the calling thread's `visit` (its stay in the client's monitor) if that thread may run
+/// its request itself. Otherwise null.
 runtime::visit* keeper::caller() const {
     return entrance_ && connected_ && line_->bare() ? entrance_->visitor() : nullptr;
 }
 
-/// Runs the request on the calling thread. If it is not settled afterwards, the caller waits for it
-/// through Asio like all others.
+/// Runs the request on the calling thread. If the request is still not settled afterwards, the
+/// caller waits for it through Asio.
 void keeper::settle_by(runtime::visit& caller, request& asked) {
     visitor mine{caller, asked};
     flush_by(mine);
     wait_by(mine);
 }
 
-/// Sends what is queued. The write happens outside the monitor, so other threads may queue requests
-/// meanwhile, and these are sent too.
+/// Sends the queued requests. The write happens outside the monitor. Other threads can queue
+/// requests during the write, and these requests are sent too.
 void keeper::flush_by(visitor& mine) {
     const shared_connection line = line_;
     while (connected_ && line_ == line && line->can_send()) {
@@ -54,8 +55,8 @@ bool keeper::can_be_read_here() const {
     return connected_ && line_->bare() && !line_->is_cut() && !reader_;
 }
 
-/// Reads answers until this thread's request is settled. Returns false if another thread reads;
-/// that thread wakes this thread.
+/// Reads answers until this thread's request is settled. Returns false if another thread is
+/// reading. That thread wakes this thread.
 bool keeper::read_by(visitor& mine) {
     if (!can_be_read_here())
         return false;
@@ -84,8 +85,8 @@ void keeper::hear_arrived(connection& line) {
     }
 }
 
-/// Lets another thread read: the visitor that came last, because it will stay longest. If there is
-/// no visitor, the background thread reads.
+/// Lets another thread read from the socket. Chooses the visitor that arrived last, because it will
+/// probably wait longest. If there is no visitor, the background thread reads.
 void keeper::hand_reading_on() {
     if (!can_be_read_here() || !line_->bare()->looks_away())
         return;

@@ -6,8 +6,8 @@
 namespace holdfast::zookeeper {
 namespace {
 
-/// Smallest timeout that is assumed. No ensemble should grant less, and a twelfth of the timeout,
-/// the heartbeat period, must not be zero.
+/// Lower bound of the timeout in the client's calculations, in milliseconds. No ensemble should
+/// grant less. The heartbeat period is a twelfth of the timeout and must not be zero.
 constexpr duration timeout_least{12};
 
 } // namespace

@@ -13,7 +13,7 @@
 namespace holdfast::zookeeper {
 namespace {
 
-/// The session over a `keeper`. All calls hold a reference to the keeper, so the session may be
+/// Session that uses a `keeper`. All calls hold a reference to the keeper, so the session may be
 /// destroyed while calls are running. Arguments of co_await are named variables here, because g++
 /// 12 destroys some temporaries twice.
 class kept_session final : public session {
@@ -109,8 +109,8 @@ asio::awaitable<session::creation> kept_session::create(new_node node) {
     co_return creation_of(*home, *done, node);
 }
 
-/// Throws for a failure that came after the node was created. Its code must not mean "nothing was
-/// carried out", because the caller would then forget the node.
+/// Throws the failure of a request that followed a successful creation of a node. The code must not
+/// mean "nothing was carried out": the caller would then forget the node.
 [[noreturn]] void fail_behind_creation(const net::failure& why) {
     const bool nothing_done = why.code() == errc::refused || why.code() == errc::unreachable ||
                               why.code() == errc::overloaded;
@@ -126,7 +126,7 @@ asio::awaitable<session::entrance> kept_session::create_and_list(new_node node,
     std::optional<net::failure> unlisted;
     try {
         listed = asked(*home, list_message(home->below_chroot(parent), false));
-        // The list is answered after the creation, so one wait is enough for both.
+        // The server answers the list after the creation, so a wait for the list is enough.
         co_await home->settled(listed);
     } catch (const net::failure& why) {
         unlisted = why;
@@ -189,7 +189,8 @@ asio::awaitable<void> kept_session::prove_alive(time_point answer_by) {
     const shared_keeper home = keeper_;
     if (!home->may_end_soon())
         co_return;
-    co_await confirm({}, answer_by); // this may be enough; afterwards no request is unanswered
+    // one request may be enough; afterwards no request is unanswered
+    co_await confirm({}, answer_by);
     if (!home->may_end_soon())
         co_return;
     home->connect_anew();
@@ -208,8 +209,9 @@ asio::awaitable<std::vector<bool>> kept_session::confirm(std::span<const std::st
     co_await home->settled_by(done, answer_by);
     went_well(*done, answered::no_node, "a check");
     const auto found = read_checks(done->body, whole.size());
-    // The check stops at the first missing node, so the nodes after it must be asked about again. A
-    // server answers one session in order, so these answers are at least as new as the write.
+    // The check stops at the first missing node, so the nodes after it must be checked again. A
+    // server answers the requests of a session in order, so these answers are at least as new as
+    // the write.
     std::vector<shared_request> again(paths.size());
     for (std::size_t i = 0; i < paths.size(); ++i)
         if (!found[i])

@@ -10,8 +10,8 @@
 
 namespace holdfast::zookeeper {
 
-/// Makes a session at the ensemble of the options. The session is opened with its first request or
-/// use. The options must be those that checked() returned (check_options.hpp).
+/// Makes a session at the ensemble in the options. The first request or use opens the session. The
+/// options must be the result of checked() (check_options.hpp).
 std::unique_ptr<session> make_session(options, store_context);
 
 } // namespace holdfast::zookeeper

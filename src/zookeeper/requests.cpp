@@ -14,8 +14,8 @@ namespace {
 }
 
 /// Returns whether the request was carried out. For a write this means that the ensemble has agreed
-/// on it. Errors about throttling or sessions come from one server alone. The errors below are the
-/// only others that can occur here.
+/// on it. Errors about throttling or sessions come from a single server, without the ensemble. All
+/// other errors that can occur here are in the list below.
 bool is_carried_out(std::int32_t error) {
     return error == answered::well || error == answered::no_node ||
            error == answered::node_exists || error == answered::not_empty;
@@ -30,11 +30,11 @@ void requests::ask(shared_request what, time_point now) {
 }
 
 bool requests::anything_queued() const {
-    return !queued_.empty(); // the first request is never a settled one
+    return !queued_.empty(); // the first request in the queue is never settled
 }
 
-/// Returns the next request number. Negative numbers have special meanings, and zero is the
-/// greeting.
+/// Returns the next request number. Negative numbers have special meanings, and the greeting has
+/// number zero.
 std::int32_t requests::next_number() {
     const std::int32_t number = next_number_;
     next_number_ = number == std::numeric_limits<std::int32_t>::max() ? 1 : number + 1;
@@ -46,7 +46,7 @@ shared_request requests::write_next(std::string& out, time_point now) {
         shared_request next = std::move(queued_.front());
         queued_.pop_front();
         if (next->standing == request::stage::settled)
-            continue; // it was given up
+            continue; // the request was given up
         drop_settled();
         next->standing = request::stage::written;
         next->sent_at = now;
@@ -86,7 +86,7 @@ requests::heard requests::hear(std::string_view frame) {
         said.done = whose->sent_at;
     said.is_write = whose->what.is_write();
     if (whose->standing == request::stage::settled)
-        return said; // the request was given up, and its answer is ignored
+        return said; // the request was given up, so its answer is ignored
     whose->error = head.error;
     whose->body = from.rest();
     settle(*whose);
@@ -104,8 +104,8 @@ void requests::give_up(request& one) {
         settle(one);
 }
 
-/// Removes settled requests from the front. Settled requests in the middle are removed when they
-/// reach the front.
+/// Removes settled requests from the front of the queue. A settled request in the middle is removed
+/// when it reaches the front.
 void requests::drop_settled() {
     for (std::deque<shared_request>* const some : {&by_age_, &queued_})
         while (!some->empty() && some->front()->standing == request::stage::settled)
@@ -116,7 +116,7 @@ std::vector<shared_request> requests::late(time_point asked_by) {
     std::vector<shared_request> all;
     while (!by_age_.empty() && by_age_.front()->asked_at <= asked_by) {
         all.push_back(by_age_.front());
-        settle(*all.back()); // removes it from by_age_
+        settle(*all.back()); // settle removes the request from by_age_
     }
     return all;
 }

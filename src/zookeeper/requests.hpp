@@ -20,14 +20,14 @@ namespace holdfast::zookeeper {
 
 class visitor;
 
-/// A request, until it is settled: answered, failed or given up. The caller and `requests` share
-/// it.
+/// A request. It lives until it is settled: answered, failed or given up. The caller and `requests`
+/// share the object.
 struct request {
     explicit request(message m)
         : what{std::move(m)} {}
 
     const message what;
-    /// Called before `resume`, and before later answers are looked at.
+    /// Called before `resume`, and before later answers are read.
     std::function<void(const request&)> on_answer{};
 
     enum class stage : std::uint8_t { queued, written, settled };
@@ -36,16 +36,16 @@ struct request {
     time_point sent_at{};
     std::int32_t number = 0;
 
-    // The result, once it is settled.
+    // Result of the request; valid after the request was settled.
     std::int32_t error = 0; ///< error in the answer
     std::string body{};     ///< body of the answer
     std::shared_ptr<const net::failure> failed{};
 
-    /// Handler of the waiting caller; may be empty. Swap it, never assign to it: in Boost 1.81 its
-    /// move assignment recurses without end.
+    /// Handler of the waiting caller; may be empty. Call swap, do not assign: the move assignment
+    /// of Boost 1.81 recurses without end.
     using waiter = asio::any_completion_handler<void()>;
     waiter resume{};
-    /// Calling thread that waits for this request itself; or null.
+    /// Calling thread that waits for this request itself. Null: no such thread.
     zookeeper::visitor* visitor = nullptr;
     std::optional<runtime::monitor::load> under_way{};
 };
@@ -60,40 +60,43 @@ public:
     void ask(shared_request, time_point now);
 
     bool anything_queued() const;
-    /// Appends the next queued request to `out`. Returns null if none is queued.
+    /// Appends the next queued request to `out`. Returns the request, or null if the queue is
+    /// empty.
     shared_request write_next(std::string& out, time_point now);
     /// Appends a ping. No caller waits for its answer.
     void write_ping(std::string& out, time_point now);
 
-    /// What a received frame says.
+    /// Content of a received frame.
     struct heard {
-        shared_request answered{}; ///< a request whose caller still waits, or null
+        /// request that was answered, if its caller still waits; otherwise null
+        shared_request answered{};
         std::optional<node_event> event{};
         std::int64_t zxid = 0;
-        /// When the request was sent, if the frame says that it was carried out. Empty: the frame
-        /// is a refusal, or is not an answer.
+        /// Time at which the request was sent, if the frame says that the request was carried out.
+        /// Empty: the server refused the request, or the frame is no answer.
         std::optional<time_point> done{};
-        bool is_write = false; ///< the request was a write
+        bool is_write = false; ///< whether the request was a write
         std::int32_t error = 0;
     };
-    /// Reads a frame. Throws `net::failure` (protocol) if it answers no request.
+    /// Reads a frame. Throws `net::failure` (protocol) if the frame is not the answer to a request.
     heard hear(std::string_view frame);
 
-    /// Stops waiting for the request. If it was sent, its answer is still expected, and ignored.
+    /// Stops waiting for the request. If the request was already sent, its answer is still expected
+    /// but ignored.
     void give_up(request&);
-    /// Returns the requests that were made at `asked_by` or before, and settles them.
+    /// Settles and returns the requests that were made at or before `asked_by`.
     std::vector<shared_request> late(time_point asked_by);
-    /// Returns when the oldest waiting request was made.
+    /// Returns the time at which the oldest waiting request was made.
     std::optional<time_point> oldest() const;
 
-    /// Settles and returns all requests that were sent. Their answers cannot come, because the
+    /// Settles and returns all requests that were sent. They get no answers any more, because the
     /// connection is lost.
     std::vector<shared_request> drop_written();
     std::vector<shared_request> drop_queued();
 
-    /// Returns the number of requests without an answer. Requests that were given up are counted.
+    /// Returns the number of requests without an answer, including requests that were given up.
     std::size_t size() const { return queued_.size() + written_.size(); }
-    /// Returns when the oldest unanswered request or ping was sent.
+    /// Returns the time at which the oldest unanswered request or ping was sent.
     std::optional<time_point> owed_since() const;
 
 private:
@@ -102,11 +105,11 @@ private:
     void drop_settled();
     std::vector<shared_request> drop(std::deque<shared_request>&);
 
-    std::deque<shared_request> by_age_; // in the order of `ask`
-    std::deque<shared_request> queued_; // in the order of `ask`
-    // In the order of sending, which is the order of the answers.
+    std::deque<shared_request> by_age_; // unsettled requests in the order of the calls of `ask`
+    std::deque<shared_request> queued_; // queued requests in the order of the calls of `ask`
+    // Requests in the order of sending. The answers come in the same order.
     std::deque<shared_request> written_;
-    std::deque<time_point> pings_; // when each unanswered ping was sent
+    std::deque<time_point> pings_; // time at which each unanswered ping was sent
     std::int32_t next_number_;
 };
 

@@ -17,22 +17,23 @@
 
 namespace holdfast::zookeeper {
 
-/// Modes of a node, numbered as in the protocol.
+/// Mode of a node. The numbers are those of the protocol.
 enum class node_mode : std::int32_t {
     persistent = 0,
     ephemeral = 1,
     persistent_sequential = 2,
     ephemeral_sequential = 3,
-    container = 4, ///< the server deletes it some time after its last child was deleted
+    container = 4, ///< the server deletes the node some time after its last child was deleted
 };
 
 struct node_stat {
-    std::int64_t czxid = 0; ///< zxid of the transaction that made the node
+    std::int64_t czxid = 0; ///< zxid of the transaction that created the node
     std::int64_t mzxid = 0;
-    std::int64_t ephemeral_owner = 0; ///< id of a session; 0: not ephemeral
-    std::int64_t made_at = 0;         ///< ms since 1970, by the leader's clock at that time
+    /// id of the session that owns the ephemeral node; 0: not ephemeral
+    std::int64_t ephemeral_owner = 0;
+    std::int64_t made_at = 0; ///< creation time, in ms since 1970 by the leader's clock
     std::int32_t version = 0;
-    std::int32_t child_version = 0; ///< counts children that were made or deleted
+    std::int32_t child_version = 0; ///< number of times that a child was created or deleted
     std::int32_t data_length = 0;
     std::int32_t children = 0;
 };
@@ -43,37 +44,39 @@ struct node_data {
 };
 
 struct new_node {
-    std::string path{}; ///< for a sequential node: without its number
+    std::string path{}; ///< path of the node; without the number if the node is sequential
     std::string data{};
     node_mode mode = node_mode::persistent;
 };
 
 struct created_node {
     std::string path{};
-    node_stat stat{}; ///< czxid is zero if the server does not report it (container nodes)
+    /// state of the node; czxid is zero if the server does not report it (container nodes)
+    node_stat stat{};
 };
 
-/// The names of a node's children, unordered. Empty optional: there is no such node.
+/// Names of a node's children, unordered. Empty optional: the node does not exist.
 using listing = std::optional<std::vector<std::string>>;
 
 /// State of a session at one moment.
 struct session_state {
     std::int64_t id = 0;    ///< zero: there is no session at the moment
     duration timeout{};     ///< timeout that the ensemble granted
-    bool connected = false; ///< requests can be sent
-    /// Until this time the ensemble has surely not ended the session, by the client's clock and
-    /// with a margin for drift. Answered writes move it forward; the answers of a single server do
-    /// not.
+    bool connected = false; ///< whether requests can be sent
+    /// Time before which the ensemble has surely not ended the session. It is a time of the
+    /// client's clock, with a margin for drift. Answered writes move it forward. Answers that come
+    /// from a single server alone do not.
     time_point alive_until = time_point::min();
 };
 
-/// One server of the list, as it reports itself.
+/// What one server of the list reports about itself.
 struct server_seen {
     std::string address{};
-    std::string trouble{}; ///< why it does not serve, or could not be asked; empty: it serves
-    duration delay{};      ///< time until its answer, once connected
+    /// why the server does not serve or could not be asked; empty: it serves
+    std::string trouble{};
+    duration delay{};   ///< delay of the server's answer, without the time to connect
     std::string role{}; ///< "leader", "follower", "observer" or "standalone"; empty: not reported
-    std::string version{};  ///< empty: not reported
+    std::string version{};  ///< version of the server; empty: not reported
     std::int64_t epoch = 0; ///< number of the leader's term; zero: not reported
 };
 
@@ -82,22 +85,22 @@ struct survey {
     std::vector<server_seen> servers{};
 };
 
-/// Events of a session, reported on the executor. A new session has none of the earlier session's
-/// nodes. The listener must cast doubt on its holds itself (`store_context::doubt`).
+/// Events of a session, reported on the executor. A new session owns none of the earlier session's
+/// nodes. The listener itself must report its holds as doubtful (`store_context::doubt`).
 enum class session_news : std::uint8_t {
-    suspended, ///< the connection is lost; the nodes exist while the session lives
-    /// The same session has a connection again. All watches have fired, and none is left.
+    suspended, ///< the connection is lost; the nodes exist as long as the session lives
+    /// The same session has a connection again. All watches have fired, and no watch remains.
     resumed,
-    /// The session has expired, or may have by the client's clock. Its nodes are deleted, or will
-    /// be.
+    /// The session has expired, or may have expired by the client's clock. Its nodes are deleted
+    /// now or soon.
     ended,
-    opened, ///< another session, in which nothing was made yet
+    opened, ///< a new session was opened; it has created no node yet
 };
 
-/// Every call ends within `command_timeout`. It returns an answer, or throws `net::failure`:
+/// Every call ends within `command_timeout`. A call returns an answer or throws `net::failure`:
 ///
 /// - `errc::unreachable`: nothing was sent.
-/// - `errc::outcome_unknown`: no answer came, or the connection was lost before it.
+/// - `errc::outcome_unknown`: no answer came, or the connection was lost before the answer.
 /// - a `store_errc`: the server refused.
 /// - `errc::overloaded` or `errc::closed`.
 ///
@@ -109,7 +112,7 @@ class session {
 public:
     virtual ~session() = default;
 
-    /// Why no node was created: the parent does not exist, or the path exists already.
+    /// Reason why no node was created: the parent does not exist, or the path already exists.
     enum class refusal : std::uint8_t { none, no_parent, exists };
     struct creation {
         refusal why = refusal::none;
@@ -117,7 +120,8 @@ public:
     };
     virtual asio::awaitable<creation> create(new_node) = 0;
 
-    /// Creates a node and then lists the children of `parent`. Both requests go out in one write.
+    /// Result of creating a node and then listing the children of `parent`. Both requests are sent
+    /// in one write.
     struct entrance {
         creation made{};
         listing children{};
@@ -128,33 +132,34 @@ public:
 
     virtual asio::awaitable<std::optional<node_data>> get(std::string path) = 0;
 
-    /// Replaces the data, whatever its version. Returns false if there is no such node.
+    /// Replaces the data of any version. Returns false if the node does not exist.
     virtual asio::awaitable<bool> set(std::string path, std::string data) = 0;
 
-    /// Deletes a node. `absent`: there was no such node. `has_children`: it was not deleted.
+    /// Result of deleting a node. `absent`: the node did not exist. `has_children`: the node was
+    /// not deleted.
     enum class removal : std::uint8_t { removed, absent, has_children };
     virtual asio::awaitable<removal> remove(std::string path) = 0;
 
-    /// Waits until the connected server has everything that the ensemble had when this was called.
-    /// This does not prove that the server still belongs to the ensemble.
+    /// Waits until the connected server has received every change that the ensemble made before
+    /// this call. The result does not prove that the server still belongs to the ensemble.
     virtual asio::awaitable<void> sync(std::string path) = 0;
 
-    /// Returns for each node whether it exists. The check is a *write* that the ensemble agrees on,
-    /// so the answer moves `state().alive_until` forward. `paths` may be empty for only that, and
-    /// has at most 500 entries. The call gives up at `answer_by` if that is before
-    /// `command_timeout`.
+    /// Returns for each path whether its node exists. The check is a *write* that the ensemble
+    /// agrees on, so the answer moves `state().alive_until` forward. Pass no paths to move only
+    /// that time; at most 500 paths are allowed. The call stops waiting at `answer_by` or after
+    /// `command_timeout`, whichever is earlier.
     virtual asio::awaitable<std::vector<bool>> confirm(std::span<const std::string> paths,
                                                        time_point answer_by) = 0;
 
-    /// Rings `wake` once when the node's data changes, when the node is deleted, and when the
-    /// session is resumed or has ended. After that, read the node again and watch it again, because
-    /// changes in between are not reported. Returns null if there is no such node.
+    /// Rings `wake` once: when the node's data changes, the node is deleted, or the session is
+    /// resumed or has ended. Read the node and watch it again after that, because changes in
+    /// between are not reported. Returns null if the node does not exist.
     virtual asio::awaitable<std::unique_ptr<watch>> watch_node(std::string path, alarm& wake) = 0;
-    /// Like the other `watch_node`, but calls `whom`.
+    /// Does the same as the other `watch_node`, but calls `whom` instead of ringing an alarm.
     virtual asio::awaitable<std::unique_ptr<watch>> watch_node(std::string path,
                                                                std::function<void()> whom) = 0;
-    /// Rings `wake` like `watch_node`, when a child is made or deleted. Returns the current
-    /// children too.
+    /// Result of watching a node's children. `wake` rings once when a child is created or deleted,
+    /// and when the session is resumed or has ended. The result contains the current children too.
     struct watched_listing {
         listing children{};
         std::unique_ptr<watch> children_watched{};
@@ -162,33 +167,35 @@ public:
     virtual asio::awaitable<watched_listing> list_and_watch(std::string path, alarm& wake) = 0;
 
     /// Asks each server of the list about itself, one after the other, over separate connections.
-    /// `connect_timeout` limits each connection. A server that cannot be asked is reported, not
-    /// thrown. If a name has several addresses, one server is asked.
+    /// `connect_timeout` limits each connection. If a server cannot be asked, the result says so;
+    /// the call does not throw. If a name has several addresses, only one of its servers is asked.
     virtual asio::awaitable<survey> look_around() = 0;
 
-    /// Proves that the session lives, if the ensemble may end it within a sixth of its timeout. It
-    /// confirms with a write, and if that is not enough, resumes the session over a new connection
-    /// and confirms again. This matters after the process stood still. Answers since then prove
-    /// nothing for half of the timeout, but the leader knows a session that was resumed.
+    /// Proves that the session lives, if the ensemble may end it in less than a sixth of its
+    /// timeout. Sends a write first. If that is not enough, resumes the session over a new
+    /// connection and sends another write. The proof is needed after the process was suspended.
+    /// Answers after a suspension prove nothing until half of the timeout has passed, but the
+    /// leader knows at once that a session was resumed.
     virtual asio::awaitable<void> prove_alive(time_point) { co_return; }
 
     virtual session_state state() const = 0;
 
     /// Returns a handle. While a handle exists, writes keep the session alive and move
-    /// `alive_until` forward, and a new session is opened after the session has ended. Without a
-    /// handle, pings keep it alive. It is resumed while there are watches. It is closed after a
-    /// minute without use and watches.
+    /// `alive_until` forward. If the session ends, a new session is opened. Without a handle, only
+    /// pings keep the session alive. While there are watches, the session is resumed after a lost
+    /// connection. A session without handles and watches is closed after a minute.
     virtual std::shared_ptr<void> in_use() = 0;
 
-    /// Registers a listener. It is called on the executor until the result is destroyed.
+    /// Registers a listener. The listener is called on the executor until the returned object is
+    /// destroyed.
     virtual std::unique_ptr<watch> on_news(std::function<void(session_news)>) = 0;
 
     virtual duration command_timeout() const noexcept = 0;
-    /// Address of the current or last server, for people.
+    /// Returns the address of the current or last server, for messages.
     virtual std::string address() const = 0;
 
-    /// Closes the session, so that its nodes are deleted at once. `connect_timeout` limits the
-    /// call.
+    /// Closes the session. The ensemble then deletes the session's nodes at once. `connect_timeout`
+    /// limits the call.
     virtual asio::awaitable<void> depart() = 0;
     virtual void close() noexcept = 0;
 };

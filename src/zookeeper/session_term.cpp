@@ -18,14 +18,14 @@ void session_term::opened(time_point sent_at, duration timeout) {
 void session_term::resumed(time_point sent_at, duration timeout) {
     timeout_ = timeout;
     resumed_ = sent_at;
-    answered_.clear(); // the earlier server may never report to the leader what it heard
+    answered_.clear(); // the earlier server may never tell the leader which requests it received
 }
 
 void session_term::answered(time_point sent_at, time_point now) {
     if (!answered_.empty() && sent_at - answered_.back().sent_at < grain())
         return;
     answered_.push_back({sent_at, now});
-    // A write that was sent a whole timeout ago gets no answer any more, because its connection is
+    // A write gets no answer any more if it was sent a whole timeout ago, because its connection is
     // cut.
     while (answered_.size() > 1 && answered_[1].answered_at <= now - timeout_ - timeout_ / 2)
         answered_.pop_front();

@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::string_view serves_nobody = "not currently serving requests";
 
-/// Returns the text after `name`, up to one of `ends`. `name` must stand at the beginning of a
-/// line.
+/// Returns the text after `name` up to the first character of `ends`. `name` must be at the
+/// beginning of a line.
 std::string_view field(std::string_view text, std::string_view name, std::string_view ends) {
     for (std::size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
         if (at != 0 && text[at - 1] != '\n')

@@ -8,11 +8,11 @@
 
 namespace holdfast::zookeeper {
 
-/// The four-letter word. It is sent without a frame, and the server closes the connection after its
-/// answer.
+/// The four-letter word that asks for facts. It is sent without a frame. The server closes the
+/// connection after its answer.
 inline constexpr std::string_view word_for_facts = "srvr";
 
-/// Adds to `to` what the answer says. Any other answer adds nothing, for example the answer of a
+/// Adds the facts in the answer to `to`. Any other answer adds nothing, for example the answer of a
 /// proxy that blocks "srvr".
 void read_facts(std::string_view answer, server_seen& to);
 

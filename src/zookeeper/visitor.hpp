@@ -12,9 +12,9 @@
 
 namespace holdfast::zookeeper {
 
-/// A calling thread that runs its own request. One visitor reads the socket for all visitors; the
-/// others sleep until they are woken. Call everything inside the monitor, except where a function
-/// says "outside".
+/// A calling thread that runs its own request. One visitor reads the socket for all visitors. The
+/// other visitors sleep until another thread wakes them. Call every function inside the monitor,
+/// unless its comment says "outside".
 class visitor final : public runtime::interruptible, public boost::intrusive::list_base_hook<> {
 public:
     visitor(runtime::visit& caller, request& asked)
@@ -25,20 +25,20 @@ public:
     visitor(const visitor&) = delete;
     ~visitor() { asked_.visitor = nullptr; }
 
-    /// Returns false if the request is settled or was left to the background thread.
+    /// Returns whether the request is neither settled nor left to the background thread.
     bool waits() const {
         return asked_.standing != request::stage::settled && caller_.waits() &&
                !caller_.interrupted();
     }
 
-    /// Wakes the thread, because its request is settled or because it must read the socket now. It
-    /// may also be woken without a reason. `by` is the visitor that wakes it; null: the background
-    /// thread.
+    /// Wakes the thread, because its request is settled or because it must read the socket now. The
+    /// thread may also wake without a reason. `by` is the visitor that wakes this thread; null
+    /// means the background thread.
     void wake(runtime::visit* by) {
         if (reads_)
             reads_->interrupt();
         else if (by == &caller_)
-            return; // it is awake
+            return; // the thread is awake
         else if (by)
             by->wake_behind(*woken_, woken_);
         else
@@ -60,7 +60,7 @@ public:
         caller_.outside(*this, std::move(work));
     }
 
-    /// Waits outside the monitor until the socket is readable. Returns false if nothing came yet.
+    /// Waits outside the monitor until the socket is readable. Returns false if no data came yet.
     bool wait_for(int socket, runtime::outside_wait& how) {
         bool came = false;
         reads_ = &how;

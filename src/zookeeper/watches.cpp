@@ -46,7 +46,7 @@ void watches::tell_all() {
     tell(everybody);
 }
 
-/// Calls the watchers. A callback may do anything, and may also remove another watcher of the list.
+/// Calls the watchers. A callback may do anything, for example remove another watcher of the list.
 void watches::tell(const std::vector<shared_watcher>& all) {
     for (const shared_watcher& one : all)
         if (const auto wake = std::exchange(one->tell, {}))

@@ -11,8 +11,8 @@
 
 namespace holdfast::zookeeper {
 
-/// Table of the watchers of nodes; each is called once. The server has its own list for each
-/// connection and path. An event without a watcher is ignored.
+/// Table of the watchers of nodes. Each watcher is called once. The server has its own list for
+/// each connection and path, so an event may have no watcher here; the event is then ignored.
 class watches {
 public:
     enum class of : bool { node, children };
@@ -20,14 +20,15 @@ public:
     struct watcher {
         of what = of::node;
         std::string path{};
-        std::function<void()> tell{}; ///< empty: it was called, or removed
+        /// callback; empty: it was called, or the watcher was removed
+        std::function<void()> tell{};
     };
     using shared_watcher = std::shared_ptr<watcher>;
 
     void add(shared_watcher);
     void remove(const shared_watcher&);
 
-    /// Calls the watchers that the event concerns.
+    /// Calls the watchers of the node in the event.
     void heard(const node_event&);
 
     /// Calls all watchers, because events may have been missed.

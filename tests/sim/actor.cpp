@@ -62,7 +62,7 @@ asio::awaitable<void> actor::take_once(int name, basic_mutex& m, bool reads, dur
         world_.violated("liveness", name, "all is well again, and a release failed");
 }
 
-/// Sleeps, but never beyond the end of the safety phase, at which all actors stop.
+/// Sleeps for this time, but at most until the end of the safety phase. All actors stop then.
 asio::awaitable<void> actor::nap(duration d) {
     const duration left = std::max(end_ - world_.clock.now(), duration{0});
     return world_.sleep(std::min(d, left));
@@ -83,8 +83,8 @@ std::shared_ptr<door> actor::build(int name) {
     return std::make_shared<door>(*home_.program, world::name_of(name), how);
 }
 
-/// Returns how many replicas a lock object of that name requires. Returns nothing if the server has
-/// no replicas.
+/// Returns the number of replicas that a lock object of this name requires. Returns an empty result
+/// if the server has no replicas.
 std::optional<unsigned> actor::draw_replicas(int name) {
     if (!world_.replicas.exists())
         return std::nullopt;
@@ -157,7 +157,7 @@ asio::awaitable<void> actor::take_and_hold() {
         co_return co_await blunder_into(built, name, how, plot);
     const std::unique_ptr<grip> held =
         co_await acquire(world_, about(name), generation, built->lock(), how, plot);
-    // the program was closed, and its successor is not started yet
+    // the program was closed, and the next program has not started yet
     if (!held && generation != home_.generation)
         co_await nap(std::chrono::milliseconds{50});
     if (!held)
@@ -180,7 +180,7 @@ asio::awaitable<void> actor::take_and_hold() {
     co_await release(world_, *held, generation, second_plot);
 }
 
-/// Makes an acquisition whose handler throws, then pauses for a while.
+/// Makes an acquisition with a handler that throws. Then pauses for a while.
 asio::awaitable<void> actor::blunder_into(std::shared_ptr<door> built, int name, wanted how,
                                           cancellation plot) {
     how.fixed.reset();
@@ -189,8 +189,8 @@ asio::awaitable<void> actor::blunder_into(std::shared_ptr<door> built, int name,
     co_await nap(dice_.between(duration{0}, plan_.people.pause));
 }
 
-/// Counts one more activity beside the actor. Returns a function to call when that activity has
-/// ended.
+/// Counts one more activity that runs at the same time as the actor. Returns a function. Call the
+/// function when the activity ends.
 std::function<void()> actor::another_thing_aside() {
     ++aside_;
     return [this] { --aside_; };
@@ -221,7 +221,7 @@ asio::awaitable<void> actor::use(std::shared_ptr<door> built, grip& held, int ge
     }
 }
 
-/// Runs the work. Most actors wait for its end; some continue at once.
+/// Runs the work. Most actors wait until the work ends; some continue at once.
 asio::awaitable<void> actor::now_or_beside(asio::awaitable<void> work) {
     if (dice_.percent(70))
         co_await std::move(work);
@@ -241,8 +241,7 @@ void actor::beside(asio::awaitable<void> work) {
 void actor::react(reactions& to, grip& held, int generation) {
     auto ask_anew = [this] { beside(take_and_hold()); };
     auto let_go = [this, &held, generation] {
-        // lost() is asked first, because a callback may call anything, and its call may lose the
-        // lock
+        // Call lost() first: a callback may call any function, and its call may lose the lock.
         if (!held.empty())
             (void)held.what().held.lost();
         auto releasing = [](world& w, grip& it, int of) -> asio::awaitable<void> {
@@ -279,8 +278,8 @@ asio::awaitable<void> actor::finish_extending(std::unique_ptr<ongoing> call,
         world_.checks().known_lost(call->what().who.name, *believed);
 }
 
-/// Re-enters a fixed lease without a lease time, as a thread may do. From then on the lease is
-/// renewed.
+/// Re-enters a fixed lease without a lease time; a thread may do the same. From then on the lease
+/// is renewed.
 void actor::renew_from_now_on(grip& held) {
     claim& what = held.what();
     const std::shared_ptr<sync::tenure>& hold = what.held.hold();
@@ -399,7 +398,7 @@ asio::awaitable<void> actor::force() {
         world_.checks().known_lost(name, *ours);
 }
 
-/// Returns the owner of a hold of that name in which this program believes.
+/// Returns the owner of a hold of this name, if this program believes that it has the hold.
 std::optional<std::string> actor::believed_here(int name) const {
     for (const claim* c : world_.books.believed())
         if (c->who.client == home_.number && c->who.name == name && c->held.owns_lock())

@@ -20,9 +20,9 @@ class actor {
 public:
     actor(world&, seat& home, int number, const plan&, time_point end);
 
-    asio::awaitable<void> live();                    ///< until the end of the safety phase
-    asio::awaitable<void> take_each(duration bound); ///< takes every lock once, which must be
-                                                     ///< possible
+    asio::awaitable<void> live(); ///< runs until the end of the safety phase
+    /// takes every lock once; each attempt must succeed
+    asio::awaitable<void> take_each(duration bound);
     int client() const { return home_.number; }
     bool done() const { return done_ && aside_ == 0; }
 
@@ -32,17 +32,18 @@ private:
                                     std::optional<lease_time> own = {});
     asio::awaitable<void> blunder_into(std::shared_ptr<door>, int name, wanted, cancellation);
     std::function<void()> another_thing_aside();
-    /// Actions inside the callbacks of the actor's lease.
+    /// Actions that run inside the callbacks of the actor's lease.
     struct reactions {
         using callback = std::optional<std::stop_callback<std::function<void()>>>;
         callback in_danger{}, lost{};
     };
     void react(reactions&, grip&, int generation);
     asio::awaitable<void> use(std::shared_ptr<door>, grip&, int generation);
-    // Starts at once, whenever the caller awaits it. It may outlast the lease that it is given.
+    // Extends the lease. Starts at once, even before the caller awaits the result. May take longer
+    // than the lease lasts.
     asio::awaitable<void> extend(grip&, int generation);
-    // Both return when everything that is based on the hold has ended. `downgrade` also releases
-    // the hold.
+    // Both functions return after all uses of the hold have ended. `downgrade` also releases the
+    // hold.
     asio::awaitable<void> upgrade(door&, grip& outer, int generation);
     asio::awaitable<void> downgrade(door&, grip& outer, int generation);
     asio::awaitable<void> re_enter(door&, grip&, int generation);
@@ -75,9 +76,9 @@ private:
     const plan& plan_;
     const time_point end_;
     dice dice_;
-    dice further_; // for features that came later, so that old seeds keep their meaning
+    dice further_; // dice for later features, so that old seeds keep their meaning
     counting counters_;
-    int aside_ = 0; ///< activities that were begun and are not awaited
+    int aside_ = 0; ///< number of activities that run and that no function awaits
     bool done_ = false;
 };
 

@@ -15,7 +15,7 @@ using std::chrono::seconds;
 constexpr std::uint64_t plans_by_session = 0x73657373, permits_by_session = 0x7065726d;
 constexpr duration session_least = milliseconds{500};
 
-/// Makes leases of many lengths that are not renewed, while something else keeps the session alive.
+/// Makes leases of many lengths that are not renewed. Other holds keep the session alive.
 void draw_fixed(dice& d, plan& p) {
     p.usual = {.latency = d.one_of<duration>({milliseconds{2}, milliseconds{20}})};
     p.fate = {};
@@ -26,8 +26,8 @@ void draw_fixed(dice& d, plan& p) {
     p.names = std::max(p.names, 2);
 }
 
-/// Denies a name for some time. Its lock cannot be released then, and the locks of other names keep
-/// the session alive.
+/// Denies access to a name for some time. The lock of this name cannot be released then, and the
+/// locks of other names keep the session alive.
 void draw_denied(dice& d, plan& p) {
     draw_fixed(d, p);
     p.fate.denials = seconds{d.between(1, 4)};
@@ -37,8 +37,8 @@ void draw_denied(dice& d, plan& p) {
     p.actors = 3;
 }
 
-/// Makes many actors want one lock for a short time each, some with a long lease and some with a
-/// short one.
+/// Makes many actors take one lock for a short time each. Some actors ask for a long lease, others
+/// for a short lease.
 void draw_heirs(dice& d, plan& p) {
     p.usual = {.latency = d.one_of<duration>({milliseconds{2}, milliseconds{20}})};
     p.fate = {};
@@ -49,7 +49,7 @@ void draw_heirs(dice& d, plan& p) {
     p.names = 1;
 }
 
-/// Makes the names semaphores, of which permits are held.
+/// Makes the names semaphores with held permits.
 void draw_permits(dice d, plan& p) {
     p.shared = false;
     p.how.fair = p.fair = 0;
@@ -78,7 +78,7 @@ plan draw_by_session(std::uint64_t seed) {
     else if (kind < 55)
         draw_heirs(d, p);
     keep_locks_only(p);
-    if (dice more{seed ^ permits_by_session}; more.percent(20)) // added later
+    if (dice more{seed ^ permits_by_session}; more.percent(20)) // a later feature
         draw_permits(more, p);
     p.usual.doubled = 0;
     p.fate.steps = false;

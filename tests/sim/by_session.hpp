@@ -5,7 +5,7 @@
 
 namespace holdfast::sim {
 
-/// Draws a world whose server keeps holds as long as their client's session.
+/// Draws a world with sessions: the server keeps holds as long as their client's session lives.
 plan draw_by_session(std::uint64_t seed);
 
 } // namespace holdfast::sim

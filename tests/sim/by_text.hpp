@@ -8,7 +8,7 @@
 
 namespace holdfast::sim {
 
-/// Hash of a text, for any string type.
+/// Hash of a text of any string type.
 struct text_hash {
     using is_transparent = void;
     std::size_t operator()(std::string_view text) const {
@@ -16,11 +16,12 @@ struct text_hash {
     }
 };
 
-/// Map with text keys (owners, programs). Its order is arbitrary, so no checker may depend on it.
+/// Map with texts as keys, for example owners or programs. Its order is arbitrary, so no checker
+/// may depend on the order.
 template <typename Value>
 using by_text = std::unordered_map<std::string, Value, text_hash, std::equal_to<>>;
 
-/// Returns the client's identity from an owner that is written `<identity>:<number>`.
+/// Returns the client's identity from the text of an owner, `<identity>:<number>`.
 inline std::string_view client_in(std::string_view owner) {
     return owner.substr(0, owner.rfind(':'));
 }

@@ -18,9 +18,9 @@ namespace {
 
 struct trouble {
     const char* name;
-    std::optional<memory::fate> of_first{}; ///< what happens to the first request
-    std::int64_t there = 2;                 ///< the number available, of which two are wanted; a
-                                            ///< latch is open then
+    std::optional<memory::fate> of_first{}; ///< fate of the first request
+    /// initial number of permits; the call wants two. For a latch: the latch is open
+    std::int64_t there = 2;
 };
 
 const std::vector<trouble>& troubles() {
@@ -38,7 +38,8 @@ const std::vector<trouble>& troubles() {
 
 constexpr std::int64_t wanted_permits = 2;
 
-/// A rate that refills so slowly that a draw which was not given back is missing at the end.
+/// Rate with a very slow refill. If a draw is not given back, the draw is still missing at the end
+/// of the test.
 constexpr rate two_an_hour{.permits = 2, .per = 1h, .scope = rate::scope_of::overall, .kept = {}};
 
 std::string name_of(counter_kind kind) {
@@ -48,7 +49,7 @@ std::string name_of(counter_kind kind) {
                                            : "Rate";
 }
 
-/// Returns the initial count of a counter.
+/// Returns the initial value of a counter.
 std::int64_t count_at_first(counter_kind kind, std::int64_t there) {
     return kind == counter_kind::latch ? wanted_permits - there : there;
 }
@@ -62,7 +63,7 @@ void provide(world& w, counter_kind kind, std::int64_t there) {
     w.server.inside()->stranger_changes(what);
 }
 
-/// Another client draws one permit, if that is what makes the rate busy.
+/// Lets another client draw one permit, if the rate limiter must be busy in this scene.
 asio::awaitable<void> draw_one(world& w) {
     rate_limiter it{*w.seats[1].program, w.name_of(0)};
     co_await it.async_acquire(1, asio::use_awaitable);
@@ -95,8 +96,8 @@ asio::awaitable<outcome> take(world& w, seat& home, counter_kind kind, cancellat
     co_return call.ended(std::get<0>(answer), std::get<1>(answer));
 }
 
-/// Runs the scene and cancels the call after `steps` steps. Returns whether the call was still
-/// running then.
+/// Plays the scene, and cancels the call after `steps` steps. Returns whether the call was still
+/// running at that time.
 bool cancelled_after(std::size_t steps, counter_kind kind, const trouble& what) {
     rules how;
     how.counters = {kind};
@@ -139,7 +140,7 @@ bool cancelled_after(std::size_t steps, counter_kind kind, const trouble& what) 
     ADD_FAILURE() << "cancelled after " << steps << " steps: " << w->verdict()->invariant << ": "
                   << w->verdict()->story << '\n'
                   << told.str();
-    (void)w.release(); // leaked: operations that are stuck in it cannot be destroyed
+    (void)w.release(); // leaked on purpose: operations that hang in the world cannot be destroyed
     return false;
 }
 

@@ -13,7 +13,7 @@
 namespace holdfast::sim {
 namespace {
 
-/// Situation of the lock before the scene begins.
+/// State of the lock before the scene begins.
 struct setting {
     const char* name;
     std::function<void(world&)> arrange;
@@ -24,7 +24,7 @@ void one_slow_look(world& w, memory::fate f) {
     w.seats[0].net.next(memory::verb::look, f);
 }
 
-/// The lock, of the kind that it has in that world.
+/// Lock of the scene, of the kind that the world has.
 struct door {
     door(world& w, client& home) {
         if (w.how.is_fair(0))
@@ -38,7 +38,7 @@ struct door {
     std::optional<fair_mutex> fair;
 };
 
-/// Another call of the same client holds the lock for a while.
+/// Makes another call of the same client hold the lock for a while.
 asio::awaitable<void> hold_locally(world& w, duration d) {
     door m{w, *w.seats[0].program};
     const wanted how;
@@ -69,14 +69,14 @@ const std::vector<setting>& settings() {
     return all;
 }
 
-/// Plays the scene and cancels the call after `steps` steps. Returns whether the call was still
-/// running then.
+/// Plays the scene, and cancels the call after `steps` steps. Returns whether the call was still
+/// running at that time.
 bool cancelled_after(std::size_t steps, asio::cancellation_type type, const setting& s,
                      bool is_fair) {
     rules how;
     how.fair = is_fair ? 1 : 0;
     auto w = std::make_unique<world>(1, how, 1);
-    // without latency, too much would happen in one step
+    // without latency, one step would contain too many events
     seat& alice = w->add_seat({.latency = 20ms});
     w->add_seat();
     s.arrange(*w);
@@ -110,7 +110,7 @@ bool cancelled_after(std::size_t steps, asio::cancellation_type type, const sett
     ADD_FAILURE() << "cancelled after " << steps << " steps: " << w->verdict()->invariant << ": "
                   << w->verdict()->story << '\n'
                   << told.str();
-    (void)w.release(); // leaked: operations that are stuck in it cannot be destroyed
+    (void)w.release(); // leaked on purpose: operations that hang in the world cannot be destroyed
     return false;
 }
 

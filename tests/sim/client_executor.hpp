@@ -11,9 +11,9 @@
 
 namespace holdfast::sim {
 
-/// Executor that runs handlers on one io_context and keeps services in another context, which never
-/// runs. A client makes sockets and resolvers on its executor. Without this, the io_context would
-/// ask the kernel for their events before each handler.
+/// Executor that runs handlers on one io_context and keeps services in a second context, which
+/// never runs. A client makes sockets and resolvers on its executor. With a single context, the
+/// io_context would ask the kernel for their events before each handler.
 template <typename Executor>
 class executor_with_services_apart {
     template <typename Property>

@@ -8,8 +8,8 @@
 namespace holdfast::sim {
 namespace {
 
-/// Time for which the server remembers a request, by its own clock. If the clock is stepped by a
-/// minute or more, a repeated request may count once more.
+/// Time for which the server remembers a request, measured by the server's clock. If that clock is
+/// stepped by a minute or more, a repeated request may count once more.
 constexpr std::chrono::microseconds remembered = std::chrono::minutes{1};
 
 constexpr std::int64_t any_number = 1'000'000'000;
@@ -23,7 +23,7 @@ std::int64_t moved_by(const memory::count_record& r) {
     return r.after.value_or(0) - r.before.value_or(0);
 }
 
-/// Returns whether the record is the effect that the change must have, if it has any.
+/// Returns whether the record shows the expected effect of the change, or no effect.
 bool is_its_effect(const memory::count_record& r) {
     const counter_change& what = *r.changed;
     switch (what.verb) {
@@ -50,8 +50,8 @@ bool is_its_effect(const memory::count_record& r) {
     return false;
 }
 
-/// Returns whether the changes of this kind by one program can be added up. The effect of the
-/// others depends on other programs.
+/// Returns whether the changes of this kind by one program can be summed up. The effect of other
+/// kinds depends on other programs.
 bool adds_up(counter_verb verb) {
     return verb != counter_verb::set_new && verb != counter_verb::set &&
            verb != counter_verb::erase;
@@ -87,15 +87,15 @@ void conservation::counted(int name, const memory::count_record& r) {
         change(name, r);
 }
 
-/// Returns the expected value. A counter with a limited lifetime is gone after its end. If no
-/// request has found it gone, it exists again when the clock is stepped back.
+/// Returns the expected value. A counter with a limited lifetime does not exist after its end. If
+/// no request has noticed the end, the counter exists again when the clock is stepped back.
 std::optional<std::int64_t> conservation::expected(int name, std::chrono::microseconds now) const {
     const number& known = numbers_[static_cast<std::size_t>(name)];
     return now < known.ends_at ? known.value : std::nullopt;
 }
 
-/// Returns whether the request came so long after its first arrival that the server may carry it
-/// out again.
+/// Returns whether the server may carry out the request again because its first copy arrived too
+/// long ago.
 bool conservation::forgets(request& known, const memory::count_record& r) {
     if (!known.done || r.at - known.at < remembered)
         return false;
@@ -134,7 +134,7 @@ void conservation::give_back(int name, const memory::count_record& r) {
     if (forgets(known, r))
         return;
     const bool owes = known.moved && !known.given_back;
-    // a deleted counter is not made again for it
+    // this request does not create a deleted counter again
     const std::int64_t due = owes && r.before ? want.amount : 0;
     if (moved_by(r) != due)
         fail(name, to_string(want.request) + " gave back " + std::to_string(moved_by(r)) +
@@ -146,9 +146,10 @@ void conservation::give_back(int name, const memory::count_record& r) {
     known.done = known.given_back = true;
 }
 
-/// Applies a draw. A request draws again when its first draw has expired. It may also draw again if
-/// it arrives after its draw was given back; then that draw is given back too. If an earlier
-/// attempt of it drew and a later one found too little, the caller may be told either.
+/// Applies a draw. A request draws again after its first draw has expired. It may also draw again
+/// if it arrives after its draw was given back; the second draw is then given back too. If one
+/// attempt drew and a later attempt of the same request found too few permits, the caller may hear
+/// either result.
 void conservation::draw(int name, const memory::count_record& r) {
     const owner_id& by = r.taken        ? r.taken->request
                          : r.given_back ? r.given_back->request
@@ -192,14 +193,15 @@ void conservation::change(int name, const memory::count_record& r) {
     known = {.at = r.at, .done = true, .moved = moves};
     account& of = account_of(program_of(what.request), name);
     if (what.verb == counter_verb::count_down)
-        --of.at_server; // the rest depends on how many were left
+        --of.at_server; // the other sums depend on how many permits were left
     else if (adds_up(what.verb))
         of.at_server += moved_by(r);
 }
 
-/// Returns how much, at least and at most, the caller of an operation has changed the number.
+/// Returns by how much the caller of an operation has changed the number, as two limits: a lower
+/// bound and an upper bound.
 std::pair<std::int64_t, std::int64_t> conservation::told(const operation& o, outcome how) const {
-    // If the server's clock was stepped back, it carries out a request that is too late.
+    // If the server's clock was stepped back, the server also carries out a late request.
     const bool may_be_late = how == outcome::unreachable && world_.stepped_back() > duration{};
     const bool unknown = how == outcome::outcome_unknown || how == outcome::closed || may_be_late;
     const std::int64_t amount = how == outcome::done || unknown ? o.amount : 0;
@@ -267,8 +269,8 @@ bool conservation::is_of_use(int name, const std::string& program) const {
     const bool lives = std::ranges::any_of(world_.seats, [&](const seat& each) {
         return each.program->id() == program && each.generation == each.of_program;
     });
-    // If the clock was stepped back, the server carries out a late draw. It does not remember that
-    // the draw was given back, so the draw counts until it expires.
+    // If the clock was stepped back, the server also carries out a late draw. It does not remember
+    // that the draw was given back, so the draw counts until it expires.
     const bool may_be_late = world_.stepped_back() > duration{} || world_.clock_was_slow();
     const bool draws = world_.how.counts(name) == counter_kind::rate;
     return lives && !doubted_.contains(program) && !(draws && may_be_late);

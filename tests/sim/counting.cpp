@@ -10,7 +10,8 @@ namespace {
 
 using done_or_not = std::tuple<error_code, bool>;
 
-/// Number of attempts. `unreachable` says that nothing was done, so the call may be repeated.
+/// Maximum number of attempts. The error `unreachable` means that nothing was carried out, so the
+/// call may be repeated.
 constexpr int tries_max = 3;
 
 } // namespace
@@ -85,14 +86,14 @@ asio::awaitable<void> counting::drain(semaphore built, int name) {
         co_await give(built, name, got, false);
 }
 
-/// Releases permits. Repeats a call that certainly had no effect, so that the permits do not become
-/// fewer and fewer.
+/// Releases permits. Repeats a call that certainly had no effect, because the number of permits
+/// would otherwise fall forever.
 asio::awaitable<void> counting::give(semaphore built, int name, std::int64_t amount,
                                      bool if_there) {
     if (!*built && generation_ == home_.of_program)
         built = build<counting_semaphore>(name);
     if (!*built)
-        co_return; // the permits belonged to the last program
+        co_return; // the permits belonged to an earlier program
     const operation what =
         deed_on(name, amount < 0 ? deed::add_permits : deed::release_permits, amount);
     for (int tries = 0; tries < tries_max; ++tries) {
@@ -116,7 +117,7 @@ asio::awaitable<void> counting::visit_latch(int name) {
         co_await set(**built, deed_on(name, deed::set_count, draw_amount()));
     else if (what < 45)
         co_await count_down(**built, deed_on(name, deed::count_down, dice_.between(1, 2)));
-    else if (what < 60 && // arrive_and_wait
+    else if (what < 60 && // call arrive_and_wait
              co_await count_down(**built, deed_on(name, deed::count_down, 1)) == outcome::done)
         co_await wait(built, name);
     else
@@ -129,7 +130,8 @@ asio::awaitable<void> counting::wait(gateway built, int name) {
     const cancellation plot = draw_cancellation();
     throw_away_perhaps(built);
     const outcome got = co_await wait(**built, wish, plot);
-    if (got == outcome::done && *built && dice_.percent(plan_.people.sets)) // for the next round
+    // set the count for the next round
+    if (got == outcome::done && *built && dice_.percent(plan_.people.sets))
         co_await set(**built, deed_on(name, deed::set_count, draw_amount()));
 }
 
@@ -160,7 +162,7 @@ asio::awaitable<void> counting::take_once(int name, duration bound) {
         world_.violated("liveness", name, "all is well again, and the counter is of no use");
 }
 
-// Each of these runs one operation, from its entry in the ledger to its end.
+// Each of the next functions runs one operation, from its entry in the ledger to its end.
 
 asio::awaitable<outcome> counting::acquire(counting_semaphore& at, operation what,
                                            cancellation plot) {

@@ -17,7 +17,7 @@ public:
     counting(world&, seat& home, int number, const plan&, time_point end);
 
     asio::awaitable<void> visit(int name);
-    asio::awaitable<void> take_once(int name, duration bound); ///< must be possible
+    asio::awaitable<void> take_once(int name, duration bound); ///< takes once; must succeed
 
 private:
     using semaphore = disposable<counting_semaphore>;

@@ -12,8 +12,8 @@
 
 namespace holdfast::sim {
 
-/// xoshiro256**, seeded through splitmix64: gives the same numbers on every machine and standard
-/// library.
+/// Random numbers by xoshiro256**, seeded through splitmix64. They are the same on every machine
+/// and with every standard library.
 class dice {
 public:
     explicit dice(std::uint64_t seed) {
@@ -48,7 +48,7 @@ public:
         return *(choices.begin() + below(choices.size()));
     }
 
-    /// Returns separate dice for a part of the world, so that parts do not affect each other.
+    /// Returns independent dice for a part of the world. The parts then do not affect each other.
     dice split() { return dice{roll()}; }
 
 private:

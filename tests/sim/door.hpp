@@ -15,11 +15,12 @@
 
 namespace holdfast::sim {
 
-/// Lock object of a simulated program, of any type.
+/// Lock object of any type in a simulated program (`door`).
 class door {
 public:
     struct making {
-        lock_kind kind = lock_kind::plain; ///< read and write: of a lock that can be shared
+        /// kind of the lock; read and write: a side of a shared lock
+        lock_kind kind = lock_kind::plain;
         std::optional<lease_time> lease{};
         recursion again = recursion::refused;
         fencing tokens = fencing::counted;
@@ -91,7 +92,7 @@ public:
         return *std::visit([](auto& it) { return as_lock(it); }, lock_);
     }
 
-    /// Re-enters the lock, if it is recursive.
+    /// Takes the lock once more, if it is recursive.
     template <typename Token>
     auto lock_again(const lease& outer, Token token) {
         if (auto* const fenced = std::get_if<fenced_mutex>(&lock_))

@@ -13,7 +13,7 @@ using yes_or_no = std::tuple<error_code, bool>;
 drawing::drawing(world& w, seat& home, int number, const plan& p, time_point end)
     : visitor{w, home, number, p, end, 0xd4a35} {}
 
-/// Draws a rate that allows the greatest amount that an actor wants at once.
+/// Draws a rate. The rate allows the greatest amount that an actor wants at once.
 rate drawing::draw_rate(int name) {
     rate how;
     how.permits = plan_.people.amount + dice_.between(0, 3);

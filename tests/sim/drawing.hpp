@@ -14,7 +14,7 @@ public:
     drawing(world&, seat& home, int number, const plan&, time_point end);
 
     asio::awaitable<void> visit(int name);
-    asio::awaitable<void> take_once(int name, duration bound); ///< must be possible
+    asio::awaitable<void> take_once(int name, duration bound); ///< takes once; must succeed
 
 private:
     asio::awaitable<outcome> draw(rate_limiter&, operation, cancellation = {});

@@ -58,11 +58,11 @@ struct wishes {
     bool trace = false;
     bool hashes = false;
     bool all = false;
-    std::uint64_t failures_max = 3; ///< of one world; then the run ends
+    std::uint64_t failures_max = 3; ///< number of failures in one world after which the run ends
     world_option world = worlds[0];
 };
 
-/// Returns nothing if `text` is not a number.
+/// Returns the number in `text`. Returns an empty result if `text` is not a number.
 std::optional<std::uint64_t> number(std::string_view text) {
     std::uint64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -83,7 +83,7 @@ bool understand_flag(std::string_view word, wishes& w) {
         return true;
     }
     if (word == "--fresh") {
-        w.from = 4'000'000'000 + std::random_device{}(); // greater than any kept seed
+        w.from = 4'000'000'000 + std::random_device{}(); // greater than every seed in seeds.txt
         return true;
     }
     const auto named = std::ranges::find(worlds, word, &world_option::option);
@@ -123,15 +123,16 @@ std::optional<wishes> understand(const std::vector<std::string_view>& words) {
     return w;
 }
 
-/// Memory shared by the processes of one run.
+/// Memory that the processes of one run share.
 struct shared_state {
-    std::atomic<std::uint64_t> next{0}; ///< the next seed to play, counted from the first
+    std::atomic<std::uint64_t> next{0}; ///< next seed to play, counted from the first seed
     std::atomic<std::uint64_t> played{0};
     std::atomic<std::uint64_t> failed{0};
-    std::atomic<std::uint64_t> with_two{0}; ///< seeds in which two clients believed in one lock
+    /// number of seeds in which two clients believed in one lock
+    std::atomic<std::uint64_t> with_two{0};
     std::atomic_flag writing{};
-    std::array<std::atomic<std::uint64_t>, jobs_max> seed_of{}; ///< the seed that each process
-                                                                ///< plays now
+    /// seed that each process plays now
+    std::array<std::atomic<std::uint64_t>, jobs_max> seed_of{};
 };
 
 class run {
@@ -145,7 +146,7 @@ public:
         ::munmap(state_, sizeof(shared_state));
     }
 
-    /// Returns whether every invariant held.
+    /// Plays all seeds. Returns whether every invariant held.
     bool play_all() {
         if (w_.trace || w_.jobs == 1 || w_.seeds <= 1)
             play_some(0, true);
@@ -174,7 +175,7 @@ private:
                (w_.minutes && wall::now() - start_ >= std::chrono::minutes{*w_.minutes});
     }
 
-    /// Plays seeds that no other process has begun, until none is left.
+    /// Plays seeds that no other process has begun. Returns when no seed is left.
     void play_some(std::size_t job, bool prints_rate) {
         while (!is_over()) {
             const std::uint64_t index = state_->next++;
@@ -200,7 +201,7 @@ private:
         ++state_->played;
     }
 
-    /// Prints one text in one piece, even if other processes print too.
+    /// Prints a text without interruption by the output of other processes.
     void print(const std::string& text) {
         if (text.empty())
             return;
@@ -235,8 +236,8 @@ private:
             ++state_->failed;
     }
 
-    /// Handles the end of a process. If a signal ended it, this counts as a fault, and its seed is
-    /// printed.
+    /// Handles the end of a process. If a signal ended the process, counts a fault and prints its
+    /// seed.
     bool has_ended(pid_t& child, std::size_t job) {
         int status = 0;
         if (::waitpid(child, &status, WNOHANG) != child)

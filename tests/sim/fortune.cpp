@@ -54,7 +54,7 @@ void fortune::heal() {
         world_.play(keep_counters_useful());
 }
 
-/// Adds permits and counts latches down. Permits of clients that died are lost, and a latch that no
+/// Adds permits, and counts latches down. Permits of dead clients are lost, and a latch that no
 /// client counts down would stay closed.
 asio::awaitable<void> fortune::keep_counters_useful() {
     const std::int64_t enough = plan_.people.amount * plan_.clients * plan_.actors;
@@ -72,8 +72,8 @@ asio::awaitable<void> fortune::keep_counters_useful() {
     }
 }
 
-/// Removes dead JVMs from queues. A JVM that died in a queue may block it for as long as all
-/// waiters before it might have waited.
+/// Removes dead JVMs from the queues. A JVM that died in a queue may block it for a long time: the
+/// sum of the waits of all earlier waiters.
 void fortune::bury_strangers() {
     for (const dead_stranger& each : dead_)
         world_.stranger_gives_up(each.name, each.owner, each.wait);
@@ -154,7 +154,7 @@ asio::awaitable<void> fortune::occupy(dice d) {
         if (!plan_.fate.rude_foreigners && world_.server.inspect(world::name_of(name)))
             continue;
         duration lease = d.between(duration{1}, plan_.how.lease_longest);
-        // locks of redis-py may have no end
+        // locks of redis-py may have no expiry
         const bool is_endless = world_.how.is_token(name) && d.percent(20);
         if (is_endless)
             lease = duration::max();
@@ -170,7 +170,7 @@ asio::awaitable<void> fortune::occupy(dice d) {
 
 void fortune::count_as_stranger(int name, dice& d) {
     if (plan_.how.counts(name) == counter_kind::rate)
-        return; // JVMs draw like our clients
+        return; // a JVM draws in the same way as our clients
     if (plan_.how.counts(name) == counter_kind::permits && d.percent(60))
         return world_.take_permit(name, d.between(duration{1}, plan_.how.lease_longest));
     if (plan_.how.counts(name) == counter_kind::latch)
@@ -189,7 +189,7 @@ asio::awaitable<void> fortune::send_strangers(dice d) {
     }
 }
 
-/// Plays a JVM in a queue. Some give up, some die.
+/// Plays a JVM in a queue. Some JVMs give up, others die.
 asio::awaitable<void> fortune::live_as_stranger(int name, std::string owner, dice d) {
     constexpr duration between_looks{20};
     const duration usual = plan_.how.stranger_waits();
@@ -213,7 +213,7 @@ asio::awaitable<void> fortune::live_as_stranger(int name, std::string owner, dic
     world_.stranger_releases(name, owner);
 }
 
-/// Does what a store does when it has reached its server again.
+/// Plays a store that has reached its server again.
 asio::awaitable<void> fortune::reconnect(seat& place, duration takes) {
     co_await world_.sleep(takes);
     if (place.net.cut_off() || place.generation != place.of_program)

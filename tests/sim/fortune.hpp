@@ -13,9 +13,9 @@ class fortune {
 public:
     fortune(world&, const plan&, time_point end);
 
-    void begin();                      ///< starts all faults of the plan, until `end`
+    void begin();                      ///< starts all faults of the plan; they run until `end`
     void heal();                       ///< ends all faults
-    void rest() { restless_ = false; } ///< permits of dead clients are not replaced any more
+    void rest() { restless_ = false; } ///< stops replacing the permits of dead clients
 
 private:
     asio::awaitable<void> cut(seat&, dice);
@@ -45,7 +45,7 @@ private:
     bool restless_ = true;
 };
 
-/// Ends the program of a seat as its user would: calls `close`, then destroys it.
+/// Ends the program of a seat: calls `close` and then destroys the program, as its user would.
 asio::awaitable<void> close_program(world&, seat&);
 
 } // namespace holdfast::sim

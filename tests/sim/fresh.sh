@@ -1,7 +1,7 @@
 #!/bin/sh
-# fresh.sh <sim_explore> <world>: plays seeds that no run has played before, because the first seed
-# is derived from the time. HOLDFAST_FRESH_SEEDS says how many; the plain world gets four times as
-# many.
+# fresh.sh <sim_explore> <world>: plays seeds that no earlier run has played. The first seed is
+# derived from the time. HOLDFAST_FRESH_SEEDS is the number of seeds; the plain world gets four
+# times as many.
 set -eu
 seeds=${HOLDFAST_FRESH_SEEDS:-250}
 from=${HOLDFAST_FRESH_FROM:-$(date +%s)00000}

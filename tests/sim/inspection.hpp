@@ -51,7 +51,7 @@ public:
         order_.look();
     }
 
-    /// Called when nothing is ready any more, before the clock moves.
+    /// Called when no task is ready any more and the clock has not moved yet.
     void at_rest() {
         endings_.look();
         left_behind_.look();
@@ -106,7 +106,7 @@ public:
         conservation_.completed(o, how);
         opening_.completed(o, how);
     }
-    /// Called when the store has told its client that this hold is gone.
+    /// Called when the store has told its client that a hold is lost.
     void known_lost(int name, const std::string& owner) { loss_.known(name, owner); }
     void dropped(const operation& o) { endings_.dropped(o); }
     void heard(int client, int generation, const event& e) {
@@ -119,13 +119,13 @@ public:
         sharing_.closed();
     }
 
-    /// Called some time after all callers have released everything.
+    /// Called some time after all callers have released all locks.
     void at_peace() {
         left_behind_.at_peace();
         reports_.at_peace();
         conservation_.at_peace();
     }
-    /// Called when all programs have ended too.
+    /// Called when all programs have ended.
     void at_the_end() { left_behind_.at_the_end(); }
 
 private:
@@ -136,7 +136,7 @@ private:
         served_.look();
     }
 
-    const bool counts_; ///< there are counters
+    const bool counts_; ///< whether the world has counters
     exclusion exclusion_;
     afterlife afterlife_;
     endings endings_;

@@ -61,7 +61,7 @@ asio::awaitable<void> leasing::work(semaphore built, grip& held, int name) {
         co_await release(world_, held, generation_);
 }
 
-/// Checks, some time later, that no other holder has a permit whose id its user has seen.
+/// Waits some time. Then checks that no other holder has a permit with an id in `seen`.
 void leasing::expect_ids_to_end(std::vector<std::string> seen, int name) {
     const subject who = deed_on(name, deed::give_back_permit).who;
     const auto look = [&w = world_, seen = std::move(seen), who] {
@@ -77,7 +77,8 @@ void leasing::expect_ids_to_end(std::vector<std::string> seen, int name) {
         world_.after_steps(steps, look);
 }
 
-/// Gives back one permit of a holder, which has other permits and may not know the loss yet.
+/// Gives back one permit of another holder. That holder keeps its other permits, and may not have
+/// noticed the loss yet.
 asio::awaitable<void> leasing::meddle(leased_semaphore& at, int name) {
     const std::string id = somebodys_permit(name);
     if (id.empty())
@@ -118,7 +119,7 @@ asio::awaitable<void> leasing::take_once(int name, duration bound) {
         world_.violated("liveness", name, "all is well again, and no permit can be had and given");
 }
 
-// Each of these runs one operation.
+// Each of the next functions runs one operation.
 
 asio::awaitable<std::unique_ptr<grip>> leasing::acquire(leased_semaphore& at, operation what,
                                                         std::optional<duration> fixed,

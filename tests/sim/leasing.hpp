@@ -18,7 +18,7 @@ public:
     leasing(world&, seat& home, int number, const plan&, time_point end);
 
     asio::awaitable<void> visit(int name);
-    asio::awaitable<void> take_once(int name, duration bound); ///< must be possible
+    asio::awaitable<void> take_once(int name, duration bound); ///< takes once; must succeed
 
 private:
     using semaphore = disposable<leased_semaphore>;
@@ -38,7 +38,7 @@ private:
         return dice_.between(world_.how.lease_time / 2, world_.how.lease_longest);
     }
 
-    dice of_ids_; ///< separate, so that other choices keep their old values
+    dice of_ids_; ///< separate dice, so that other choices keep their old values
 };
 
 } // namespace holdfast::sim

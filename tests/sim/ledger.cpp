@@ -18,7 +18,7 @@ claim::claim(subject w, lease l, duration asked, std::string stands_on, unsigned
     , held{std::move(l)}
     , owner{held.owner()}
     , hold{held.hold().get()}
-    // its user has not asked for the ids, so the permits may still be handed over
+    // unless the user has asked for the ids, the permits may still be handed over
     , permits{held.hold()->permit_ids()}
     , reads{support::wire_hold_of(held).what.kind == lock_kind::read}
     , beside{std::move(stands_on)}

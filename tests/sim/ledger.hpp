@@ -17,24 +17,28 @@
 
 namespace holdfast::sim {
 
-/// Lease that a caller has.
+/// A caller's lease (`claim`).
 struct claim {
     claim(subject w, lease l, duration longest, std::string beside, unsigned replicas);
     claim(const claim&) = delete;
 
     const subject who;
     lease held;
-    const std::string owner;                ///< `<uuid>:<number>`
-    const void* const hold;                 ///< the same for leases that share a hold
-    const std::vector<std::string> permits; ///< ids of its permits, if it is a lease of permits
-    const bool reads;                       ///< it may be shared with other readers
-    const std::string beside{};             ///< owner of the hold on which it is based, if any
-    const unsigned wants;                   ///< replicas that must have confirmed it
-    duration longest;                       ///< longest length that was requested
-    bool told_lost = false;                 ///< a callback on lost() ran
+    const std::string owner; ///< owner in the form `<uuid>:<number>`
+    /// identifies the hold; equal for leases that share a hold
+    const void* const hold;
+    const std::vector<std::string> permits; ///< ids of the permits, if it is a lease of permits
+    const bool reads;                       ///< whether other readers may share the lock
+    /// owner of the hold on which this lease depends; empty: none
+    const std::string beside{};
+    /// number of replicas that must have confirmed the lease
+    const unsigned wants;
+    duration longest;       ///< longest lease time that was requested
+    bool told_lost = false; ///< whether a callback on lost() ran
     std::optional<std::stop_callback<std::function<void()>>> on_lost;
-    std::optional<time_point> first_seen;   ///< when the checkers first saw it
-    std::optional<time_point> absent_since; ///< since when the server shows another owner, or none
+    std::optional<time_point> first_seen; ///< time at which the checkers saw the lease first
+    /// time since which the server shows another owner or no owner
+    std::optional<time_point> absent_since;
 };
 
 enum class deed {
@@ -43,8 +47,8 @@ enum class deed {
     try_lock_for,
     acquire,     ///< takes permits, with any timeout
     wait,        ///< waits for a latch
-    upgrade,     ///< writes on top of a read hold
-    read_beside, ///< reads under a write hold
+    upgrade,     ///< takes the write lock in addition to a read hold
+    read_beside, ///< takes the read lock in addition to a write hold
     share,
     extend,
     unlock,
@@ -52,18 +56,18 @@ enum class deed {
     remaining_lease,
     force_unlock,
     release_permits,
-    add_permits, ///< may be negative, which removes permits
+    add_permits, ///< adds permits; a negative number removes permits
     drain,
     set_permits,
     count_down,
     set_count,
     erase,
-    value, ///< of a counter
+    value, ///< reads the value of a counter
     set_all_permits,
-    give_back_permit, ///< one permit of a lease
+    give_back_permit, ///< gives back one permit of a lease
     set_permit_lease,
     set_rate,
-    give_rate, ///< gives back a draw
+    give_rate, ///< gives back a draw of a rate limiter
     close,
 };
 
@@ -79,21 +83,22 @@ constexpr bool changes_counter(deed d) {
 }
 const char* spelled(deed);
 
-/// Asynchronous operation in progress, or just completed.
+/// Asynchronous operation that is running or has just ended.
 struct operation {
     deed what;
     subject who;
     duration patience = duration::max();
     time_point started_at{};
-    int generation = 0;            ///< of the client on which it was called
-    bool reads = false;            ///< may be shared with other readers
-    std::uint64_t token_floor = 0; ///< greatest token of its name that was granted before it began
+    int generation = 0; ///< generation of the client that runs the operation
+    bool reads = false; ///< whether other readers may share the lock
+    /// greatest token of this name that was granted before the operation began
+    std::uint64_t token_floor = 0;
     std::optional<time_point> cancelled_at{};
-    std::int64_t amount = 0; ///< of a counter
+    std::int64_t amount = 0; ///< amount of permits or counts
 };
 
 enum class outcome {
-    done, ///< granted, if it was an acquisition
+    done, ///< success; for an acquisition: granted
     nothing,
     cancelled,
     unreachable,
@@ -113,7 +118,7 @@ const char* spelled(outcome);
 
 class ledger {
 public:
-    using operations = std::map<std::uint64_t, operation>; // in the order of their start
+    using operations = std::map<std::uint64_t, operation>; // operations in the order of their start
     using claims = std::vector<claim*>;
 
     std::uint64_t begin(operation o) {
@@ -128,9 +133,10 @@ public:
     void remove(const claim& c) { std::erase(claims_, &c); }
     const claims& believed() const { return claims_; }
 
-    /// Returns whether a caller has a lease of that owner, believed or not.
+    /// Returns whether a caller has a lease of this owner. The caller may know that the lease is
+    /// lost.
     bool claimed(const std::string& owner) const;
-    /// Returns whether a caller believes in a lease of that owner.
+    /// Returns whether a caller has a lease of this owner and believes that the lease is valid.
     bool believed_of(const std::string& owner) const;
 
 private:

@@ -12,7 +12,8 @@ left_behind::left_behind(world& w)
     , ghosts_(static_cast<std::size_t>(w.names())) {}
 
 void left_behind::sent(const seat& from, const memory::request& r, const memory::fate& f) {
-    // The request has given that permit a lease of another length than its holder knows.
+    // The request has set another lease time for this permit. The holder of the permit does not
+    // know that time.
     if (r.changed && r.changed->verb == counter_verb::set_lease)
         records_[world_.lease_of(r.changed->permit)].copied = true;
     const bool matters = r.what == memory::verb::look || r.what == memory::verb::release;
@@ -45,16 +46,18 @@ bool left_behind::of_closed_program(const std::string& owner) const {
 
 bool left_behind::wanted(int name, const std::string& owner) const {
     const int client = world_.client_of(owner);
-    // A hold of a session does not expire by itself, so a lost hold must be released.
+    // A hold that lasts as long as the session does not expire by itself, so the client must
+    // release a lost hold too.
     const bool is_somebodys =
         world_.how.by_session() ? world_.books.believed_of(owner) : world_.books.claimed(owner);
     if (client < 0 || is_somebodys)
         return true;
-    if (world_.how.is_fair(name)) // several waiters of a client are in the queue together
+    // several waiters of one client may be in the queue at the same time
+    if (world_.how.is_fair(name))
         return !records_.at(owner).left && somebody_waits(client, name);
     const auto newest = newest_.find({client, name});
     const bool is_newest = newest != newest_.end() && newest->second == owner;
-    // readers, and waiters for permits
+    // readers, and waiters for permits, can be granted at the same time
     const bool side_by_side = world_.shares || world_.how.counts(name);
     if (!is_newest && !side_by_side)
         return false;
@@ -77,9 +80,9 @@ void left_behind::look() {
     }
 }
 
-/// Checks that a caller which stopped waiting leaves the queue of a fair lock. A waiter that cannot
-/// leave for as long as its place lasts counts as dead. Its place ends soon after it becomes the
-/// first.
+/// Checks that a caller leaves the queue of a fair lock when it stops waiting. If the caller cannot
+/// leave while its position lasts, the caller counts as dead. The position then ends soon after it
+/// becomes the first in the queue.
 void left_behind::watch_places(int name) {
     for (const std::string& owner : world_.counting(name)) {
         if (world_.client_of(owner) < 0 || of_closed_program(owner) || wanted(name, owner)) {
@@ -115,20 +118,21 @@ void left_behind::check(int name, const std::string& owner, time_point since) {
         fail(name, owner + " holds the lock on the server, and nobody has it");
 }
 
-/// Returns whether the hold may come from an old primary. Its release there is not known on the new
-/// primary. A client that asked the new primary later has released it there.
+/// Returns whether the hold may come from an old primary. The new primary then knows nothing of the
+/// release at the old primary. If the client asked the new primary later, it has released the hold
+/// there.
 bool left_behind::may_be_of_old_primary(const record& known) const {
     return world_.replicas.may_show_ghosts() &&
            (known.looked_at < world_.replicas.last_promotion() ||
             known.looked_to != world_.replicas.primary());
 }
 
-/// A missing permission may be granted again.
+/// A denied permission may be granted again. Longest pause until the client retries, in ms.
 constexpr duration pause_after_denial{5000};
 
-/// Returns the time within which a hold must be released, at least the longest pause between two
-/// releases. A server whose clock cannot be trusted may grant a request that should be late. Then
-/// the limit is the lease, or the time that a place in a queue lasts.
+/// Returns the time in which a hold must be released. It is at least the longest pause between two
+/// releases. A server with an unreliable clock may grant a request that should be late. The limit
+/// is then the lease, or the time for which a position in a queue lasts.
 duration left_behind::settled_within(int name, const std::string& owner) const {
     const auto client = static_cast<std::size_t>(world_.client_of(owner));
     const time_point denied = world_.seats[client].net.last_denial(name);

@@ -21,7 +21,7 @@
 
 namespace holdfast::sim {
 
-/// When and how an operation is cancelled.
+/// Time and type of the cancellation of an operation.
 struct cancellation {
     std::optional<std::size_t> after_steps{};
     std::optional<duration> after{};
@@ -34,21 +34,21 @@ public:
     ongoing(const ongoing&) = delete;
     ~ongoing();
 
-    /// Returns a token for a `co_await` that does not throw and can be cancelled.
+    /// Returns a token for a `co_await`. The `co_await` does not throw, and it can be cancelled.
     auto token() const {
         return asio::bind_cancellation_slot(signal_->slot(), asio::as_tuple(asio::use_awaitable));
     }
 
-    /// Returns the same for a handler.
+    /// Returns a handler that can be cancelled and calls `handler`.
     template <typename Handler>
     auto bind(Handler handler) const {
         return asio::bind_cancellation_slot(signal_->slot(), std::move(handler));
     }
 
-    /// `got` says whether an operation with a result has got it.
+    /// Ends the operation. `got` says whether an operation with a result has returned a result.
     outcome ended(const error_code&, bool got = true);
-    outcome ended_with(const error_code&, std::int64_t amount); ///< `amount` is the number that it
-                                                                ///< got
+    /// ends the operation; `amount` is the number that it returned
+    outcome ended_with(const error_code&, std::int64_t amount);
     const operation& what() const { return what_; }
 
 private:
@@ -63,17 +63,18 @@ private:
 
 enum class taken_by { acquisition, re_entry };
 
-/// Lease of a caller, which is in the ledger as long as the caller has it.
+/// A caller's lease (`grip`). It is in the ledger as long as the caller has it.
 class grip {
 public:
     grip(world&, subject, lease, duration longest, taken_by = taken_by::acquisition,
          std::string beside = {}, unsigned replicas = 0);
     grip(const grip&) = delete;
-    ~grip(); ///< drops the lease, if it still has it
+    ~grip(); ///< destroys the lease if the caller still has it
 
     claim& what() { return *claim_; }
     bool empty() const { return !claim_; }
-    lease take_out(); ///< returns the lease to release it; it is not believed in any more
+    /// returns the lease for its release; from then on the caller does not rely on it
+    lease take_out();
 
 private:
     void strike_out();
@@ -86,20 +87,20 @@ private:
 struct wanted {
     deed how = deed::lock;
     duration patience = duration::max();
-    std::optional<duration> fixed{}; ///< a lease that is not renewed
-    std::optional<duration> usual{}; ///< the lock object's own lease time, if it has one
+    std::optional<duration> fixed{}; ///< lease time of a lease that is not renewed
+    std::optional<duration> usual{}; ///< lease time of the lock object, if it has its own
     bool reads = false;
-    unsigned replicas = 0; ///< that the lock object requires
+    unsigned replicas = 0; ///< number of replicas that the lock object requires
 };
 
-/// Acquires the lock. The result is empty if it was not granted. The lock object may be destroyed
-/// when the call has begun.
+/// Acquires the lock. Returns null if the lock was not granted. The lock object may be destroyed as
+/// soon as the call has begun.
 asio::awaitable<std::unique_ptr<grip>> acquire(world&, subject, int generation, basic_mutex&,
                                                wanted, cancellation = {});
 asio::awaitable<outcome> release(world&, grip&, int generation, cancellation = {});
 
-// These do the same with a handler that throws. They begin the operation and do not wait for it.
-// `over` is called before the handler throws.
+// The next functions do the same with a handler that throws. They begin the operation and do not
+// wait for its end. `over` is called before the handler throws.
 void blunder_into(world&, subject, int generation, basic_mutex&, wanted, cancellation,
                   std::function<void()> over);
 void blunder_out_of(world&, grip&, int generation, std::function<void()> over);

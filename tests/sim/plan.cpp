@@ -37,7 +37,7 @@ rules draw_rules(dice& d) {
 weather draw_weather(dice& d, const rules& r) {
     weather w;
     w.latency = d.one_of<duration>({milliseconds{0}, milliseconds{2}, milliseconds{20}});
-    // Between "just too late" and "long after all callers gave up".
+    // From "just too late" to "long after all callers gave up".
     w.slowness = r.command_timeout * d.between(1, 4) / 2;
     constexpr std::array<int weather::*, 8> faults{
         &weather::refused,     &weather::lost,   &weather::answer_lost, &weather::slow,
@@ -81,7 +81,7 @@ mishaps draw_mishaps(dice& d, const rules& r) {
         m.closes = seconds{d.between(2, 15)};
     if (d.percent(25))
         m.foreigners = seconds{d.between(1, 8)};
-    // Half of all servers keep their memory and their clock.
+    // Half of all servers keep their data and a right clock.
     if (d.percent(50)) {
         m.rate = d.one_of({1.0, 0.99, 0.995, 1.005, 1.01});
         return m;
@@ -95,7 +95,7 @@ mishaps draw_mishaps(dice& d, const rules& r) {
     return m;
 }
 
-/// Makes the locks of some worlds shared locks.
+/// Makes the locks of some worlds read-write locks.
 void draw_sharing(dice d, plan& p) {
     p.shared = d.percent(25);
     if (!p.shared)
@@ -103,7 +103,7 @@ void draw_sharing(dice d, plan& p) {
     p.people.reads = d.one_of({30, 60, 90});
     p.people.upgrades = d.one_of({0, 20, 60});
     p.people.downgrades = d.one_of({0, 30});
-    if (d.percent(50)) // fewer names, so more contention
+    if (d.percent(50)) // fewer names cause more contention
         p.names = 1;
     if (d.percent(50)) {
         p.usual = {.latency = p.usual.latency};
@@ -112,7 +112,7 @@ void draw_sharing(dice d, plan& p) {
     }
 }
 
-/// Chooses the kind of lock of each name. All callers use the same kind for a name.
+/// Chooses the kind of lock for each name. All callers use the same kind for a name.
 void draw_kinds(dice d, plan& p) {
     p.kinds.assign(static_cast<std::size_t>(p.names), lock_kind::plain);
     if (d.percent(60))
@@ -122,14 +122,15 @@ void draw_kinds(dice d, plan& p) {
     p.tokens = d.one_of({fencing::counted, fencing::dated});
 }
 
-/// Makes some names token locks, which other programs hold too, without sending notifications.
+/// Makes some names token locks. Other programs hold these locks too, and they send no
+/// notifications.
 void draw_tokens(dice d, plan& p) {
     if (p.shared || !d.percent(20))
         return;
     for (lock_kind& kind : p.kinds)
         if (d.percent(70))
             kind = lock_kind::token;
-    if (d.percent(60)) { // without other faults, so that a waiter gets the lock soon
+    if (d.percent(60)) { // no other faults, so that a waiter gets the lock soon
         p.usual = {.latency = p.usual.latency};
         p.fate = {};
         p.people.timed = 0;
@@ -150,7 +151,7 @@ void draw_counters(dice d, plan& p) {
         const auto kind = d.one_of({counter_kind::semaphore, counter_kind::latch});
         p.counters.push_back(d.percent(90) ? std::optional{kind} : std::nullopt);
     }
-    dice more{p.seed ^ 0x6c6561736564}; // added later
+    dice more{p.seed ^ 0x6c6561736564}; // a later feature
     for (std::optional<counter_kind>& kind : p.counters)
         if (kind && more.percent(50))
             kind = more.one_of({counter_kind::permits, counter_kind::permits, counter_kind::rate});
@@ -229,7 +230,7 @@ plan draw_plan(std::uint64_t seed) {
     p.how.fair = p.fair;
     p.how.counters = p.counters;
     p.how.kinds = p.kinds;
-    // Busy worlds are short, so that every seed costs about the same.
+    // Worlds with much activity are short, so that every seed takes about the same time.
     const duration deed = p.people.pause + p.people.holds / p.clients + milliseconds{5};
     p.safety_phase = std::clamp<duration>(deed * 40, seconds{4}, seconds{60});
     return p;

@@ -14,16 +14,16 @@ namespace holdfast::sim {
 
 struct result {
     std::uint64_t seed = 0;
-    std::uint64_t hash = 0; ///< of all events
+    std::uint64_t hash = 0; ///< hash of all events
     std::size_t events = 0;
-    std::set<std::string_view> seen{}; ///< each kind of event that happened
+    std::set<std::string_view> seen{}; ///< kinds of the events that happened
     std::optional<violation> broken{};
 };
 
 enum class telling_of { nothing, failures, everything };
 
-/// Writes to `out`. For a failure this is the invariant, the command that repeats it, and the
-/// events.
+/// Plays one seed. Writes to `out`: after a failure the invariant, the command that repeats the
+/// seed, and the events.
 result play(std::uint64_t seed, std::ostream& out, telling_of = telling_of::failures);
 result play(const plan&, std::ostream& out, telling_of);
 

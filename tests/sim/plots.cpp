@@ -10,8 +10,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// Makes holders keep their locks, and removes all faults. A lock is then lost only by the faults
-/// that the plot adds.
+/// Makes holders keep their locks, and removes all faults. Only faults that the plot adds can then
+/// cause the loss of a lock.
 void quiet_holders(dice& d, plan& p) {
     p.usual = {.latency = d.one_of<duration>({milliseconds{2}, milliseconds{20}})};
     p.fate = {};
@@ -20,7 +20,7 @@ void quiet_holders(dice& d, plan& p) {
     p.how.max_hold.reset();
 }
 
-/// Makes many actors want one lock for a short time each, so that it is handed over often.
+/// Makes many actors take one lock for a short time each, so that the lock is handed over often.
 void busy_hands(dice& d, plan& p) {
     quiet_holders(d, p);
     p.people.outlasts = 0;
@@ -38,7 +38,7 @@ void one_name_is_denied(dice& d, plan& p) {
     p.fate.denials = seconds{d.between(1, 4)};
     p.people.pause = milliseconds{5};
     p.people.timed = 0;
-    p.clients = 2; // room for each to hold several locks, so that their renewals share requests
+    p.clients = 2; // two clients that can hold several locks each, so that renewals share requests
     p.actors = 6;
     p.names = 8;
 }
@@ -72,7 +72,7 @@ void extended_in_flight(dice& d, plan& p) {
     p.fate.evicts = true;
 }
 
-/// Half of the owners want leases twice as long as the others, and the server forgets locks.
+/// Makes half of the owners ask for leases of twice the usual length. The server forgets locks.
 void unequal_heirs(dice& d, plan& p) {
     p.how.command_timeout = milliseconds{200};
     quiet_holders(d, p);
@@ -107,7 +107,7 @@ void restarts_in_flight(dice& d, plan& p) {
     p.names = 3;
 }
 
-/// Requests at the end of a lease are carried out, and their replies are lost.
+/// Makes the server carry out requests at the end of a lease, and loses their replies.
 void late_extensions(dice& d, plan& p) {
     p.how.command_timeout = milliseconds{200};
     p.how.lease_time = milliseconds{1200};
@@ -125,7 +125,7 @@ void late_extensions(dice& d, plan& p) {
     p.people.extends = 100;
 }
 
-/// The round trip takes a large part of the lease, and there are no other faults.
+/// Makes a round trip take a large part of the lease. There are no other faults.
 void far_server(dice& d, plan& p) {
     p.how.lease_time = d.one_of<duration>({milliseconds{1500}, seconds{3}, seconds{6}});
     p.how.lease_longest = 2 * p.how.lease_time;

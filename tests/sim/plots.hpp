@@ -6,11 +6,11 @@
 
 namespace holdfast::sim {
 
-/// Changes the plan: most seeds stay as they are, some get more of everything, and some get one
-/// subject. Returns whether the world is about one subject.
+/// Changes the plan by chance. Most seeds stay the same, some get more of every event, and some get
+/// a plot. Returns whether the seed has a plot.
 bool draw_more(dice, plan&);
 
-/// Chooses the kind of lock of each name.
+/// Chooses the kind of lock for each name.
 void draw_families(dice, plan&);
 
 } // namespace holdfast::sim

@@ -108,8 +108,8 @@ void replica_set::trouble_ends() {
     trouble_at_ = world_.clock.now();
 }
 
-/// Ends all faults. A client that sleeps after a failure asks again within a second, and all
-/// requests in flight have ended then.
+/// Ends all faults. Afterwards clients retry within a second after a failure. All requests that are
+/// in flight now have ended by then.
 void replica_set::heal() {
     healed_ = true;
     troubles_ = 0;
@@ -168,8 +168,8 @@ std::optional<duration> replica_set::news_for(seat& place) {
     return after;
 }
 
-/// Notes when a seat hears of the primary. A program that ends and its successor each have their
-/// own connection.
+/// Stores the time at which a seat hears of the new primary. A program that ends and the next
+/// program have separate connections.
 void replica_set::note_news(seat& place, std::optional<duration> after) const {
     const time_point now = world_.clock.now();
     const bool is_second = place.news.told_at == now && place.news.machine == announced_;
@@ -181,7 +181,7 @@ void replica_set::note_news(seat& place, std::optional<duration> after) const {
     place.news = {now, at, announced_};
 }
 
-/// Checks that a client which has heard of a new primary sends nothing more to the old one.
+/// Checks that a client sends nothing to the old primary after it has heard of the new primary.
 void replica_set::check_sent(const seat& place, std::size_t machine) {
     if (!place.news.at || world_.clock.now() <= *place.news.at ||
         static_cast<int>(machine) == place.news.machine)
@@ -192,9 +192,9 @@ void replica_set::check_sent(const seat& place, std::size_t machine) {
                         std::to_string(machine));
 }
 
-/// Returns whether exclusion is in doubt. A running old primary still grants and renews for clients
-/// that do not know of the failover. A client that used it believes in its lease until the lease
-/// ends.
+/// Returns whether exclusion is in doubt. An old primary that still runs grants and renews locks
+/// for clients that do not know of the failover. A client of the old primary believes in its lease
+/// until the lease ends.
 bool replica_set::in_doubt() {
     if (!exists() || promotions_ == 0)
         return false;

@@ -20,22 +20,25 @@ namespace holdfast::sim {
 class world;
 struct seat;
 
-/// When the connections of a seat hear of one announcement.
+/// Times at which the connections of a seat hear of an announcement.
 struct heard_news {
     time_point told_at{};
-    std::optional<time_point> at{}; ///< when all have heard of it; empty if some never will
+    /// time at which all have heard of it; empty if some never will
+    std::optional<time_point> at{};
     int machine = 0;
 };
 
-/// Settings of a world's replicas.
+/// Settings of the replicas in a world.
 struct replication {
-    int count = 0;                              ///< besides the first primary; 0 for none
-    std::vector<std::vector<unsigned>> wants{}; ///< for each name, the numbers of replicas that its
-                                                ///< locks may require
-    duration lag{};                             ///< maximum time in each direction
-    std::vector<duration> clocks{};             ///< how far the clock of each machine is ahead
-    bool clocks_agree = true;                   ///< within the margin of the shortest lease
-    bool is_told = true;                        ///< clients usually hear soon of a failover
+    /// number of machines besides the first primary; 0: no replicas
+    int count = 0;
+    /// for each name: numbers of replicas that its locks may require
+    std::vector<std::vector<unsigned>> wants{};
+    duration lag{};                 ///< maximum replication lag, for each direction
+    std::vector<duration> clocks{}; ///< how much the clock of each machine is ahead
+    /// whether the clocks differ less than the margin of the shortest lease
+    bool clocks_agree = true;
+    bool is_told = true; ///< whether clients usually hear of a failover soon
 };
 
 class replica_set {
@@ -45,16 +48,16 @@ public:
     bool exists() const { return how_.count > 0; }
     int machines() const { return how_.count + 1; }
     int primary() const;
-    /// Returns whether the machine was the primary and does not know that it is replaced.
+    /// Returns whether the machine is an old primary that does not know of its replacement.
     bool is_old_primary(int machine) const;
     bool stands_still(int machine) const;
     std::size_t listeners(int machine) const;
-    /// Returns how much of the primary's writes it has received; empty for a replica that needs a
-    /// full copy.
+    /// Returns the number of the last write of the primary that the machine has received. Empty: a
+    /// replica that needs a full copy.
     std::optional<std::uint64_t> received(int machine) const;
     bool is_empty(int machine) const { return empty_[index(machine)] && !received(machine); }
 
-    // Faults of the machines.
+    // Functions that make faults of the machines.
     void promote(int machine);
     void announce(int machine);
     void demote(int machine);
@@ -63,9 +66,9 @@ public:
     void cut(int machine);
     void slow_down(int machine, duration lag);
     void restart_empty(int machine);
-    void heal(); ///< ends all faults, soon
+    void heal(); ///< ends all faults; they have no effect soon after
 
-    /// Marks the time during which a client or a machine does not work as usual.
+    /// Guard for the time in which a client or a machine does not work as usual.
     class trouble {
     public:
         explicit trouble(replica_set& of)
@@ -79,32 +82,34 @@ public:
         replica_set& of_;
     };
 
-    /// Returns when a client hears of the primary that was announced just now.
+    /// Returns the delay until a client hears of the primary that was just announced.
     std::optional<duration> news_for(seat&);
     void all_hear_at_once() { all_hear_ = true; }
-    std::function<std::optional<duration>(const seat&)> news_of; ///< set by a scenario; if empty,
-                                                                 ///< chance decides
+    /// a scenario may set this delay; if empty, the dice choose
+    std::function<std::optional<duration>(const seat&)> news_of;
 
-    /// Returns whether a belief may be lost now, or may have been lost, if not all replicas
-    /// confirmed it.
+    /// Returns whether a hold may be lost now or was lost earlier although a client believes in it.
+    /// This is only about holds that not all replicas confirmed.
     bool in_doubt();
-    bool survives(const claim&) const; ///< all replicas had to confirm it
-    /// Returns whether a released lock may still be seen, because the new primary was not told.
+    bool survives(const claim&) const; ///< whether all replicas had to confirm the claim
+    /// Returns whether the server may still show a released lock. The new primary may not have
+    /// received the release.
     bool may_show_ghosts() const;
-    bool is_there(const seat&) const; ///< whether it uses the primary
+    bool is_there(const seat&) const; ///< whether the seat uses the primary
     duration clocks_apart() const;
-    /// Returns the time since which the primary has not been stopped; now, while it is stopped.
+    /// Returns the time since which the primary runs without a stop. Returns now if the primary is
+    /// stopped.
     time_point primary_stood_still() const;
-    bool all_survive(int name) const; ///< every hold of that name survives
+    bool all_survive(int name) const; ///< whether every hold of this name survives
     int promotions() const { return promotions_; }
     time_point last_promotion() const { return promoted_at_; }
-    /// Returns the last time when a client did not use the primary, or a replica was not well; now,
-    /// while that lasts.
+    /// Returns the last time at which a client did not use the primary or a replica had a fault.
+    /// Returns now while such trouble lasts.
     time_point last_trouble() const;
-    /// Returns the longest time that a reply waits for replicas.
+    /// Returns the longest time for which a reply waits for replicas.
     duration longest_confirmation() const;
 
-    /// Called when the seat has sent a request to that machine.
+    /// Called when the seat has sent a request to this machine.
     void check_sent(const seat&, std::size_t machine);
 
 private:
@@ -120,8 +125,8 @@ private:
     int promotions_ = 0;
     int troubles_ = 0;
     bool all_hear_ = false;
-    bool came_back_empty_ = false; ///< as a primary
-    std::vector<bool> empty_;      ///< it was restarted without data
+    bool came_back_empty_ = false; ///< whether a primary restarted without data
+    std::vector<bool> empty_;      ///< machines that restarted without data
     time_point promoted_at_{};
     time_point primary_stood_{};
     bool healed_ = false;

@@ -46,7 +46,7 @@ void draw_fate(dice& d, plan& p) {
         p.usual.slowness = p.how.command_timeout * d.between(1, 2);
         p.usual.answer_lost = d.one_of({0, 10});
     }
-    // A plot may have drawn the latency for a longer lease.
+    // The plot may have drawn a latency that is too long for this lease.
     p.usual.latency = std::min(p.usual.latency, p.how.lease_time / 5);
     m.failovers = d.one_of<duration>({milliseconds{1500}, seconds{3}, seconds{6}});
     m.promotes_best = d.percent(40);
@@ -54,7 +54,8 @@ void draw_fate(dice& d, plan& p) {
     p.fate = m;
 }
 
-/// Draws the numbers of replicas that locks require: none, not all, all, or different numbers.
+/// Draws the numbers of replicas that the locks require: no replicas, some, all, or different
+/// numbers.
 std::vector<unsigned> draw_numbers(dice& d, unsigned all) {
     const int kind = d.between(0, 99);
     if (kind < 20)
@@ -75,14 +76,14 @@ void draw_replicas(dice& d, plan& p) {
     of.is_told = d.percent(75);
     for (int name = 0; name < p.names; ++name)
         of.wants.push_back(draw_numbers(d, static_cast<unsigned>(of.count)));
-    // A hundredth of the shortest requested lease.
+    // One percent of the shortest lease that is requested.
     const duration agreed = p.how.lease_time / 400;
     of.clocks_agree = d.percent(75);
     const duration apart =
         of.clocks_agree ? agreed : d.one_of<duration>({milliseconds{200}, seconds{30}});
     for (int machine = 0; machine <= of.count; ++machine)
         of.clocks.push_back(d.between(duration{0}, apart));
-    // A replica that comes back must not forget what all replicas have confirmed.
+    // A replica that returns must not forget data that all replicas have confirmed.
     const bool all_confirm = std::ranges::any_of(of.wants, [&](const auto& some) {
         return std::ranges::count(some, static_cast<unsigned>(of.count)) > 0;
     });
@@ -90,7 +91,7 @@ void draw_replicas(dice& d, plan& p) {
     p.fate.promotes_empty = !all_confirm;
 }
 
-/// Hands locks over often, if some callers require more replicas than others.
+/// Makes hand-overs frequent if callers require different numbers of replicas.
 void draw_hands(dice& d, plan& p) {
     const auto is_mixed = [](const std::vector<unsigned>& some) { return some.size() > 1; };
     if (std::ranges::none_of(p.how.replicas.wants, is_mixed) || d.percent(30))
@@ -105,7 +106,7 @@ void draw_hands(dice& d, plan& p) {
     p.fate.closes = {};
 }
 
-/// Delays the first requests to the new primary, whose clock is far behind.
+/// Delays the first requests to the new primary. Its clock is far behind.
 void draw_late_looks(plan& p) {
     replication& of = p.how.replicas;
     for (int machine = 0; machine <= of.count; ++machine)
@@ -121,7 +122,7 @@ void draw_late_looks(plan& p) {
     p.fate = {.failovers = milliseconds{1500}, .promotes_empty = p.fate.promotes_empty};
 }
 
-/// Makes many callers wait for one lock during a failover, with no other faults for a while.
+/// Makes many callers wait for one lock during a failover. There are no other faults for a while.
 void draw_waiters(dice& d, plan& p) {
     p.how.lease_time = seconds{3};
     p.how.lease_longest = 2 * p.how.lease_time;

@@ -7,7 +7,7 @@
 
 namespace holdfast::sim {
 
-/// Draws a world whose server has replicas and fails over to them.
+/// Draws a world with replicas and failovers.
 plan draw_replicated(std::uint64_t seed);
 
 } // namespace holdfast::sim

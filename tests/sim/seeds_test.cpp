@@ -18,7 +18,7 @@ namespace holdfast::sim {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t seeds_played = 100; // ten times slower, and finds other kinds of faults
+constexpr std::uint64_t seeds_played = 100; // ten times slower, but finds other kinds of faults
 constexpr std::uint64_t seeds_of_several = 20;
 constexpr bool enough_for_rare_things = false;
 #else
@@ -32,7 +32,7 @@ std::uint64_t first_seed() {
     return wish ? std::strtoull(wish, nullptr, 0) : 1;
 }
 
-/// Plays one seed. A failure prints everything about it.
+/// Plays one seed. A failure prints all information about the seed.
 result play_and_check(std::uint64_t seed, repertoire of = repertoire::single) {
     std::ostringstream told;
     const result r = play(of, seed, told);
@@ -45,12 +45,13 @@ TEST(Seeds, KeepEveryInvariantAndRareThingsHappen) {
     for (std::uint64_t i = 0; i < seeds_played; ++i) {
         const result r = play_and_check(first_seed() + i);
         if (r.broken)
-            return; // one failure at a time
+            return; // report one failure at a time
         seen.insert(r.seen.begin(), r.seen.end());
     }
     if (!enough_for_rare_things)
         return;
-    // If one of these never happens, the worlds are too harmless to prove anything.
+    // Each of these events must happen in some seed. Otherwise the worlds are too harmless to prove
+    // anything.
     for (const std::string_view rare :
          {"is cancelled",
           "unreachable",
@@ -94,7 +95,8 @@ TEST(Seeds, KeepEveryInvariantAndRareThingsHappen) {
         EXPECT_TRUE(seen.contains(rare)) << "never happened: " << rare;
 }
 
-/// Returns the events of the first seeds of worlds with several servers; empty if a seed failed.
+/// Plays the first seeds of worlds with several servers, and returns their events. Returns an empty
+/// set if a seed failed.
 std::set<std::string_view> play_several(repertoire of) {
     std::set<std::string_view> seen;
     for (std::uint64_t i = 0; i < seeds_of_several; ++i) {
@@ -142,8 +144,8 @@ TEST(Seeds, OfReplicasKeepEveryInvariantAndRareThingsHappen) {
           "outcome_unknown", "lease_lost", "hears that it has lost the lock",
           "reports: a renewal of owner {} failed"})
         EXPECT_TRUE(seen.contains(rare)) << "never happened: " << rare;
-    // Replicas are required to prevent this, so it must happen without them. (If all replicas are
-    // required, it is a broken invariant.)
+    // A double belief must happen in some seeds, if not all replicas are required. (If all replicas
+    // are required, a double belief breaks an invariant.)
     EXPECT_TRUE(seen.contains(two_believe)) << "no failover lost anything";
 }
 

@@ -53,14 +53,15 @@ protected:
     asio::awaitable<void> sleep(duration d) { return w.sleep(d); }
     asio::awaitable<void> until(duration since_start) { return w.sleep(since_start - w.elapsed()); }
 
-    /// Plays the scenes in parallel until nothing more happens; an hour is enough.
+    /// Plays the scenes at the same time until nothing happens any more. An hour of simulated time
+    /// is enough.
     template <typename... Scenes>
     void play(Scenes&... scenes) {
         (w.play(scenes()), ...);
         w.run_for(1h);
     }
     duration now() const { return w.elapsed(); }
-    const std::string& holder() { // as the server shows it now
+    const std::string& holder() { // current holder of lock0, as the server shows it
         shown_ = {};
         if (const auto seen = w.server.inspect(w.name_of(0)))
             shown_ = seen->owners.at(0);

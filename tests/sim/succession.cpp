@@ -38,7 +38,7 @@ void succession::heal() {
     all_.heal();
 }
 
-/// Sleeps, but not beyond the end.
+/// Sleeps for this time, but at most until the end of the phase.
 asio::awaitable<void> succession::pause(duration length) {
     return world_.sleep(std::clamp(end_ - world_.clock.now(), duration{0}, length));
 }
@@ -80,14 +80,14 @@ duration succession::until_sent_all() const {
     return 4 * plan_.how.replicas.lag + duration{20};
 }
 
-/// Makes all replicas follow the primary again, if there will be no failover.
+/// Makes all replicas follow the primary again, if no failover will happen.
 void succession::attend_replicas() {
     for (int machine = 0; machine < all_.machines(); ++machine)
         if (!over() && machine != all_.primary() && !all_.is_old_primary(machine))
             all_.demote(machine);
 }
 
-/// Cuts some replicas off, or makes them fall behind, before the failover.
+/// Cuts some replicas off or makes them fall behind, before the failover.
 asio::awaitable<void> succession::neglect_replicas(dice& d) {
     for (int machine = 0; machine < all_.machines(); ++machine) {
         if (machine == all_.primary() || all_.is_old_primary(machine) || !d.percent(60))
@@ -110,7 +110,7 @@ asio::awaitable<void> succession::hand_over(dice& d, fate how, int next) {
             if (machine != old && d.percent(80))
                 all_.cut(machine);
     if (d.percent(15))
-        all_.announce(next); // too early
+        all_.announce(next); // announce the new primary too early
     const bool is_quick = how == fate::is_told;
     co_await pause(d.between(duration{1}, is_quick ? duration{40} : duration{1500}));
     if (over())
@@ -150,8 +150,8 @@ asio::awaitable<void> succession::follow(dice d, int machine) {
     co_await pause(until_sent_all());
 }
 
-/// Chooses the next primary: any replica, or the replica with the most data, as servers do. Never
-/// chooses a stopped machine.
+/// Chooses the next primary. It is any replica, or the replica with the most data, which real
+/// servers choose. Never chooses a stopped machine.
 int succession::choose(dice& d) const {
     std::vector<int> can;
     for (int machine = 0; machine < all_.machines(); ++machine) {
@@ -196,7 +196,7 @@ asio::awaitable<void> succession::disturb_one(dice& d, int replica) {
     default:
         all_.restart_empty(replica);
     }
-    co_await pause(duration{1300}); // requests in flight are slow for a while
+    co_await pause(duration{1300}); // requests in flight stay slow for a while
 }
 
 } // namespace holdfast::sim

@@ -15,7 +15,7 @@ public:
     succession(world&, const plan&, time_point end);
 
     void begin();
-    void heal(); ///< all follow the primary, and all clients hear of it
+    void heal(); ///< makes all replicas follow the primary and all clients hear of it
 
 private:
     enum class fate { dies, stands_still, is_cut_off, is_told };
@@ -30,7 +30,7 @@ private:
     asio::awaitable<void> follow(dice, int machine);
     asio::awaitable<void> disturb(dice);
     asio::awaitable<void> disturb_one(dice&, int replica);
-    int choose(dice&) const; ///< -1 if there is none
+    int choose(dice&) const; ///< number of the next primary; -1: none
     asio::awaitable<void> pause(duration);
     bool over() const { return world_.clock.now() >= end_; }
 

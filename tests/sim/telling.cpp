@@ -47,7 +47,7 @@ const char* reported(event_kind kind) {
     }
 }
 
-/// Returns the first number that the request is about: an owner's, or its own.
+/// Returns the first number in the request: an owner's number or the request's own number.
 std::int64_t number_of(const memory::request& r) {
     const std::uint64_t number = r.counted          ? r.counted->request.number
                                  : r.changed        ? r.changed->request.number

@@ -14,7 +14,7 @@ namespace holdfast::sim {
 
 struct sighting;
 
-/// Observer that writes the reports of a client.
+/// Observer that writes the reports of a client to the trace.
 class telling final : public observer {
 public:
     telling(trace& log, int client, std::function<void(const event&)> heard)
@@ -29,7 +29,8 @@ private:
     std::function<void(const event&)> heard_;
 };
 
-/// `from` is the client. If there are several servers, `from` also has the server that it asks.
+/// Writes a request to the trace. `from` is the client. If there are several servers, `from` also
+/// contains the server of the request.
 void tell_of_request(trace&, subject from, const memory::request&, const memory::fate&,
                      bool troubled);
 void tell_of_holder(trace&, subject lock, int client, const sighting&);

@@ -13,12 +13,12 @@
 
 namespace holdfast::sim {
 
-/// Subject of a line. Clients, their actors, names and servers are numbered; -1 means none.
+/// Subject of a line in the trace. Clients, actors, names and servers have numbers; -1 means none.
 struct subject {
     int client = -1;
     int actor = -1;
     int name = -1;
-    int server = -1; ///< if there are several
+    int server = -1; ///< number of the server, if there are several
 };
 
 class trace {
@@ -26,22 +26,23 @@ public:
     explicit trace(const sim_clock& time)
         : time_{time} {}
 
-    /// `what` is a literal; its `{}` are replaced by `a` and `b`.
+    /// Adds a line. `what` is a string literal; `a` and `b` replace its `{}`.
     void note(subject who, const char* what, std::int64_t a = 0, std::int64_t b = 0);
     void note(subject who, const char* what, duration a, duration b = {}) {
         note(who, what, a.count(), b.count());
     }
 
-    /// Returns the hash of all lines with their times. Equal runs have equal hashes.
+    /// Returns the hash of all lines and their times. Two equal runs have equal hashes.
     std::uint64_t hash() const;
     std::size_t size() const { return lines_.size(); }
 
-    /// Returns each `what` that was noted.
+    /// Returns all different texts `what` of the lines.
     std::set<std::string_view> kinds() const;
 
-    /// Prints the lines about the name of that number, or about none; all lines if it is negative.
+    /// Prints the lines about the name with this number, and the lines without a name. Prints all
+    /// lines if the number is negative.
     void print(std::ostream&, int only_name) const;
-    /// Prints the last ones of those lines.
+    /// Prints only the last of the lines that `print` would print.
     void print_end(std::ostream&, int only_name, std::size_t lines) const;
 
 private:

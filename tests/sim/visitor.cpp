@@ -43,13 +43,13 @@ cancellation visitor::draw_cancellation() {
     return c;
 }
 
-/// Sleeps, but not beyond the end of the safety phase.
+/// Sleeps for this time, but at most until the end of the safety phase.
 asio::awaitable<void> visitor::nap(duration d) {
     const duration left = std::max(end_ - world_.clock.now(), duration{0});
     return world_.sleep(std::min(d, left));
 }
 
-/// Sleeps if the program was closed, because its successor may not be started yet.
+/// Sleeps if the program was closed, because the next program may not have started yet.
 asio::awaitable<void> visitor::nap_if_closed() {
     if (generation_ != home_.generation)
         co_await nap(std::chrono::milliseconds{50});

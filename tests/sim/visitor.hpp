@@ -15,9 +15,10 @@ namespace holdfast::sim {
 class visitor {
 protected:
     template <typename Counter>
-    using disposable = std::shared_ptr<std::optional<Counter>>; // it may be destroyed in use
+    // counter object that may be destroyed while it is in use
+    using disposable = std::shared_ptr<std::optional<Counter>>;
 
-    /// `salt` must be different for each class.
+    /// `salt` must differ for each class.
     visitor(world&, seat& home, int number, const plan&, time_point end, int salt);
 
     template <typename Counter, typename... How>
@@ -26,7 +27,7 @@ protected:
         built->emplace(*home_.program, world::name_of(name), how...);
         return built;
     }
-    /// Destroys the object soon, with some probability.
+    /// Destroys the object soon, with a certain probability.
     template <typename Counter>
     void throw_away_perhaps(const disposable<Counter>& built) {
         if (!dice_.percent(plan_.people.throws_away))
@@ -47,8 +48,8 @@ protected:
     const plan& plan_;
     const time_point end_;
     dice dice_;
-    int generation_ = 0;  ///< of the program with which the present visit began
-    std::set<int> known_; ///< names that it has visited
+    int generation_ = 0;  ///< generation of the program when the current visit began
+    std::set<int> known_; ///< names that the visitor has already visited
 };
 
 } // namespace holdfast::sim

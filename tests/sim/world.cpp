@@ -17,7 +17,7 @@
 
 namespace holdfast::sim {
 
-/// Clock rates that differ by no more than this are promised to do no harm.
+/// Clock rates may differ by this factor without harm; holdfast promises that.
 constexpr double rate_promised = 1.01;
 
 world::world(std::uint64_t seed, rules r, int names)
@@ -84,7 +84,8 @@ memory::way world::way_of(seat& place) {
 
 void world::heard(seat& place, int generation, const event& e) {
     if (e.kind == event_kind::moved)
-        place.moved_at = clock.now(); // also while one program of this seat follows another
+        // counts also between the end of one program and the start of the next
+        place.moved_at = clock.now();
     if (e.kind == event_kind::moved && generation == place.of_program) {
         place.asks.assign(e.name, e.name_size);
     }
@@ -123,14 +124,15 @@ void world::run_until(time_point end) {
         do {
             while (!verdict_ && step())
                 after_step();
-        } while (!verdict_ && clock.jump_to_next(clock.now())); // also everything that is due now
+            // also runs everything that is due now
+        } while (!verdict_ && clock.jump_to_next(clock.now()));
         at_rest();
     } while (!verdict_ && clock.jump_to_next(end));
     if (!verdict_)
         clock.run_until(end);
 }
 
-/// Runs a step as a program does that catches exceptions of its handlers and continues.
+/// Runs a step in the way of a program that catches the exceptions of its handlers and continues.
 bool world::step() {
     try {
         return clock.step();
@@ -194,7 +196,7 @@ void world::look_at_server() {
     }
 }
 
-/// Returns the holders of permits. The owner of a permit is known from its request.
+/// Returns the holders of permits. The request of a permit tells the owner of the permit.
 sighting world::look_at_permits(int name) const {
     sighting now;
     now.permits = server.inside()->permits_held(name_of(name));
@@ -230,7 +232,8 @@ std::int64_t world::available(int name) const {
 
 namespace {
 
-/// Returns whether the request may give permits away in which another client still believes.
+/// Returns whether the request may give away permits while another client still believes that it
+/// has them.
 bool takes_permits_away(const memory::request& r) {
     return r.changed && r.changed->kind == counter_kind::permits &&
            (r.changed->verb == counter_verb::give_back || r.changed->verb == counter_verb::erase);
@@ -250,7 +253,8 @@ void world::sent(seat& place, const memory::request& r, const memory::fate& f) {
     const bool takes_away = r.what == memory::verb::force || takes_permits_away(r);
     if (takes_away && !f.refused && !f.request_lost)
         in_doubt(number_of(r.name), f.request_delay + f.executed_again.value_or(duration{}));
-    somebody_died_ = somebody_died_ || f.executed_again; // as if a client had come and died
+    // the effect is that of a client that came and died
+    somebody_died_ = somebody_died_ || f.executed_again;
     checks_->sent(place, r, f);
 }
 
@@ -272,8 +276,8 @@ bool world::promised(const claim& c) {
     return exclusion_promised(c.who.name) && (!replicas.in_doubt() || replicas.survives(c));
 }
 
-/// Returns whether tokens are promised to grow. Two machines may give the same token, if not all
-/// replicas confirmed it.
+/// Returns whether tokens must grow. If not all replicas confirm a token, two machines may grant
+/// the same token.
 bool world::tokens_promised(int name) const {
     const bool survive = replicas.promotions() == 0 || replicas.all_survive(name);
     return clock.now() > tokens_doubted_until_ && survive;

@@ -36,11 +36,11 @@ namespace holdfast::sim {
 
 class inspection;
 
-/// Time limits and settings of a world.
+/// Limits and settings of a world.
 struct rules {
     duration lease_time{6000};
-    duration lease_longest{6000}; ///< longest lease that any client requests, including foreign
-                                  ///< ones
+    /// longest lease that any client requests, including foreign clients
+    duration lease_longest{6000};
     duration command_timeout{1000};
     duration poll_bound{2000};
     duration unavailable_patience{4000};
@@ -50,40 +50,40 @@ struct rules {
     bool release_on_close = false;
     std::size_t waiters_max = 1'000'000;
     holdfast::hand_off hand_off{};
-    int fair = 0;                   ///< number of names, from the first one, that are fair locks
-    std::vector<lock_kind> kinds{}; ///< of the other names; if empty, all are plain
-    std::vector<std::optional<counter_kind>> counters{}; ///< kind of each name that is a counter
-    replication replicas{};                              ///< of the server
-    duration session_time{}; ///< session timeout of each client; zero if holds last as long as
-                             ///< their leases
+    int fair = 0;                   ///< number of names with fair locks; they are the first names
+    std::vector<lock_kind> kinds{}; ///< kind of lock of the other names; empty: all are plain
+    /// kind of counter of each name; empty: the name is a lock
+    std::vector<std::optional<counter_kind>> counters{};
+    replication replicas{};  ///< replicas of the server
+    duration session_time{}; ///< session timeout of each client; zero: holds have their own leases
 
     bool by_session() const { return session_time > duration{}; }
-    /// Returns the time that the server gives for a requested lease.
+    /// Returns the lease that the server grants for a requested lease.
     duration given_for(duration lease) const {
         return by_session() ? std::min(lease, session_time) : lease;
     }
 
-    /// Returns the kind of counter of that name; empty for a lock.
+    /// Returns the kind of the counter with this name. Empty: the name is a lock.
     std::optional<counter_kind> counts(int name) const {
         const auto place = static_cast<std::size_t>(name);
         return place < counters.size() ? counters[place] : std::nullopt;
     }
 
-    /// Returns the smallest allowed value.
+    /// Returns the smallest value that the library allows.
     duration waiter_patience() const {
         return poll_bound + unavailable_patience + 2 * command_timeout;
     }
     duration stranger_waits() const { return 2 * lease_time; }
     bool is_fair(int name) const { return name < fair; }
-    /// Returns whether other programs use the lock too, which send no notifications.
+    /// Returns whether other programs use the lock too. These programs send no notifications.
     bool is_token(int name) const {
         const auto place = static_cast<std::size_t>(name);
         return !is_fair(name) && place < kinds.size() && kinds[place] == lock_kind::token;
     }
 };
 
-/// Place of a client program, with its connection to the server. A program may end and be followed
-/// by another, which knows nothing of it.
+/// Place for a client program, with its connection to the server (`seat`). A program may end, and
+/// the next program in the seat knows nothing of it.
 struct seat {
     seat(int n, dice d, network w)
         : number{n}
@@ -93,29 +93,30 @@ struct seat {
     dice random;
     network net;
     std::unique_ptr<client> program;
-    int generation = 0;    ///< increased when a program begins to close
-    int of_program = 0;    ///< the generation of the present program
-    heard_news news{};     ///< of the primary that was announced last
-    std::string asks{};    ///< the server, as its program reported
-    time_point moved_at{}; ///< when it moved to that server
+    int generation = 0;    ///< number that grows when a program begins to close
+    int of_program = 0;    ///< generation of the current program
+    heard_news news{};     ///< news of the primary that was announced last
+    std::string asks{};    ///< server that the program uses, as it has reported
+    time_point moved_at{}; ///< time at which the program moved to this server
 };
 
 struct violation {
     const char* invariant;
     std::string story;
-    int name; ///< of the lock, or -1
+    int name; ///< number of the lock, or -1
 };
 
-/// Holder of a lock, as the server shows it.
+/// Holders of a lock that the server shows.
 struct sighting {
-    std::string owner{}; ///< empty if free; the first of several
+    std::string owner{}; ///< owner, or the first of several owners; empty: the lock is free
     duration remaining{};
-    std::vector<std::string> owners{}; ///< all that share it, and the writer on top of them
-    bool written = false;              ///< a holder excludes all others
+    /// all owners that share the lock, and the writer among them
+    std::vector<std::string> owners{};
+    bool written = false; ///< whether a holder excludes all others
 
-    std::map<std::string, duration> permits{}; ///< remaining time of leased permits, by id
+    std::map<std::string, duration> permits{}; ///< remaining lease of each permit, by id
 
-    /// Returns whether the server shows the whole claim, which may have several permits.
+    /// Returns whether the server shows the whole claim. A claim may have several permits.
     bool shows(const claim& c) const {
         if (c.permits.empty())
             return shows(c.owner);
@@ -134,8 +135,8 @@ struct sighting {
 };
 
 sighting sighting_of(holding);
-/// Returns the lock of that name. Returns nothing if it is free, or if the name is not that of a
-/// lock.
+/// Returns the lock with this name. Returns an empty result if the lock is free or the name is not
+/// a lock.
 std::optional<holding> lock_at(const memory::server&, const lock_name&);
 
 class world {
@@ -144,38 +145,40 @@ public:
     world(const world&) = delete;
     ~world();
 
-    asio::io_context services; ///< never runs: see client_executor()
+    asio::io_context services; ///< never runs; see client_executor()
     asio::io_context io;
     sim_clock clock{io};
     memory::server server{clock};
     const rules how;
     dice chance;
-    bool shares = false; ///< its locks can be shared
-    dice further;        ///< for features that came later, so that old seeds keep their meaning
+    bool shares = false; ///< whether the locks are read-write locks
+    dice further;        ///< dice for later features, so that old seeds keep their meaning
     trace log{clock};
     ledger books;
     std::deque<seat> seats;
     replica_set replicas;
 
     seat& add_seat(weather = {});
-    void start_program(seat&); ///< starts a new client in that place
-    void close_began(seat&);   ///< its program is told to close, or destroyed
+    void start_program(seat&); ///< starts a new client in this seat
+    void close_began(seat&);   ///< called when a program is told to close or is destroyed
 
     void play(asio::awaitable<void> story);
     asio::awaitable<void> sleep(duration);
     void after_steps(std::size_t, std::function<void()>);
 
-    // Runs until that time, or until the first violation.
+    // Runs until this time or until the first violation.
     void run_until(time_point);
-    /// Returns an exception for a user's handler, which is about to throw it.
+    /// Exception for a user's handler. `about_to_throw` makes and counts it.
     struct blunder;
     blunder about_to_throw(subject);
-    bool all_came_out() const { return thrown_ == came_out_; } ///< all thrown exceptions
+    /// whether every thrown exception has come out of the executor
+    bool all_came_out() const { return thrown_ == came_out_; }
 
     void run_for(duration d) { run_until(clock.now() + d); }
     duration elapsed() const { return clock.now() - start_; }
 
-    // Faults of the server. After some of them, exclusion is not promised for a while.
+    // Functions that make faults of the server. After some faults exclusion is not promised for a
+    // while.
     void step_clock(duration);
     void set_rate(double);
     void restart_empty();
@@ -184,23 +187,27 @@ public:
     void vacate(int name);
     /// Changes a counter as a foreign client.
     void count(int name, counter_verb, std::int64_t amount = 0);
-    void take_permit(int name, duration lease); ///< as a foreign client
-    /// Returns the number; for permits, the number of all permits, including held ones.
+    void take_permit(int name, duration lease); ///< takes a permit as a foreign client
+    /// Returns the value of a counter. For permits it is the number of all permits, held and free.
     std::optional<std::int64_t> counter(int name) const;
-    std::int64_t available(int name) const; ///< now; for a latch, the remaining count
-    /// Returns whether each client has its own rate, so that the total available is not known.
+    /// number of free permits; for a latch, the remaining count
+    std::int64_t available(int name) const;
+    /// Returns whether each client has a rate of its own. The total number of free permits is then
+    /// unknown.
     bool is_drawn_by_each(int name) const;
     bool is_set(int name) const; ///< whether the rate limiter exists now
-    /// Returns when it was last set or deleted. A client may have found it missing before.
+    /// Returns the time at which the limiter was last set or deleted. A client may have found no
+    /// limiter before that.
     time_point set_since(int name) const { return set_since_[static_cast<std::size_t>(name)]; }
-    // A JVM at a fair lock. Returns true if it has the lock.
+    // Plays a JVM that asks for a fair lock. Returns true if the JVM has the lock.
     bool stranger_looks(int name, const std::string& owner, duration wait);
     void stranger_releases(int name, const std::string& owner);
     void stranger_gives_up(int name, const std::string& owner, duration wait);
-    std::vector<std::string> waiting(int name) const;  ///< in the queue of a fair lock
-    std::vector<std::string> counting(int name) const; ///< waiters of our clients whose place has
-                                                       ///< not expired
-    /// State of the server: while it is the same, so are holders and queues.
+    std::vector<std::string> waiting(int name) const; ///< owners in the queue of a fair lock
+    /// waiting holdfast clients with a position that has not expired
+    std::vector<std::string> counting(int name) const;
+    /// State of the server (`server_stamp`). While the stamp is the same, holders and queues have
+    /// not changed.
     struct server_stamp {
         const void* machine = nullptr;
         std::uint64_t changes = 0;
@@ -209,18 +216,19 @@ public:
         bool operator==(const server_stamp&) const = default;
     };
     server_stamp stamp() const;
-    /// Returns `to_string(owner)`. The text is kept until the next call for another owner.
+    /// Returns `to_string(owner)`. The text is valid until the next call for another owner.
     const std::string& text_of(const owner_id& owner) const;
-    std::string holder(int name) const; ///< now; empty if it is free
+    std::string holder(int name) const; ///< current holder; empty: the lock is free
     /// Returns whether a dead waiter may be in a queue.
     bool anybody_may_be_dead() const;
-    bool jvms_came() const { return jvms_came_; } ///< into a queue
+    bool jvms_came() const { return jvms_came_; } ///< whether JVMs have joined a queue
 
     int names() const { return static_cast<int>(sightings_.size()); }
     static lock_name name_of(int number) { return "lock" + std::to_string(number); }
     static int number_of(std::string_view name) { return name.back() - '0'; }
-    int client_of(const std::string& owner) const; ///< -1 for a foreign client
-    /// Returns the owner for which that permit was requested; empty if it is not ours.
+    int client_of(const std::string& owner) const; ///< number of the client; -1: a foreign client
+    /// Returns the owner that requested this permit. Returns an empty text if the permit is not
+    /// ours.
     std::string lease_of(const std::string& permit) const {
         const auto known = lease_of_permit_.find(permit);
         return known == lease_of_permit_.end() ? std::string{} : known->second;
@@ -229,17 +237,19 @@ public:
     const sighting& seen(int name) const { return sightings_[static_cast<std::size_t>(name)]; }
     double rate() const { return rate_; }
     bool exclusion_promised(int name) const;
-    /// Returns whether the server must show the claim as long as its client believes in it.
+    /// Returns whether the server must show the claim while its client believes in it.
     bool promised(const claim&);
-    /// Returns whether tokens must grow: the server counts them, and no client has a token from
-    /// before the server lost its counter.
+    /// Returns whether tokens must grow. The server must count them, and it must not have lost its
+    /// counter since a client got a token.
     bool tokens_promised(int name) const;
-    /// Notes a failover: the server forgets what it was not asked to keep, and shows waiters that
-    /// are gone.
+    /// Notes a failover. Afterwards the server may have forgotten unconfirmed data, and may show
+    /// waiters that are gone.
     void fails_over() { somebody_died_ = true, faithful_ = false; }
-    bool server_is_faithful() const { return faithful_; } ///< lost no data, and its clock is right
+    /// whether the server has lost no data and has a right clock
+    bool server_is_faithful() const { return faithful_; }
     bool clock_was_stepped() const { return stepped_; }
-    bool clock_was_slow() const { return was_slow_; } ///< by more than is promised to be harmless
+    /// whether the clock was slower than holdfast promises to tolerate
+    bool clock_was_slow() const { return was_slow_; }
     duration stepped_back() const { return stepped_back_; }
 
     void violated(const char* invariant, int name, std::string story);
@@ -269,13 +279,14 @@ private:
     std::vector<time_point> doubt_until_;
     time_point tokens_doubted_until_{};
     by_text<int> identities_;              ///< number of the seat, by identity of the program
-    by_text<std::string> lease_of_permit_; ///< the owner, by the permit's id
-    std::vector<time_point> set_since_;    ///< of rate limiters, by name
+    by_text<std::string> lease_of_permit_; ///< owner of each permit, by permit id
+    /// time of the last set or deletion of each rate limiter, by name
+    std::vector<time_point> set_since_;
     std::uint64_t strangers_permits_ = 0;
     const bool keeps_permits_ = std::ranges::count(how.counters, counter_kind::permits) > 0;
     std::vector<delayed> delayed_;
     std::size_t steps_ = 0;
-    std::uint64_t clock_changes_ = 0; ///< of the server's clock
+    std::uint64_t clock_changes_ = 0; ///< number of changes of the server's clock
     mutable owner_id last_owner_{};
     mutable std::string text_of_last_owner_ = to_string(owner_id{});
     double rate_ = 1;
@@ -291,7 +302,7 @@ private:
     std::unique_ptr<inspection> checks_;
 };
 
-/// Exception of the type that the library itself catches elsewhere.
+/// Exception of a type that the library itself catches in other places.
 struct world::blunder : boost::system::system_error {
     blunder();
 };

@@ -19,7 +19,8 @@ public:
         , ear_{socket_path}
         , time_{time} {}
 
-    /// Wakes the subscribers of all messages that were published until now. The test decides when.
+    /// Wakes the subscribers of all messages that were published so far. Before this call no
+    /// message wakes a subscriber.
     void deliver();
 
     asio::awaitable<redis::reply> call(const redis::script&, std::span<const std::string_view> keys,

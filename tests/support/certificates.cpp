@@ -21,8 +21,8 @@ void require(bool done) {
 
 using open_file = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-/// Writes a file by rename, because a server may read it at any moment and must not see a part of
-/// it.
+/// Writes a file and then renames it. A server may read the file at any moment, and must not read
+/// an incomplete file.
 template <typename Write>
 void write_file(const std::string& path, Write write) {
     const std::string beside = path + ".new";

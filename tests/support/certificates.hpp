@@ -12,32 +12,35 @@ struct x509_st;
 
 namespace holdfast::support {
 
-/// Certificate and key in PEM files.
+/// Paths of a certificate and its key, both PEM files.
 struct identity {
     std::string certificate_file;
     std::string key_file;
 };
 
-/// Certificate authority for tests. Its files are in a folder that the destructor removes.
+/// Certificate authority for tests. Its files are in a folder, which the destructor removes.
 class authority {
 public:
     using days = std::chrono::duration<int, std::ratio<86'400>>;
 
     struct wanted {
-        std::string names = "DNS:localhost,IP:127.0.0.1"; ///< empty for only a common name
-        days begins{-1};                                  ///< relative to now
+        /// host names and addresses; empty: only a common name
+        std::string names = "DNS:localhost,IP:127.0.0.1";
+        /// begin of the validity, relative to now
+        days begins{-1};
         days ends{1};
-        std::string key_password{}; ///< empty if the key is not encrypted
+        std::string key_password{}; ///< password of the key; empty: the key is not encrypted
     };
 
     explicit authority(std::string name = "The test's authority");
     authority(const authority&) = delete;
     ~authority();
 
-    /// Returns the file of its own certificate, for a client or server that trusts it.
+    /// Returns the path of the authority's own certificate. A client or server that trusts the
+    /// authority needs it.
     std::string file() const { return folder_ / "authority.pem"; }
 
-    /// Writes `<file>.pem` and `<file>.key`, and overwrites existing files.
+    /// Writes a certificate to `<file>.pem` and its key to `<file>.key`. Overwrites existing files.
     identity issue(const std::string& file, const wanted&) const;
     identity issue(const std::string& file) const { return issue(file, {}); }
 

@@ -16,8 +16,8 @@
 namespace holdfast::support {
 namespace {
 
-/// Makes a pair of sockets. It is not a pipe, because writing to a program that has ended must not
-/// end the test by SIGPIPE.
+/// Returns a pair of connected sockets. Sockets are used instead of pipes because a write to a pipe
+/// of a program that has ended would end the test by SIGPIPE.
 std::array<int, 2> new_pair() {
     std::array<int, 2> ends{};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)

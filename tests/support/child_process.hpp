@@ -13,21 +13,22 @@
 
 namespace holdfast::support {
 
-/// Running program whose standard input and output are connected to the test. The destructor kills
-/// and reaps it. If the test ends, a program that reads its input ends too. Thread safety:
-/// `next_line` and `speaks_within` on one thread, the rest on another.
+/// Running program with standard input and output connected to the test. The destructor kills and
+/// reaps the program. If the test ends and the program reads its input, the program ends too.
+/// Thread safety: one thread may call `next_line` and `speaks_within` while another calls the other
+/// functions.
 class child_process {
 public:
-    /// Starts the program, whose stderr goes to the file `errors`. Throws `std::system_error`.
+    /// Starts the program. Its stderr goes to the file `errors`. Throws `std::system_error`.
     child_process(std::vector<std::string> command, const std::filesystem::path& errors);
     child_process(const child_process&) = delete;
     ~child_process();
 
-    /// Returns the next line. Waits as long as the program lives. Returns nothing when its output
-    /// has ended.
+    /// Returns the next line of the output. Waits as long as the program lives. Returns an empty
+    /// result after the end of the output.
     std::optional<std::string> next_line();
 
-    /// Returns whether the program writes something, or closes its output, within this time.
+    /// Returns whether the program writes output or closes its output within this time.
     bool speaks_within(std::chrono::milliseconds) const;
 
     /// Writes a line to the program's standard input. Does nothing if the program has ended.
@@ -36,8 +37,8 @@ public:
     void signal(int) const;
     pid_t id() const { return pid_; }
 
-    /// Waits for the end of the program. Returns its exit status, or 128 + the signal that ended
-    /// it.
+    /// Waits until the program ends. Returns its exit status, or 128 + the number of the signal
+    /// that ended it.
     int wait();
 
 private:
@@ -46,7 +47,8 @@ private:
     std::string heard_;
 };
 
-/// Returns the pointers that exec needs. They are valid as long as the words do not change.
+/// Returns pointers to the words, as exec needs them. The pointers are valid until the words
+/// change.
 std::vector<char*> pointers_to(std::vector<std::string>& words);
 
 } // namespace holdfast::support

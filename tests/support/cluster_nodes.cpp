@@ -9,7 +9,8 @@ namespace {
 
 constexpr int slot_count = 16'384;
 
-/// Parses "5", "0-5461", or "[93->-292f8b…", which is a slot that is being migrated or imported.
+/// Parses the slots in a line of CLUSTER NODES: "5", "0-5461", or "[93->-292f8b…". The last form is
+/// a slot that is being migrated or imported.
 void read_slots(cluster_line& into, const std::string& word) {
     if (word.starts_with('[')) {
         into.open_slots.push_back(std::stoi(word.substr(1)));

@@ -17,21 +17,22 @@ struct cluster_line {
     std::string id{};
     std::string address{};     ///< for example "127.0.0.1:6379@16379"
     std::string flags{};       ///< for example "myself,master"
-    std::string primary = "-"; ///< for a replica, the id of its primary
+    std::string primary = "-"; ///< id of a replica's primary; "-" for a primary
     std::uint64_t epoch = 0;
-    bool is_connected = true; ///< as seen by the node that reports this line
+    bool is_connected = true; ///< whether the reporting node is connected to this node
     std::vector<slot_range> slots{};
-    std::vector<int> open_slots{}; ///< slots being migrated or imported; a node reports only its
-                                   ///< own
+    /// slots that are being migrated or imported; only in a node's line about itself
+    std::vector<int> open_slots{};
 
-    bool is(std::string_view flag) const; ///< "master" matches "myself,master"
+    /// whether the node has this flag; "master" matches "myself,master"
+    bool is(std::string_view flag) const;
     bool has(int slot) const;
-    std::string text() const; ///< without the line end
+    std::string text() const; ///< the line as text, without the line end
 };
 
 std::vector<cluster_line> cluster_lines(const std::string& text);
 
-/// Divides the slots into equal parts.
+/// Divides all slots into `parts` equal ranges.
 std::vector<std::vector<slot_range>> slots_shared_out(std::size_t parts);
 
 } // namespace holdfast::support

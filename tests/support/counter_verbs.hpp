@@ -21,7 +21,7 @@
 
 namespace holdfast::support {
 
-/// One counter of each type, all of one client.
+/// One counter of each type. All counters belong to one client.
 struct counters {
     explicit counters(client& home)
         : seats{home, "seats"}
@@ -35,7 +35,7 @@ struct counters {
     rate_limiter mails;
 };
 
-/// Function with its name. The function makes the call and returns its error code.
+/// Functions with their names. Each function makes one call and returns the call's error code.
 using counter_verbs = std::vector<std::pair<const char*, std::function<error_code()>>>;
 
 inline const std::string some_permit(32, 'a');

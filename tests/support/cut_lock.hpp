@@ -20,32 +20,32 @@
 
 namespace holdfast::support {
 
-/// One lock of two clients, of which one has its connection cut. The fixture of a store adds how
-/// its clients are made.
+/// Lock that two clients use while a test cuts the connection of one client. The fixture of each
+/// store makes the clients.
 class cut_lock {
 protected:
-    /// After a release, another client must get the lock within `patience`.
+    /// `patience`: time in which another client must get the lock after a release.
     explicit cut_lock(duration patience)
         : patience_{patience} {}
     ~cut_lock() = default;
 
-    /// `home` reaches its store only through the proxy and reports events to `told_`. `other` does
-    /// not use the proxy.
+    /// Sets the clients and the lock. `home` reaches its store only through the proxy, and reports
+    /// its events to `told_`. `other` does not use the proxy.
     void use(client home, client other, const lock_name& name) {
         home_.emplace(std::move(home));
         other_.emplace(std::move(other));
         lock_.emplace(*home_, name);
         same_.emplace(*other_, name);
-        lock_->lock(); // opens the connection
+        lock_->lock(); // the first request opens the connection
         lock_->unlock();
     }
     client& other() { return *other_; }
 
-    /// Checks further properties of a held lock.
+    /// Checks further properties of the lock while it is held.
     virtual void look_at_held() {}
 
-    /// Cuts the connection after 0 bytes, after `step` bytes, and so on, until `talk` completes
-    /// without a cut.
+    /// Runs `talk` again and again. Cuts the connection after 0 bytes in the first run, after
+    /// `step` bytes in the second run, and so on. Stops when `talk` completes without a cut.
     template <typename Talk>
     void cut_everywhere(std::size_t step, Talk talk) {
         std::size_t cuts = 0;

@@ -21,7 +21,8 @@ inline diagnosis diagnosed(redis::options where, unsigned replicas = 0,
     return one.doctor(name);
 }
 
-/// Returns the findings of a topic, one per line, such as `fine: it is so (do that)`.
+/// Returns the findings about a topic, one finding per line, for example `fine: it is so (do
+/// that)`.
 inline std::string said_of(const std::string& topic, const diagnosis& found) {
     std::string all;
     for (const finding& each : found.findings)

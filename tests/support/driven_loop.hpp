@@ -16,7 +16,8 @@
 
 namespace holdfast::support {
 
-/// Context that a client gives to a store, with a real clock, run on the test's own thread.
+/// Base of fixtures that test a store without a client. It provides the context that a client gives
+/// to its store, with a real clock. The test's own thread runs the executor.
 class driven_loop {
 protected:
     store_context context() {
@@ -25,7 +26,7 @@ protected:
                 duration{5'000},    tell};
     }
 
-    /// Runs the executor until `holds` returns true, or until the timeout.
+    /// Runs the executor until `holds` returns true or the timeout has passed.
     template <typename Predicate>
     bool run_until(Predicate holds) {
         const auto end = std::chrono::steady_clock::now() + far_too_long;

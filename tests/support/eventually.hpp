@@ -12,11 +12,11 @@
 
 namespace holdfast::support {
 
-/// Longer than anything in a test takes, even under a sanitizer and on a busy machine.
+/// Timeout that no step of a test reaches, even under a sanitizer on a busy machine.
 inline constexpr std::chrono::seconds far_too_long{30};
 
-/// Polls once a millisecond until `holds()` returns true, for events without a notification.
-/// Returns false after the timeout.
+/// Calls `holds()` once a millisecond until it returns true. Returns false after the timeout. Use
+/// it for events that send no notification.
 template <typename Predicate>
 [[nodiscard]] bool eventually(Predicate holds) {
     const auto end = std::chrono::steady_clock::now() + far_too_long;
@@ -28,8 +28,8 @@ template <typename Predicate>
     return true;
 }
 
-/// Waits for a condition without which the test cannot continue. Throws `std::runtime_error` with
-/// the text `what` after the timeout.
+/// Waits for a condition that the test needs to continue. After the timeout throws
+/// `std::runtime_error` with the text `what`.
 template <typename Predicate>
 void until(const std::string& what, Predicate holds) {
     if (!eventually(std::move(holds)))

@@ -15,9 +15,9 @@ namespace {
 constexpr const char* provider = "/usr/lib/galera/libgalera_smm.so";
 
 /// Script that a node and its donor call to transfer all data. MariaDB's own scripts are in a
-/// package that installs a service. This script copies no data; it only passes on the position of
-/// the data. The rest comes from the donor's cache. All nodes are on this machine, so a file
-/// carries the message.
+/// package that also installs a service. This script copies no data: it passes on only the position
+/// up to which the node has the data. The donor's cache then provides the newer changes. All nodes
+/// run on this machine, so the message is a file.
 constexpr const char* hand_over = R"(#!/bin/sh
 while [ $# -gt 0 ]; do
   case $1 in
@@ -58,7 +58,8 @@ galera_nodes::galera_nodes(const server_binary& which, std::vector<std::string> 
     scripts_.write(script, hand_over);
     fs::permissions(scripts_.folder() / script, fs::perms::owner_all);
 
-    // The second node begins as a copy of the first one, which must have been a node before.
+    // The second node starts with a copy of the first node's data. The first node must have run
+    // before, so that its data are those of a cluster node.
     nodes_[0] = std::make_unique<mariadb_server>(which, options_of(0, "--wsrep-new-cluster"));
     nodes_[0]->shut_down();
     mariadb_server::options second = options_of(1);

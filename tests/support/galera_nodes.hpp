@@ -11,23 +11,23 @@
 
 namespace holdfast::support {
 
-/// Two MariaDB servers that Galera replicates; both accept writes. A node that was away gets the
-/// missing changes from the other node's cache, never a full copy.
+/// Two MariaDB servers that replicate each other through Galera. Both accept writes. A node that
+/// returns gets the missing changes from the other node's cache, never a full copy.
 class galera_nodes {
 public:
     static constexpr std::size_t size = 2;
 
-    /// Returns when both nodes accept writes. Throws `server_unavailable`, also if the package
-    /// galera-4 is missing.
+    /// Starts both nodes, and returns when both accept writes. Throws `server_unavailable`, also if
+    /// the package galera-4 is missing.
     explicit galera_nodes(const server_binary& which = mariadb(),
                           std::vector<std::string> arguments = {});
 
     mariadb_server& operator[](std::size_t which) { return *nodes_.at(which); }
 
-    /// Shuts a node down in good order, and the other node continues. If a node were killed, the
-    /// other would accept no more writes, because it may be the node that is cut off.
+    /// Shuts a node down cleanly, so that the other node continues. After a kill the other node
+    /// would accept no writes, because it could not know which node is cut off.
     void leave(std::size_t which);
-    /// Brings a node back that has left.
+    /// Restarts a node that has left the cluster.
     void join(std::size_t which);
 
 private:
@@ -41,7 +41,7 @@ private:
 
     std::vector<std::string> arguments_;
     std::array<place, size> places_;
-    server_process scripts_; ///< only used as a folder; runs nothing
+    server_process scripts_; ///< owns a folder for the scripts; runs no program
     std::array<std::unique_ptr<mariadb_server>, size> nodes_;
 };
 

@@ -8,18 +8,18 @@
 
 namespace holdfast::support {
 
-// Thread safety: each function.
+// Thread safety: any thread may call any function.
 
-/// Sets the IPv4 address of `host`. If empty, the name cannot be resolved for now.
+/// Sets the IPv4 address of `host`. If `address` is empty, lookups of the name fail.
 void set_address(const std::string& host, const std::string& address);
 
-/// Sets several addresses, in this order.
+/// Sets several addresses for `host`, in this order.
 void set_addresses(const std::string& host, std::vector<std::string> addresses);
 
-/// Returns how often the name was looked up since it was first set.
+/// Returns the number of lookups of `host` since its address was first set.
 std::size_t look_ups_of(const std::string& host);
 
-/// Makes look-ups of the name wait. `let_go` answers the next `times` look-ups.
+/// Makes lookups of `host` wait. `let_go` lets the next `times` lookups return.
 void hold_back(const std::string& host);
 void let_go(const std::string& host, std::size_t times = 1);
 

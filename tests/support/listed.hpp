@@ -7,7 +7,7 @@
 
 namespace holdfast::support {
 
-/// Returns pointers to the holds, as a store expects them.
+/// Returns pointers to the holds, in the form that a store needs.
 inline std::vector<const hold*> listed(const std::vector<hold>& holds) {
     std::vector<const hold*> list;
     for (const hold& each : holds)

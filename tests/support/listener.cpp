@@ -20,7 +20,8 @@ void listener::ask(const std::vector<std::string>& words, const std::string& ans
         next = std::move(*more);
     }
     const std::string& said = next.items.empty() ? next.text : next.items.front().text;
-    if (said != answered_with && said != "PONG") // before the first subscription, the reply is PONG
+    // before the first subscription the reply to PING is PONG
+    if (said != answered_with && said != "PONG")
         throw std::runtime_error{"not an answer to " + words.front() + ": " + next.text};
 }
 

@@ -14,18 +14,19 @@ struct message {
     bool operator==(const message&) const = default;
 };
 
-/// Subscriber that collects published messages without sleeping. A server replies in order, so a
-/// message that was published before a request of ours arrives before its reply.
+/// Subscriber that collects published messages without sleeping. It sends a request and reads until
+/// the reply. A server sends in order, so every message that was published earlier arrives before
+/// the reply.
 class listener {
 public:
     explicit listener(const std::string& socket_path)
         : connection_{socket_path} {}
 
-    /// Subscribes. Returns when the server has confirmed it.
+    /// Subscribes. Returns after the server has confirmed the subscription.
     void subscribe(const std::string& channel) { ask({"SUBSCRIBE", channel}, "subscribe"); }
     void subscribe_to_all() { ask({"PSUBSCRIBE", "*"}, "psubscribe"); }
 
-    /// Returns all messages that were published until now and not taken yet.
+    /// Returns all messages that were published so far, except those that an earlier call returned.
     std::vector<message> take();
 
 private:

@@ -8,8 +8,8 @@
 
 namespace holdfast::support {
 
-/// Returns all keys of a server with three exceptions. Keys with client information and of
-/// spin-lock waiters expire by themselves. Counters of fencing tokens stay.
+/// Returns all keys of a server except three kinds: keys with client information and keys of
+/// spin-lock waiters, which expire by themselves, and counters of fencing tokens, which stay.
 inline std::vector<std::string> lock_keys(redis_server& server) {
     std::vector<std::string> all;
     for (redis::reply& key : server.command({"KEYS", "*"}).items)

@@ -17,7 +17,7 @@ public:
 
     boost::asio::io_context& io() { return io_; }
 
-    /// Runs all work to its end, including the work that it starts, and joins the thread.
+    /// Runs all queued work, and the work that it queues, to the end. Then joins the thread.
     void finish() {
         work_.reset();
         if (thread_.joinable())

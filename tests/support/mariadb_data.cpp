@@ -17,7 +17,7 @@ namespace holdfast::support {
 namespace fs = std::filesystem;
 namespace {
 
-/// File lock for one process at a time. It ends with the process.
+/// File lock that only one process holds at a time. The kernel releases it when the process ends.
 class file_lock {
 public:
     explicit file_lock(const fs::path& file)
@@ -38,8 +38,9 @@ std::string text_in(const fs::path& file) {
     return text.str();
 }
 
-/// Returns the SQL statements that make MariaDB's own tables. They come with the server; the
-/// program that usually sends them needs statements from another package.
+/// Returns the SQL statements that make MariaDB's own tables. The statements are installed with the
+/// server. The program that usually sends them needs further statements from another package, so it
+/// is not used.
 std::string system_tables() {
     constexpr std::array names{"system_tables.sql", "system_tables_data.sql"};
     for (const fs::path folder : {"/usr/share/mysql", "/usr/share/mariadb"})
@@ -56,9 +57,11 @@ std::string our_schema() {
            mariadb_server::password + "';\nGRANT ALL ON " + schema + ".* TO " + user + "@'%';\n";
 }
 
-/// Returns one statement per line, because a server that only creates its data reads them so.
+/// Returns the first statements for the server, one per line. A server that only creates its data
+/// requires one statement per line.
 std::string first_statements(const server_binary& which) {
-    if (is_mysql(which)) // MySQL needs this right to tell a user whether the server is a replica
+    // without this right, MySQL does not tell a user whether the server is a replica
+    if (is_mysql(which))
         return our_schema() + "GRANT REPLICATION CLIENT ON *.* TO " + mariadb_server::user +
                "@'%';\n";
     return "CREATE DATABASE mysql;\nUSE mysql;\nSET @auth_root_socket=NULL;\n" + system_tables() +
@@ -66,7 +69,8 @@ std::string first_statements(const server_binary& which) {
 }
 
 std::string quoted(const std::string& word) {
-    return "'" + word + "'"; // the folder of a test program has no quote in its name
+    // no quote to escape: the folder of a test program has none in its name
+    return "'" + word + "'";
 }
 
 std::string command_that_makes(const server_binary& which, const fs::path& data,
@@ -100,8 +104,8 @@ bool is_mysql(const server_binary& which) {
 
 std::vector<std::string> data_arguments(const server_binary& which, const fs::path& data) {
     std::vector<std::string> words{"--no-defaults", "--datadir=" + data.string(),
-                                   // Outside the data folder, because a server that starts deletes
-                                   // the temporary tables in this folder.
+                                   // Temporary files go to a folder outside the data: a starting
+                                   // server deletes the temporary tables in its tmpdir.
                                    "--tmpdir=" + data.parent_path().string(),
                                    "--innodb-autoextend-increment=1", "--innodb-flush-method=fsync",
                                    "--innodb-use-native-aio=0", "--innodb-buffer-pool-size=8M",
@@ -115,7 +119,7 @@ std::vector<std::string> data_arguments(const server_binary& which, const fs::pa
                                        "--innodb-temp-data-file-path=ibtmp1:1M:autoextend"};
     words.insert(words.end(), more.begin(), more.end());
     if (geteuid() == 0)
-        words.emplace_back("--user=root"); // otherwise it refuses to run as root
+        words.emplace_back("--user=root"); // the server refuses to run as root without this option
     return words;
 }
 

@@ -9,14 +9,17 @@
 
 namespace holdfast::support {
 
-/// Returns a data folder with the server's own tables and our empty schema, to be copied. Making it
-/// takes seconds, so all tests of a build folder share it. Throws `server_unavailable`.
+/// Returns a data folder to copy. It contains the server's own tables and an empty schema for
+/// tests. Making it takes seconds, so all tests of a build folder share it. Throws
+/// `server_unavailable`.
 std::filesystem::path prepared_data(const server_binary&);
 
-/// Returns the options of the command line on which the data depend.
+/// Returns those options of the command line that must be the same each time the server uses the
+/// data.
 std::vector<std::string> data_arguments(const server_binary&, const std::filesystem::path& data);
 
-/// Returns whether the server is MySQL's, which makes its own tables and has other options.
+/// Returns whether the server is MySQL, not MariaDB. MySQL makes its own tables and has other
+/// options.
 bool is_mysql(const server_binary&);
 
 } // namespace holdfast::support

@@ -68,7 +68,7 @@ void mariadb_server::start() {
     if (clock_)
         for (const std::string& each : clock_->environment())
             variables.push_back(each);
-    // The server sends a greeting to each connection when it has recovered its data.
+    // After the server has recovered its data, it sends a greeting to each new connection.
     process_.start(command_line(), variables,
                    [this] { return !words_at(fs::path{socket_path()}, 1).empty(); });
 }

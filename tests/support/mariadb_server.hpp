@@ -18,64 +18,75 @@
 
 namespace holdfast::support {
 
-/// Returns MariaDB's server: HOLDFAST_MARIADB_SERVER, or the file of the distribution's package.
+/// Returns the MariaDB server: HOLDFAST_MARIADB_SERVER, or the server of the distribution's
+/// package.
 server_binary mariadb();
 
-/// Returns the MySQL servers that were downloaded: HOLDFAST_NEWER_MYSQL ("mysql-9=/where/it/is;…").
-/// May be empty.
+/// Returns the downloaded MySQL servers from HOLDFAST_NEWER_MYSQL ("mysql-9=/where/it/is;…"). The
+/// result may be empty.
 std::vector<server_binary> newer_mysql();
 
-/// Returns MariaDB's server, then the MySQL servers.
+/// Returns the MariaDB server and then the MySQL servers.
 std::vector<server_binary> mysql_servers();
 
 class mariadb_server {
 public:
     static constexpr const char* schema = "holdfast_test";
-    static constexpr const char* user = "holdfast"; ///< has all rights in the schema, and no others
+    /// user with all rights in the schema and no other rights
+    static constexpr const char* user = "holdfast";
     static constexpr const char* password = "secret";
 
     struct options {
         bool tls =
-            false; ///< with a certificate of `certificates()`; the same port also takes plain TCP
-        /// `innodb_flush_log_at_trx_commit`. With 2, no commit waits for the disk. Nothing is lost
-        /// if only the program ends.
+            /// offer TLS with a certificate of `certificates()`; the same port also accepts plain
+            /// TCP
+            false;
+        /// Value of `innodb_flush_log_at_trx_commit`. With 2, no commit waits for the disk. If only
+        /// the server process ends, no data are lost.
         int flush_at_commit = 2;
-        bool own_clock = false;                 ///< `step_clock` works; needs a C compiler
-        std::vector<std::string> arguments{};   ///< added to its command line
-        std::vector<std::string> environment{}; ///< added to our environment: `NAME=value`
-        std::uint16_t port = 0;                 ///< zero for a free port
-        std::filesystem::path data{};           ///< initial data; empty for a fresh schema
+        bool own_clock = false;               ///< make `step_clock` work; needs a C compiler
+        std::vector<std::string> arguments{}; ///< further words of the server's command line
+        /// further environment variables of the server: `NAME=value`
+        std::vector<std::string> environment{};
+        std::uint16_t port = 0; ///< port; zero: a free port
+        /// folder with the initial data; empty: a fresh schema
+        std::filesystem::path data{};
     };
 
-    /// Returns when the server answers. The server ends with the thread that makes this object.
+    /// Starts the server, and returns when it answers. The server ends with the thread that makes
+    /// this object.
     explicit mariadb_server(const server_binary& which = mariadb())
         : mariadb_server{which, options{}} {}
     mariadb_server(server_binary, options);
 
     void start();
-    void stop();      ///< at once, like kill -9
-    void shut_down(); ///< as an operator does; returns when it has ended
-    void restart();   ///< same addresses and data; its clock stays stepped
-    void restart(std::vector<std::string> arguments); ///< replaces the arguments
-    void restart_empty();                             ///< same addresses, without data
-    void pause() { process_.pause(); } ///< SIGSTOP: connections stay, no request is answered
+    void stop();      ///< kills the server, like kill -9
+    void shut_down(); ///< shuts the server down cleanly; returns after its end
+    void restart();   ///< restarts with the same addresses and data; the clock keeps its steps
+    void restart(std::vector<std::string> arguments); ///< restarts with other arguments
+    /// restarts with the same addresses, without data
+    void restart_empty();
+    void pause() { process_.pause(); } ///< sends SIGSTOP: connections stay open, but get no replies
     void resume() { process_.resume(); }
-    bool is_up() const { return process_.is_up(); } ///< false after `stop` or `pause`
+    /// whether the server runs; false after `stop` or `pause`
+    bool is_up() const { return process_.is_up(); }
 
-    /// Moves the server's date. Its own timed waits (SLEEP, GET_LOCK) then follow this date too.
+    /// Moves the server's date. The server's own timed waits (SLEEP, GET_LOCK) then follow the
+    /// moved date too.
     void step_clock(duration);
-    void right_clock(); ///< undoes all steps
+    void right_clock(); ///< undoes all steps of the clock
 
-    /// Runs a statement as the operator, who has all rights, in `schema`. It uses its own
-    /// connection, and reconnects if that was lost. Throws `sql_error`.
+    /// Runs a statement in `schema` as an operator with all rights. Uses its own connection, and
+    /// reconnects if the connection was lost. Throws `sql_error`.
     sql_connection::rows sql(const std::string& statement);
-    std::string value(const std::string& statement); ///< first value of the first row, or ""
-    /// Returns a value of `SHOW GLOBAL STATUS`, for example "Com_update".
+    /// first value of the first row; "" if there is none
+    std::string value(const std::string& statement);
+    /// Returns a counter of `SHOW GLOBAL STATUS`, for example "Com_update".
     std::uint64_t counted(const std::string& what);
-    /// Opens another session, for example to hold a row lock.
+    /// Opens a further session, for example to hold a row lock.
     sql_connection connect() const;
 
-    /// Returns the program with its arguments.
+    /// Returns the path of the server program and its arguments.
     std::vector<std::string> command_line() const;
 
     pid_t pid() const { return process_.pid(); }
@@ -83,7 +94,7 @@ public:
     std::string socket_path() const { return (process_.folder() / "socket").string(); }
     const std::filesystem::path& folder() const { return process_.folder(); }
     std::filesystem::path data_folder() const { return process_.folder() / "data"; }
-    std::string url() const; ///< with user and password
+    std::string url() const; ///< URL for a client, with user and password
     std::string unix_url() const;
     const authority& certificates() const { return authority_.value(); }
     const std::string& label() const { return which_.label; }

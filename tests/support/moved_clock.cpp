@@ -15,7 +15,7 @@ namespace holdfast::support {
 namespace fs = std::filesystem;
 namespace {
 
-/// Shim library that is built when first needed, only for this run.
+/// Shim library for the clock. It is built at its first use, for this run only.
 class built_shim {
 public:
     built_shim() {

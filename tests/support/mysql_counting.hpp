@@ -15,14 +15,13 @@
 
 namespace holdfast::support {
 
-/// Counts of the requests of a store's clients.
+/// Numbers of requests that the clients of a store have sent.
 struct mysql_traffic {
     std::atomic<std::size_t> requests = 0;
-    std::atomic<std::size_t> polled = 0; ///< waiters of the last poll
+    std::atomic<std::size_t> polled = 0; ///< number of waiters in the last poll
     std::atomic<std::chrono::steady_clock::time_point> polled_at{};
 
-    /// Returns the number of waiters that poll now. A waiter that has left is not polled for any
-    /// more.
+    /// Returns the number of waiters that poll now. A waiter that has left is not counted.
     std::size_t polling() const {
         constexpr std::chrono::milliseconds longest_pause{400};
         const auto since = std::chrono::steady_clock::now() - polled_at.load();
@@ -30,8 +29,8 @@ struct mysql_traffic {
     }
 };
 
-/// Counts each attempt, release, renewal and question once. Polls for waiters, wake-up
-/// notifications and the INSERT of a new name's row do not count as requests.
+/// Database that counts each attempt, release, renewal and question once. It does not count polls,
+/// notifications of waiters, and the INSERT of the row of a new name.
 class counting_database final : public mysql::database {
 public:
     counting_database(std::unique_ptr<mysql::database> inner, mysql_traffic& count)
@@ -81,7 +80,8 @@ private:
         }
         static std::size_t change_by(const std::string& first) {
             const auto begins = [&first](const char* with) { return first.starts_with(with); };
-            // the row of a new name: its attempt is repeated, so subtract one
+            // this INSERT makes the row of a new name, and the attempt is then repeated: subtract
+            // one
             if (begins("INSERT INTO `holdfast_lock` "))
                 return static_cast<std::size_t>(-1);
             const bool sees = begins("SELECT GET_LOCK") || begins("SELECT RELEASE_LOCK") ||

@@ -18,12 +18,13 @@
 
 namespace holdfast::support {
 
-inline void PrintTo(const server_binary& which, std::ostream* out) { // for GoogleTest
+// prints a server in GoogleTest's messages
+inline void PrintTo(const server_binary& which, std::ostream* out) {
     *out << which.label;
 }
 
-/// Calls `make`, which makes the servers of a test. If a server is missing, the test is skipped
-/// with the reason, or fails if servers are required.
+/// Calls `make`, which makes the servers of a test. If a server is missing, skips the test with the
+/// reason. Fails instead if servers are required.
 template <typename Make>
 void make_or_skip(Make make) {
     try {
@@ -35,7 +36,7 @@ void make_or_skip(Make make) {
     }
 }
 
-/// Base of tests that make their servers themselves, of the kind `GetParam()`.
+/// Base of tests that make servers of the kind `GetParam()` themselves.
 class on_each_kind_of_server : public ::testing::TestWithParam<server_binary> {
 protected:
     void SetUp() override {
@@ -74,7 +75,7 @@ inline std::string test_name_of(const ::testing::TestParamInfo<server_binary>& i
     INSTANTIATE_TEST_SUITE_P(Servers, suite, ::testing::ValuesIn(::holdfast::support::servers()),  \
                              ::holdfast::support::test_name_of)
 
-/// Runs a suite only on newer servers, for what they do differently.
+/// Runs a suite only on newer servers, to test differences between the versions.
 #define HOLDFAST_ON_NEWER_SERVERS(suite)                                                           \
     GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(suite);                                          \
     INSTANTIATE_TEST_SUITE_P(NewerServers, suite,                                                  \

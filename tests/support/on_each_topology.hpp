@@ -16,8 +16,9 @@
 
 namespace holdfast::support {
 
-/// Base of such tests. `Topology` is made once for each suite and kind of server, because that
-/// takes seconds. It is restored before each test.
+/// Base of tests that run on each kind of server in the topology `Topology`. The topology is made
+/// once for each suite and kind of server, because this takes seconds. It is restored before each
+/// test.
 template <typename Topology>
 class on_each_topology : public ::testing::TestWithParam<server_binary> {
 protected:

@@ -26,12 +26,14 @@ namespace {
 
 using asio::ip::tcp;
 
-constexpr std::size_t first_bytes = 2'048; // a server identifies itself within these bytes
+// a connecting server identifies itself within these first bytes
+constexpr std::size_t first_bytes = 2'048;
 
-/// Port of the proxy that other servers are told.
+/// Port of the proxy that other servers use instead of a server's own port.
 struct door {
-    std::uint16_t at = 0, whom = 0, port = 0; ///< server that is reached, and its real port
-    std::optional<std::uint16_t> who{};       ///< if set, only this server connects here
+    /// port of the proxy; server behind it; real port of that server
+    std::uint16_t at = 0, whom = 0, port = 0;
+    std::optional<std::uint16_t> who{}; ///< only this server connects here; empty: any server
 };
 
 struct passage {
@@ -52,13 +54,12 @@ struct passage {
         far.cancel(ignored);
     }
 
-    tcp::socket near, far; ///< connection from the client side, and to the server
+    tcp::socket near, far; ///< sockets to the connecting side and to the server
     const std::uint16_t at, to;
-    std::optional<std::uint16_t> from; ///< server that connected; empty for a client, or if not
-                                       ///< known yet
-    std::string said;                  ///< its first bytes
-    bool has_begun = false;            ///< bytes were passed on to the server
-    bool has_lost = false;             ///< bytes were lost for good
+    std::optional<std::uint16_t> from; ///< server that connected; empty: a client, or not known yet
+    std::string said;                  ///< first bytes of the connecting side
+    bool has_begun = false;            ///< whether bytes were passed on to the server
+    bool has_lost = false;             ///< whether bytes were lost for good
 };
 using shared_passage = std::shared_ptr<passage>;
 
@@ -108,7 +109,7 @@ public:
 
 private:
     struct place {
-        int side = 0; ///< zero for all that were not cut off
+        int side = 0; ///< side of the cut; zero: not cut off
         clients outside = clients::pass;
         bool operator==(const place& other) const { return side == other.side; }
     };
@@ -143,8 +144,8 @@ bool partition::state::is_cut(const passage& each) const {
                      : there.side != 0 && there.outside == clients::cut_off;
 }
 
-/// Finds out which server has connected. A packet of the cluster bus has its sender's name at a
-/// fixed place. Names of other nodes follow it.
+/// Finds out which server has connected. A packet of the cluster bus has the name of its sender at
+/// a fixed position, and names of other nodes after that.
 void partition::state::listen(passage& at, std::string_view bytes) {
     constexpr std::size_t name_at = 40, name_size = 40;
     if (at.from || at.said.size() >= first_bytes)
@@ -181,8 +182,9 @@ asio::awaitable<void> partition::state::accept(std::shared_ptr<state> self, shar
     }
 }
 
-/// Connects to the server behind the port. A server that has a port of its own here would be
-/// refused and try again if nothing listens behind it. So this retries for that server.
+/// Connects to the server behind the port. Retries if a server with a port of its own here
+/// connects: that server would otherwise be refused and try again while nothing listens behind the
+/// port.
 asio::awaitable<void> partition::state::connect(std::shared_ptr<state> self, shared_passage made,
                                                 door through) {
     constexpr int attempts_for_one = 500;
@@ -212,8 +214,8 @@ void partition::state::pass_on(const shared_passage& made) {
     for (const bool inwards : {true, false})
         asio::co_spawn(io_, carry(shared_from_this(), made, inwards),
                        [self = shared_from_this(), made](const std::exception_ptr&) {
-                           // Behind a cut, the other end does not learn that a connection has
-                           // ended.
+                           // While the network is cut, the other end does not notice that a
+                           // connection has ended.
                            made->has_lost = made->has_lost || self->is_cut(*made);
                            if (made->has_lost)
                                return;
@@ -222,7 +224,7 @@ void partition::state::pass_on(const shared_passage& made) {
                        });
 }
 
-/// Ends with an exception when the socket that it reads from is closed.
+/// Passes bytes on. Ends with an exception when the socket that it reads from is closed.
 asio::awaitable<void> partition::state::carry(std::shared_ptr<state> self, shared_passage at,
                                               bool inwards) {
     tcp::socket& from = inwards ? at->near : at->far;
@@ -233,7 +235,7 @@ asio::awaitable<void> partition::state::carry(std::shared_ptr<state> self, share
         const std::size_t count = co_await from.async_read_some(
             asio::buffer(bytes), asio::redirect_error(asio::use_awaitable, trouble));
         if (trouble == asio::error::operation_aborted && from.is_open())
-            continue; // only the pending writes were meant to stop
+            continue; // only the pending writes were cancelled; continue
         if (trouble)
             throw boost::system::system_error{trouble};
         if (inwards) {

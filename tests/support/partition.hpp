@@ -12,45 +12,47 @@
 
 namespace holdfast::support {
 
-/// Network between the servers of a test, which the test can cut. Servers announce ports of this
-/// object instead of their own, so that other servers connect through it. It identifies the
-/// connecting server by the first bytes of each connection. Needs no special rights.
+/// Network between the servers of a test. The test can cut it. Each server announces ports of this
+/// object instead of its own ports, so other servers connect through this object. The first bytes
+/// of each connection identify the connecting server. The object needs no special rights.
 ///
-/// A server is named by its own port. The effect of a call is complete when the call returns.
-/// Thread safety: every member.
+/// The port of a server is its name here. The effect of a call is complete when the call returns.
+/// Thread safety: any thread may call any member.
 class partition {
 public:
-    /// What a cut does to connections that come from no server.
+    /// Effect of a cut on connections that do not come from a server.
     enum class clients {
-        cut_off, ///< they are on the other side
-        pass,    ///< they reach both sides
+        cut_off, ///< clients are on the side of the other servers
+        pass,    ///< clients reach both sides
     };
 
     partition();
     partition(const partition&) = delete;
     ~partition();
 
-    /// Returns the port to announce for `port` (its own, or that of the cluster bus) of server
-    /// `whom`.
+    /// Returns the port that server `whom` must announce instead of `port`. `port` is its own port
+    /// or its port of the cluster bus.
     std::uint16_t way_to(std::uint16_t whom, std::uint16_t port);
 
-    /// Returns a port for connections of server `who` only, if each server can be told another
-    /// port.
+    /// Returns a port for connections from server `who` to server `whom`. Use it if each server can
+    /// be given its own address of `whom`.
     std::uint16_t way(std::uint16_t who, std::uint16_t whom, std::uint16_t port);
 
-    /// Replaces `from` by `to` in the first bytes of each connection to that port, for a server
-    /// that tells others its address. Both texts must have the same length.
+    /// Replaces `from` by `to` in the first bytes of each connection to the port `way`. This is for
+    /// a server that tells others its address. Both texts must have the same length.
     void translate(std::uint16_t way, const std::string& from, const std::string& to);
 
-    /// Makes `sign` identify server `who` when it connects. Call before it connects. A node of a
-    /// cluster is known by its name, other servers by the functions below.
+    /// Makes the text `sign` identify server `who` when `who` connects. Call it before `who`
+    /// connects. The sign of a cluster node is the node's name. For other servers the functions
+    /// below return the sign.
     void know(std::uint16_t who, const std::string& sign);
 
-    /// Cuts these servers off. They still reach each other. Between them and all others no bytes
-    /// pass, no connection is closed, and new connections carry nothing.
+    /// Cuts these servers off from all others. The servers of one side still reach each other.
+    /// Between the sides no bytes pass, no connection is closed, and new connections carry no
+    /// bytes.
     void cut(const std::vector<std::uint16_t>& side, clients = clients::cut_off);
 
-    /// Ends the cut, and closes the connections that have lost bytes.
+    /// Ends the cut. Closes the connections that have lost bytes.
     void heal();
 
 private:
@@ -64,7 +66,9 @@ private:
     std::shared_ptr<state> state_;
 };
 
-std::string sign_of_replica(std::uint16_t port);         ///< the replica announces that port
-std::string sign_of_sentinel(const std::string& its_id); ///< an id of 40 letters
+/// sign of a replica that announces this port
+std::string sign_of_replica(std::uint16_t port);
+/// sign of a Sentinel with this id, which has 40 letters
+std::string sign_of_sentinel(const std::string& its_id);
 
 } // namespace holdfast::support

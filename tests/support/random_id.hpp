@@ -6,8 +6,8 @@
 
 namespace holdfast::support {
 
-/// Returns 40 hexadecimal digits, the form in which servers name themselves. It is different in
-/// each test, so that a server left over from another test is not confused with a new one.
+/// Returns 40 random hexadecimal digits. Servers use this form for their names. The digits differ
+/// in each test, so that a server of an earlier test is not confused with a new server.
 inline std::string random_id() {
     thread_local std::mt19937_64 draw{std::random_device{}()};
     std::string id;

@@ -15,7 +15,8 @@
 
 namespace holdfast::support {
 
-/// Returns the result of `read(store_url&)`, after the client's own parameters were read.
+/// Parses a URL. Reads the client's own parameters first, then returns the result of
+/// `read(store_url&)`.
 template <typename Read>
 auto read_store_url(std::string_view text, Read read, credential_provider logging_in = {}) {
     const url::parts all = url::split(text);
@@ -26,7 +27,7 @@ auto read_store_url(std::string_view text, Read read, credential_provider loggin
     return read(seen);
 }
 
-/// Returns the message with which `read` refuses the URL.
+/// Returns the error message with which `read` refuses the URL.
 template <typename Read>
 std::string url_refusal(std::string_view text, Read read) {
     try {

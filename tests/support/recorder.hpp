@@ -22,7 +22,7 @@ struct told {
     std::string name{};
     std::uint64_t owner_number = 0;
     duration length{};
-    errc code{}; ///< zero if none
+    errc code{}; ///< error code of the event; zero: none
     std::string text{};
 };
 
@@ -32,7 +32,7 @@ inline std::ostream& operator<<(std::ostream& to, const told& t) {
               << " ms, code " << static_cast<int>(t.code) << ", text " << t.text;
 }
 
-/// Thread safety: every member.
+/// Observer that stores all events. Thread safety: any thread may call any member.
 class recorder final : public observer {
 public:
     void notify(const event& e) noexcept override {

@@ -102,8 +102,8 @@ int redis_cluster::slot_of(const std::string& name) {
     return static_cast<int>(require_answer(any, {"CLUSTER", "KEYSLOT", name}).integer);
 }
 
-/// Finds the primary with the latest election. A primary that was cut off still claims its slots,
-/// by an older election.
+/// Returns the primary of the slot according to the latest election. An old primary that was cut
+/// off still claims its slots, but its election is older.
 redis_server* redis_cluster::find_primary(int slot) {
     redis_server* found = nullptr;
     std::uint64_t latest = 0;
@@ -175,8 +175,8 @@ void redis_cluster::move_keys(int slot, redis_server& to) {
     }
 }
 
-/// Ends the move at the new owner first, because its election makes true what the other nodes are
-/// told.
+/// End the move at the new owner first. The new owner then has the latest election, so the other
+/// nodes accept that it has the slot.
 void redis_cluster::end_move(int slot, redis_server& to) {
     const std::vector<std::string> words{"CLUSTER", "SETSLOT", std::to_string(slot), "NODE",
                                          id_of(to)};
@@ -198,8 +198,9 @@ void redis_cluster::call_off_moves() {
         until("no slot is open", [each] {
             const cluster_line itself = lines_of(*each).at(0);
             if (!itself.is("master") || itself.open_slots.empty())
-                return true;                         // a replica learns it from its primary
-            for (const int slot : itself.open_slots) // the node may become a replica meanwhile
+                return true; // a replica learns the slots from its primary
+            // the node may become a replica in the meantime
+            for (const int slot : itself.open_slots)
                 each->command({"CLUSTER", "SETSLOT", std::to_string(slot), "STABLE"});
             return false;
         });
@@ -210,8 +211,8 @@ bool redis_cluster::is_up(const std::string& id) {
     return std::ranges::find(up, &server_named(id)) != up.end();
 }
 
-/// Returns what the node says of all nodes that are up. Returns nothing while it considers one of
-/// them unhealthy.
+/// Returns the node's report about all nodes that are up. Returns an empty result while the node
+/// considers one of them unhealthy.
 std::optional<std::string> redis_cluster::told_by(redis_server& node) {
     std::string told;
     std::vector<cluster_line> lines = lines_of(node);
@@ -278,8 +279,8 @@ void redis_cluster::restore() {
     wait_until_agreed();
 }
 
-/// Restarts the replicas. A replica that was elected recently keeps its votes, and redis 7.0 counts
-/// them again at its next election. It then becomes a primary that no other node knows.
+/// Restarts the replicas. A recently elected replica keeps its votes, and redis 7.0 counts these
+/// votes again at the replica's next election. It then becomes a primary that no other node knows.
 void redis_cluster::forget_votes() {
     for (redis_server* each : servers_.all())
         if (!lines_of(*each).at(0).is("master"))

@@ -16,72 +16,72 @@
 
 namespace holdfast::support {
 
-/// Primaries that share the slots, each with replicas that replace it when it fails. `stop`,
-/// `pause`, `resume`, `restart` and `restart_empty` are functions of its servers.
+/// Redis Cluster for tests. Primaries share the slots. Each primary has replicas, which replace it
+/// if it fails. To stop, pause, resume or restart a server, call the functions of `redis_server`.
 class redis_cluster {
 public:
     struct options {
         std::size_t primaries = 3;
-        std::size_t replicas = 1; ///< of each primary
+        std::size_t replicas = 1; ///< number of replicas of each primary
         duration node_timeout = std::chrono::milliseconds{500};
-        std::vector<std::vector<slot_range>> slots{}; ///< slots of each primary; if empty,
-                                                      ///< distributed evenly
-        bool own_clocks = false;                      ///< `step_clock` works
-        bool can_be_cut = false;                      ///< `cut` works
-        bool tls = false;       ///< between the nodes, and for clients on a second port
-        bool keep_data = false; ///< `restart` keeps the data
-        std::string password{}; ///< of the default user
+        std::vector<std::vector<slot_range>> slots{}; ///< slots of each primary; empty: equal parts
+        bool own_clocks = false;                      ///< make `step_clock` work
+        bool can_be_cut = false;                      ///< make `cut` work
+        bool tls = false;       ///< use TLS between the nodes; clients use a second port
+        bool keep_data = false; ///< keep the data at a `restart`
+        std::string password{}; ///< password of the default user
         std::vector<std::string> arguments{};
     };
 
-    /// Returns when the cluster is ready. The servers wait two seconds before they are.
+    /// Starts the cluster, and returns when it is ready. The servers need at least two seconds.
     explicit redis_cluster(const server_binary& which = support::servers().front())
         : redis_cluster{which, options{}} {}
     redis_cluster(const server_binary&, options);
 
-    /// The primaries at the start come first, then their replicas in turn.
+    /// Returns the server with this number. The initial primaries come first, then their replicas
+    /// in turn.
     redis_server& node(std::size_t which) { return servers_[which]; }
     std::size_t size() const { return servers_.size(); }
     const std::string& id_of(const redis_server&) const;
 
-    int slot_of(const std::string& name); ///< as the servers compute it
+    int slot_of(const std::string& name); ///< slot of a name, calculated by a server
 
-    /// Returns the running server that has the slot by the latest election. Waits until it is
-    /// known. The server may still answer CLUSTERDOWN for a moment.
+    /// Returns the running server that has the slot by the latest election. Waits until such a
+    /// server is known. The server may still answer CLUSTERDOWN for a moment.
     redis_server& primary_of(int slot);
     redis_server& node_of(const std::string& name) { return primary_of(slot_of(name)); }
-    redis_server& replica_of(redis_server& primary); ///< the first one that is up
-    /// Returns any other primary.
+    redis_server& replica_of(redis_server& primary); ///< first replica that is up
+    /// Returns a primary other than this server.
     redis_server& other_primary(const redis_server&);
 
     enum class election {
-        agreed, ///< with the primary's agreement: nothing is lost
-        forced, ///< the primary is not asked; the other nodes vote
-        none,   ///< TAKEOVER: no node is asked
+        agreed, ///< the primary agrees, so no data are lost
+        forced, ///< the other nodes vote; the primary is not asked
+        none,   ///< TAKEOVER: no other node is asked
     };
-    /// Returns when `replica` is a primary. A node that was elected within the last four seconds
-    /// and has been replaced since should not be elected again: redis 7.0 cannot handle this.
+    /// Makes `replica` a primary, and returns when it is one. Do not choose a node that was elected
+    /// within the last four seconds and was then replaced: redis 7.0 has a bug in this case.
     void failover(redis_server& replica, election = election::agreed);
 
-    /// Moves a slot in all its steps: open it on both sides, send the keys, and close it on all
+    /// Moves a slot in all steps: opens it on both nodes, sends the keys, and closes it on all
     /// nodes.
     void move(int slot, redis_server& to);
     void begin_move(int slot, redis_server& to);
     void move_keys(int slot, redis_server& to);
     void end_move(int slot, redis_server& to);
-    void call_off_moves(); ///< ends all moves; keys stay where they are
+    void call_off_moves(); ///< ends all running moves; keys stay on their nodes
 
-    /// Returns when all nodes that are up agree on the slots and know each other, and the replicas
-    /// among them are in sync.
+    /// Waits until all nodes that are up agree on the slots and know each other. Their replicas are
+    /// then in sync.
     void wait_until_agreed();
 
-    void clear(); ///< FLUSHALL
-    /// Makes all nodes run, empty and in agreement, with right clocks, without cuts or open slots.
-    /// Roles and slots stay as they are.
+    void clear(); ///< deletes all keys with FLUSHALL
+    /// Brings the cluster back to a usual state: all nodes run, are empty and agree. The clocks are
+    /// right, and nothing is cut or being moved. Roles and slots stay the same.
     void restore();
 
-    /// Cuts these nodes off from all others. Clients on announced ports are on the others' side.
-    /// Clients on a unix socket are not affected.
+    /// Cuts these nodes off from all others. Clients that use announced ports are on the side of
+    /// the other nodes. Clients that use a unix socket are not affected.
     void cut(const std::vector<redis_server*>& side,
              partition::clients outside = partition::clients::cut_off) {
         servers_.cut(side, outside);
@@ -91,13 +91,13 @@ public:
     }
     void heal() { servers_.heal(); }
 
-    /// Returns the port for other programs; with TLS, the TLS port.
+    /// Returns the port that other programs use. With TLS it is the TLS port.
     std::uint16_t port_of(const redis_server& one) const {
         return servers_.port_of(servers_.index_of(one));
     }
     server_group& servers() { return servers_; }
 
-    /// Returns the options for a client.
+    /// Returns the options with which a client connects to this cluster.
     redis::options client_options();
 
 private:
@@ -114,11 +114,11 @@ private:
 
     server_group servers_;
     const options how_;
-    std::vector<cluster_line> plan_; // as at the start
+    std::vector<cluster_line> plan_; // slots and roles at the start
     std::string known_election_;
 };
 
-/// Returns what the node says of all nodes, itself first.
+/// Returns the node's report about all nodes. The first line is about the node itself.
 std::vector<cluster_line> lines_of(redis_server&);
 
 } // namespace holdfast::support

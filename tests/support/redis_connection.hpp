@@ -14,27 +14,27 @@ struct redisContext;
 
 namespace holdfast::support {
 
-/// Exception: the server has closed the connection.
+/// Exception: the server closed the connection.
 struct connection_closed : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
 class redis_connection {
 public:
-    /// Connects. Throws `std::runtime_error` if no server answers. `password` is that of the
-    /// default user.
+    /// Connects. Throws `std::runtime_error` if no server answers. `password` is the password of
+    /// the default user.
     explicit redis_connection(const std::string& socket_path, const std::string& password = {});
 
-    /// Sends a command and returns its reply. An error of the server is a reply too
-    /// (`reply::kind::error`). Throws `connection_closed`, or `std::runtime_error` if the reply
+    /// Sends a command and returns the reply. If the server reports an error, the reply has
+    /// `reply::kind::error`. Throws `connection_closed`. Throws `std::runtime_error` if the reply
     /// takes more than ten seconds.
     redis::reply command(const std::vector<std::string>& words);
 
-    /// Sends a command and returns when the server has begun to run it, without its reply. Later
-    /// requests of other clients run after it.
+    /// Sends a command, and returns when the server has begun to run it. Does not wait for the
+    /// reply. Later requests of other clients run after the command.
     void begin(const std::vector<std::string>& words);
 
-    /// Returns the next message of a subscription, or nothing after the timeout.
+    /// Returns the next message of a subscription. Returns an empty result after the timeout.
     std::optional<redis::reply> next_message(duration patience);
 
 private:

@@ -81,7 +81,7 @@ void redis_replicas::wait_until_in_sync() {
 }
 
 /// Waits until all replicas confirm a write. The first WAIT after a sync can take almost a second,
-/// so it must not happen inside a test.
+/// so it must not be part of a test.
 void redis_replicas::require_confirmation() {
     require_answer(primary(), {"FLUSHALL"});
     const std::string all = std::to_string(replicas_);

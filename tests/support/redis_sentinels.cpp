@@ -26,7 +26,7 @@ fields fields_of(const redis::reply& pairs) {
     return all;
 }
 
-/// Returns what a Sentinel knows under "master", "replicas" or "sentinels".
+/// Returns the reply of a Sentinel to SENTINEL with the word "master", "replicas" or "sentinels".
 std::vector<fields> known_to(redis_server& sentinel, const std::string& what) {
     const redis::reply answer = sentinel.command({"SENTINEL", what, redis_sentinels::service});
     if (what == "master")
@@ -75,8 +75,8 @@ void redis_sentinels::reserve() {
     watchers_.push_back(std::move(made));
 }
 
-/// Returns the configuration of a Sentinel. It names the other Sentinels, so that this one does not
-/// have to discover them.
+/// Returns the configuration of a Sentinel. The configuration names the other Sentinels, so that
+/// the Sentinel need not discover them.
 std::string redis_sentinels::configuration_of(const watcher& which) const {
     const std::string here = " 127.0.0.1 ", named = std::string{" "} + service;
     const auto port = [this](std::size_t i) { return std::to_string(servers_.port_of(i)); };
@@ -171,9 +171,9 @@ void redis_sentinels::failover() {
     });
 }
 
-/// Orders a failover, unless one is in progress. The order may have to be repeated. The Sentinel
-/// may still be busy with the replicas of the last failover, or it may have given up because a
-/// replica was slow.
+/// Orders a failover unless a failover is in progress. The caller may have to repeat the order: the
+/// Sentinel may still be busy with the replicas of the last failover, or may have given up because
+/// a replica was slow.
 void redis_sentinels::order_failover(redis_server& leader, const redis_server& old) {
     fields about = known_to(leader, "master").at(0);
     const bool is_over = about["port"] != std::to_string(servers_.port_of(old));
@@ -204,7 +204,7 @@ void redis_sentinels::wait_until_ready() {
     });
 }
 
-/// Returns whether no server was stopped and no failover has happened.
+/// Returns whether everything is up and no failover has happened since the start.
 bool redis_sentinels::is_as_in_the_beginning() {
     const bool all_up = servers_.servers().up().size() == servers_.size() &&
                         sentinels_up().size() == sentinels_.size();
@@ -215,8 +215,8 @@ bool redis_sentinels::is_as_in_the_beginning() {
            });
 }
 
-/// Restores the servers. Sentinels that have seen a failover refuse another order for ten seconds,
-/// so they are restarted empty.
+/// Restores the servers. Sentinels that have seen a failover refuse another failover for ten
+/// seconds, so they are restarted empty.
 void redis_sentinels::restore() {
     if (is_as_in_the_beginning()) {
         servers_.restore_around(server(0));

@@ -33,7 +33,7 @@ std::uint16_t redis_server::reserve() {
     return reserved_.emplace_back().number();
 }
 
-/// Writes the configuration of a Sentinel. The Sentinel itself changes this file later.
+/// Writes the initial configuration of a Sentinel. The Sentinel itself changes the file later.
 void redis_server::write_configuration() const {
     if (!how_.sentinel.empty())
         process_.write("sentinel.conf", "unixsocket " + socket_ + "\ndir " +
@@ -85,7 +85,7 @@ bool redis_server::answers() {
         connection_.emplace(socket_, how_.password);
         return !connection_->command({"PING"}).text.starts_with("LOADING");
     } catch (const std::runtime_error&) {
-        return false; // it does not listen yet
+        return false; // the server does not listen yet
     }
 }
 
@@ -96,7 +96,7 @@ void redis_server::stop() {
     process_.stop();
     process_.remove("socket");
     if (!how_.keeps_data)
-        process_.remove("dump.rdb"); // a replica keeps here the data that it got from its primary
+        process_.remove("dump.rdb"); // this file of a replica contains data from its primary
 }
 
 void redis_server::restart() {

@@ -25,22 +25,25 @@ class moved_clock;
 class redis_server {
 public:
     struct options {
-        bool tcp = false;                     ///< also on 127.0.0.1, on a free port
-        bool tls = false;                     ///< a second port for TLS, configured by `arguments`
-        bool cluster = false;                 ///< a node of a cluster; without `nodes` it has no
-                                              ///< slots
-        bool own_clock = false;               ///< `step_clock` works; needs a C compiler
-        std::vector<std::string> arguments{}; ///< added to its command line
-        bool keeps_data = false;              ///< `restart` keeps the data
-        std::string password{};               ///< of its default user
-        std::string nodes{};                  ///< the initial nodes.conf
-        std::string sentinel{};               ///< lines of its configuration, if it is a Sentinel
+        bool tcp = false; ///< listen also on 127.0.0.1, on a free port
+        /// listen on a second port for TLS, which `arguments` configure
+        bool tls = false;
+        /// start a node of a cluster; without `nodes` the node has no slots
+        bool cluster = false;
+        bool own_clock = false;               ///< make `step_clock` work; needs a C compiler
+        std::vector<std::string> arguments{}; ///< further words of the server's command line
+        bool keeps_data = false;              ///< keep the data at a `restart`
+        std::string password{};               ///< password of the default user
+        std::string nodes{};                  ///< initial contents of nodes.conf
+        /// lines of the configuration, if the server is a Sentinel
+        std::string sentinel{};
 
-        // Zero for a free port. The caller reserves any other port.
+        // Ports; zero: a free port. If a port is given, the caller has reserved it.
         std::uint16_t port = 0, tls_port = 0, bus_port = 0;
     };
 
-    /// Returns when the server answers. The server ends with the thread that makes this object.
+    /// Starts the server, and returns when it answers. The server ends with the thread that makes
+    /// this object.
     explicit redis_server(const server_binary& which = servers().front())
         : redis_server{which, options{}} {}
     redis_server(server_binary, options);
@@ -48,29 +51,31 @@ public:
     ~redis_server();
 
     void start();
-    void stop();          ///< at once, like kill -9
-    void restart();       ///< same addresses; its clock stays stepped
-    void restart_empty(); ///< same addresses, without data; a Sentinel gets its initial state
-    void restart_empty(std::vector<std::string> arguments); ///< replaces the arguments
-    void pause() { process_.pause(); } ///< SIGSTOP: connections stay, no request is answered
+    void stop();    ///< kills the server, like kill -9
+    void restart(); ///< restarts with the same addresses; the clock keeps its steps
+    /// restarts with the same addresses, without data; a Sentinel gets its initial state
+    void restart_empty();
+    void restart_empty(std::vector<std::string> arguments); ///< restarts with other arguments
+    void pause() { process_.pause(); } ///< sends SIGSTOP: connections stay open, but get no replies
     void resume() { process_.resume(); }
-    bool is_up() const { return process_.is_up(); } ///< false after `stop` or `pause`
+    /// whether the server runs; false after `stop` or `pause`
+    bool is_up() const { return process_.is_up(); }
 
-    /// Moves the server's date forward or back, and so the expiry of every lease.
+    /// Moves the server's date forward or back. Leases then expire earlier or later.
     void step_clock(duration);
-    void right_clock(); ///< undoes all steps
+    void right_clock(); ///< undoes all steps of the clock
 
     /// Sends a command on its own connection and returns the reply. If the server has closed the
-    /// connection, as after a promotion by Sentinels, it reconnects and repeats the command. An
-    /// error of the server is a reply.
+    /// connection, as Sentinels cause after a promotion, reconnects and repeats the command. An
+    /// error of the server is a reply too.
     redis::reply command(const std::vector<std::string>& words);
 
     pid_t pid() const { return process_.pid(); }
-    std::uint16_t port() const { return port_; } ///< 0 without TCP
+    std::uint16_t port() const { return port_; } ///< TCP port; 0 without TCP
     std::uint16_t tls_port() const { return tls_port_; }
-    std::uint16_t bus_port() const { return bus_port_; } ///< of a cluster
+    std::uint16_t bus_port() const { return bus_port_; } ///< port of the cluster bus
     const std::string& socket_path() const { return socket_; }
-    std::string url() const; ///< TCP if it was asked for
+    std::string url() const; ///< URL for a client; for TCP if `tcp` is set
     const std::string& label() const { return which_.label; }
 
 private:
@@ -85,7 +90,8 @@ private:
     std::string socket_;
     std::uint16_t port_ = 0;
     std::uint16_t tls_port_ = 0;
-    std::uint16_t bus_port_ = 0; // otherwise 10000, which all servers without TCP would share
+    // otherwise the bus port would be 10000 for all servers without TCP
+    std::uint16_t bus_port_ = 0;
     std::vector<reserved_port> reserved_;
     std::unique_ptr<moved_clock> clock_;
     std::optional<redis_connection> connection_;

@@ -8,7 +8,7 @@
 
 namespace holdfast::support {
 
-/// Sink that keeps the results of a renewal.
+/// Sink that stores the results of a renewal.
 class renewal_record final : public renewal_sink {
 public:
     explicit renewal_record(std::size_t holds)
@@ -24,7 +24,7 @@ public:
     std::vector<std::optional<boost::system::system_error>> failures;
 };
 
-/// Renews the holds and returns the answers in the order of the list. Throws the first failure.
+/// Renews the holds, and returns the answers in the order of the list. Throws the first failure.
 inline asio::awaitable<std::vector<answer>> renewed(lock_store& store, hold_list holds,
                                                     duration lease_time) {
     renewal_record record{holds.size()};

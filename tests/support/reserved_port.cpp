@@ -25,7 +25,7 @@ bool has_bound(int socket, const void* address, std::size_t size) {
     return bind(socket, static_cast<const sockaddr*>(address), static_cast<socklen_t>(size)) == 0;
 }
 
-/// Returns the socket that reserves the port, or -1 if another test has reserved it.
+/// Returns the socket that reserves the port. Returns -1 if another test has reserved the port.
 int marked(std::uint16_t port) {
     const std::string name = "holdfast-test-port-" + std::to_string(port);
     sockaddr_un address{};
@@ -38,10 +38,10 @@ int marked(std::uint16_t port) {
     return -1;
 }
 
-/// Returns whether no other program on this machine listens on the port.
+/// Returns whether no program on this machine listens on the port.
 bool is_unused(std::uint16_t port) {
     const int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const int yes = 1; // ignores connections that were closed within the last minute
+    const int yes = 1; // do not count connections that were closed within the last minute
     setsockopt(probe, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     sockaddr_in address{};
     address.sin_family = AF_INET;

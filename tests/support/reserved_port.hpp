@@ -5,9 +5,9 @@
 
 namespace holdfast::support {
 
-/// Port on 127.0.0.1 that no other test on this machine takes while the object lives, even while
-/// the server on this port is down. It is below the range from which the kernel takes ports of
-/// connections. If the test ends, the kernel releases it.
+/// Reserved port on 127.0.0.1. While the object lives, no other test on this machine takes the
+/// port, even while no server listens on it. The port is below the range from which the kernel
+/// chooses ports for connections. The kernel releases the port when the test ends.
 class reserved_port {
 public:
     /// Throws `server_unavailable` if no port is free.

@@ -11,7 +11,8 @@
 
 namespace holdfast::support {
 
-/// Sends EVAL with the whole text. `Connection` is a `redis_connection` or a `redis_server`.
+/// Runs a script by sending EVAL with its whole text. `Connection` is a `redis_connection` or a
+/// `redis_server`.
 template <typename Connection>
 redis::reply run_script(Connection& at, const redis::script& what, std::vector<std::string> keys,
                         std::vector<std::string> arguments) {
@@ -21,7 +22,7 @@ redis::reply run_script(Connection& at, const redis::script& what, std::vector<s
     return at.command(words);
 }
 
-/// Returns the integers of a reply and skips other items; empty for an error.
+/// Returns the integers in a reply, and skips all other items. Returns an empty list for an error.
 inline std::vector<std::int64_t> integers_of(const redis::reply& answer) {
     std::vector<std::int64_t> all;
     for (const redis::reply& each : answer.items)

@@ -17,11 +17,12 @@
 
 namespace holdfast::support {
 
-/// Not thread-safe; for clients that run on the test's own thread.
+/// Result of an asynchronous call, stored by its handler. Not thread-safe: for clients that run on
+/// the test's own thread.
 template <typename T = std::monostate>
 class said {
 public:
-    /// Returns a handler for one call. The handler may outlive this object.
+    /// Returns a handler for one call. The handler may live longer than this object.
     auto handler() {
         return [heard = heard_](const error_code& code, auto... value) {
             ++heard->times;
@@ -39,7 +40,7 @@ public:
     bool well() const { return done() && !code(); }
     bool failed(const auto& with) const { return done() && code() == with; }
 
-    /// Returns the value. Throws `std::bad_optional_access` if there is none.
+    /// Returns the value of the call. Throws `std::bad_optional_access` if there is no value.
     T& value() const { return heard_->value.value(); }
     T take() { return std::move(value()); }
 

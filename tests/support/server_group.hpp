@@ -15,11 +15,11 @@
 
 namespace holdfast::support {
 
-/// Sends a command. Throws `std::runtime_error` if the reply is an error.
+/// Sends a command and returns the reply. Throws `std::runtime_error` if the reply is an error.
 redis::reply require_answer(redis_server&, const std::vector<std::string>& words);
 
-/// Servers of a test's topology. They find each other by the ports that they announce: their own,
-/// or those of a partition.
+/// Servers of a topology in a test. The servers find each other by the ports that they announce.
+/// These are their own ports, or the ports of a partition.
 class server_group {
 public:
     struct options {
@@ -33,18 +33,20 @@ public:
 
     server_group(server_binary, options);
 
-    /// Reserves the ports of a server. All servers reserve first, because each must know the ports
-    /// of the others. Returns the server's own port.
+    /// Reserves the ports of a server, and returns the server's own port. Reserve for all servers
+    /// before starting them, because each server must know the ports of the others.
     std::uint16_t reserve(bool in_cluster);
-    /// Starts the next server. The group's arguments follow `arguments`.
+    /// Starts the next server. Its command line has `arguments` and then the arguments of the
+    /// group.
     redis_server& start(std::vector<std::string> arguments, const std::string& nodes = {});
 
     std::size_t size() const { return servers_.size(); }
     redis_server& operator[](std::size_t which) { return *servers_.at(which); }
     std::size_t index_of(const redis_server&) const;
     std::vector<redis_server*> all();
-    std::vector<redis_server*> up();       ///< the servers for which `is_up` is true
-    bool is_up(const redis_server&) const; ///< neither stopped, nor paused, nor cut off
+    std::vector<redis_server*> up(); ///< all servers for which `is_up` is true
+    /// whether the server is neither stopped, paused nor cut off
+    bool is_up(const redis_server&) const;
 
     std::uint16_t port_of(std::size_t which) const { return places_[which].announced; }
     std::uint16_t bus_port_of(std::size_t which) const { return places_[which].announced_bus; }
@@ -54,7 +56,7 @@ public:
 
     void cut(const std::vector<redis_server*>& side, partition::clients);
     void heal();
-    void revive(); ///< heals, resumes, starts, and sets clocks right
+    void revive(); ///< ends the cut, resumes and starts all servers, and sets their clocks right
 
 private:
     struct place {

@@ -26,26 +26,27 @@ namespace holdfast::support {
 namespace fs = std::filesystem;
 namespace {
 
-// enough for a JVM beside sanitizers on a busy machine
+// enough for a JVM on a busy machine, with tests under sanitizers at the same time
 constexpr std::chrono::seconds ready_patience{60};
 constexpr std::chrono::milliseconds ready_poll{2};
 
-/// Executes the program. Between fork and exec nothing may be allocated, because another thread may
-/// hold the allocator's lock.
+/// Executes the program. Allocates no memory, because this code runs between fork and exec, and
+/// another thread may have held the allocator's lock at the fork.
 [[noreturn]] void turn_into(char** arguments, char** environment, int output, pid_t parent) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
-        _exit(127); // the parent ended before the call of prctl()
+        _exit(127); // the parent ended before prctl() was called
     dup2(output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);
-    // Closes all other descriptors. Otherwise each started program would keep Asio's sockets open,
-    // and their peers would not notice when the test closes them.
+    // Close all other descriptors. Otherwise the started program would keep Asio's sockets open,
+    // and the peers would not notice when the test closes them.
     close_range(STDERR_FILENO + 1, ~0U, 0);
     execvpe(arguments[0], arguments, environment);
     _exit(127);
 }
 
-/// Returns the wanted variables, and those of our environment that have other names.
+/// Returns the environment for the program: the wanted variables, and all variables of this process
+/// with other names.
 std::vector<std::string> with_ours(const std::vector<std::string>& wanted) {
     std::vector<std::string> all = wanted;
     for (char** variable = environ; *variable != nullptr; ++variable) {
@@ -174,7 +175,7 @@ void server_process::pause() {
         return;
     is_paused_ = true;
     kill(pid_, SIGSTOP);
-    // Wait until the process has stopped, because it may answer until then.
+    // Wait until the process has really stopped, because it may still answer before.
     waitpid(pid_, nullptr, WUNTRACED);
 }
 

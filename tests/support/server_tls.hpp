@@ -11,11 +11,11 @@
 
 namespace holdfast::support {
 
-/// Certificate that several servers share, with the options to use it.
+/// Certificate that several servers share, and the options to use it.
 class server_tls {
 public:
-    /// The servers trust each other, and servers of the other authority in that file. Authorities
-    /// are distinguished by their names.
+    /// The servers trust their own authority and the authority in the file `other_authority`. The
+    /// two authorities must have different names.
     explicit server_tls(std::string name, const std::string& other_authority = {})
         : authority_{std::move(name)} {
         std::ofstream all{trusted_};
@@ -24,7 +24,7 @@ public:
                 all << std::ifstream{each}.rdbuf();
     }
 
-    /// Returns the options of the command line.
+    /// Returns the TLS options for the command line of a server.
     std::vector<std::string> arguments() const {
         return {"--tls-cert-file",    own_.certificate_file,
                 "--tls-key-file",     own_.key_file,
@@ -32,7 +32,7 @@ public:
                 "--tls-auth-clients", "no"};
     }
 
-    /// Returns the lines of a configuration file.
+    /// Returns the TLS lines for the configuration file of a server.
     std::string lines() const {
         std::string text;
         const std::vector<std::string> words = arguments();
@@ -41,13 +41,14 @@ public:
         return text;
     }
 
-    /// Returns the authority that a client must trust.
+    /// Returns the file of the authority that a client must trust.
     std::string ca_file() const { return authority_.file(); }
 
 private:
     authority authority_;
     identity own_ = authority_.issue("server");
-    const std::string trusted_ = authority_.file() + ".all"; // removed with the authority's folder
+    // file in the authority's folder, which is removed with the folder
+    const std::string trusted_ = authority_.file() + ".all";
 };
 
 } // namespace holdfast::support

@@ -8,9 +8,9 @@
 
 namespace holdfast::support {
 
-/// Returns servers that several tests share, because making them takes seconds. The servers are
-/// restored, or made if there are none. If a test has left them in a state that cannot be restored,
-/// new ones are made.
+/// Returns a topology that several tests share, because making its servers takes seconds. Restores
+/// an existing topology, or makes a new topology if there is none. Also makes a new topology if the
+/// old servers cannot be restored.
 template <typename Topology>
 Topology& restored_or_new(std::unique_ptr<Topology>& kept, const server_binary& which,
                           const typename Topology::options& how) {

@@ -14,7 +14,8 @@
 
 namespace holdfast::support {
 
-/// Thread safety: `now` and `shift` from anywhere; all else on the executor.
+/// Real clock that a test can move forward. Thread safety: any thread may call `now` and `shift`;
+/// call all other members on the executor.
 class shifted_clock final : public clock {
 public:
     explicit shifted_clock(asio::any_io_executor executor)
@@ -26,8 +27,8 @@ public:
         return std::make_unique<shifted_alarm>(*this, real_.make_alarm());
     }
 
-    /// Moves the clock forward at once. All sleepers wake, even if they are not due. An alarm may
-    /// wake early; its sleeper then sleeps again.
+    /// Moves the clock forward at once. Wakes all sleepers, even if their time has not come. An
+    /// alarm may wake early; the sleeper then sleeps again.
     void shift(duration by) {
         ahead_ = ahead_.load() + by;
         asio::post(executor_, [awake = awake_] {

@@ -24,12 +24,12 @@ namespace holdfast::sim {
 
 class sim_clock final : public clock {
 public:
-    /// Does not start at zero, which some wire formats read as "no time".
+    /// The clock does not start at zero, because some wire formats use zero for "no time".
     explicit sim_clock(asio::io_context& io, time_point start = time_point{std::chrono::hours{24}})
         : io_{io}
         , now_{start} {}
 
-    /// Cancels all sleepers, because a coroutine and the alarm in its frame would keep each other
+    /// Cancels all sleepers. Otherwise a coroutine and the alarm in its frame would keep each other
     /// alive.
     ~sim_clock() override {
         while (!sleepers_.empty())
@@ -39,7 +39,7 @@ public:
     time_point now() const noexcept override { return now_; }
     std::unique_ptr<alarm> make_alarm() override { return std::make_unique<sim_alarm>(*this); }
 
-    /// Runs everything that is ready, jumps to the next alarm, and repeats until `end`.
+    /// Runs all ready tasks, then jumps to the next alarm. Repeats this until `end`.
     void run_until(time_point end) {
         do
             run_ready();
@@ -48,11 +48,11 @@ public:
     }
     void run_for(duration length) { run_until(now_ + length); }
 
-    /// Lets time pass while nothing runs, as in a process that is stopped.
+    /// Lets time pass while no task runs, as in a stopped process.
     void stand_still(duration length) { move_to(now_ + length); }
 
-    /// Runs until no alarm is set, or only alarms that never fire, but at most for `limit`. Returns
-    /// whether it got so far. The clock stays at the time of the last alarm.
+    /// Runs until no alarm is set that will ever fire, but at most for `limit`. Returns false if
+    /// `limit` was reached first. The clock stays at the time of the last alarm.
     bool run_until_idle(duration limit = std::chrono::hours{24}) {
         const time_point end = now_ + limit;
         do
@@ -61,13 +61,13 @@ public:
         return sleepers_.empty() || sleepers_.begin()->first == time_point::max();
     }
 
-    /// Lets time pass while nothing runs, as if a handler blocked the executor.
+    /// Lets time pass while no task runs, as if a handler blocked the executor.
     void block_for(duration length) { move_to(now_ + length); }
 
-    // The following functions do the same step by step, for a test that checks the state between
-    // two steps.
+    // The next functions do the same in single steps, for a test that checks the state between two
+    // steps.
 
-    /// Runs one ready task. Returns false if there is none.
+    /// Runs one ready task. Returns false if no task is ready.
     bool step() {
         io_.restart();
         if (io_.poll_one() == 0)
@@ -77,8 +77,8 @@ public:
         return true;
     }
 
-    /// Call when nothing is ready. Moves to the next alarm and wakes its sleeper. Returns false if
-    /// no alarm is set until `end`.
+    /// Moves the clock to the next alarm and wakes the sleeper. Call it when no task is ready.
+    /// Returns false if no alarm is set for `end` or earlier.
     bool jump_to_next(time_point end) {
         const auto next = sleepers_.begin();
         if (next == sleepers_.end() || next->first > end || next->first == time_point::max())
@@ -88,7 +88,7 @@ public:
         return true;
     }
 
-    /// Returns the number of sleepers, including those that sleep for ever.
+    /// Returns the number of sleepers, including sleepers without a wake-up time.
     std::size_t sleepers() const noexcept { return sleepers_.size(); }
 
 private:
@@ -110,7 +110,7 @@ private:
             };
             co_await asio::async_initiate<const asio::use_awaitable_t<>, void()>(
                 fall_asleep, asio::use_awaitable);
-            rung_ = false; // the waking coroutine has seen all rings until now
+            rung_ = false; // the coroutine that wakes now has handled all earlier rings
         }
 
         void ring() noexcept override {
@@ -123,7 +123,7 @@ private:
         void forget_sleeper() { (void)take_sleeper(); }
 
     private:
-        // Swap it, never assign it: in Boost 1.81 its move assignment recurses without end.
+        // Call swap, do not assign: the move assignment of Boost 1.81 recurses without end.
         using sleeper = asio::any_completion_handler<void()>;
 
         sleeper take_sleeper() {
@@ -133,10 +133,12 @@ private:
             return taken;
         }
 
-        // not used while nothing sleeps here, because the clock may have been destroyed
+        // used only while a sleeper waits, because the clock may be destroyed earlier than this
+        // alarm
         sim_clock& clock_;
         sleeper sleeper_;
-        std::multimap<time_point, sim_alarm*>::iterator entry_; // valid while there is a sleeper
+        // position in the clock's list; valid while a sleeper waits
+        std::multimap<time_point, sim_alarm*>::iterator entry_;
         bool rung_ = false;
     };
 
@@ -150,12 +152,14 @@ private:
             steps_ = 0;
     }
 
-    static constexpr std::size_t steps_max = 10'000'000; // at one instant
+    // maximum number of tasks at one time of the clock
+    static constexpr std::size_t steps_max = 10'000'000;
 
     asio::io_context& io_;
     time_point now_;
     std::size_t steps_ = 0;
-    std::multimap<time_point, sim_alarm*> sleepers_; // at equal times, in the order of arrival
+    // sleepers by time; at equal times in the order of arrival
+    std::multimap<time_point, sim_alarm*> sleepers_;
 };
 
 } // namespace holdfast::sim

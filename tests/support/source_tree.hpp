@@ -8,8 +8,9 @@
 
 namespace holdfast::support {
 
-/// Returns `path` below the root of the sources: $HOLDFAST_SOURCE_DIR, or the nearest folder above
-/// this program, or above the working directory, that contains it. Throws `std::runtime_error`.
+/// Returns the path of a source file. `path` is relative to the root of the sources. The root is
+/// $HOLDFAST_SOURCE_DIR, or the nearest folder above this program or above the working directory
+/// that contains `path`. Throws `std::runtime_error`.
 std::filesystem::path source_file(std::string_view path);
 
 } // namespace holdfast::support

@@ -9,8 +9,8 @@
 namespace holdfast::support {
 namespace {
 
-/// Initializes the client library once. The library makes the process ignore SIGPIPE; this restores
-/// the setting, because tests check that holdfast does not change it.
+/// Initialises the client library once. The library makes the process ignore SIGPIPE. This function
+/// restores the setting, because tests check that holdfast does not change it.
 void begin_once() {
     static std::once_flag once;
     std::call_once(once, [] {
@@ -48,7 +48,7 @@ sql_connection::rows sql_connection::run(const std::string& statement) {
     if (mysql_real_query(on, statement.data(), statement.size()) != 0)
         throw sql_error{mysql_errno(on), mysql_error(on)};
     const std::unique_ptr<MYSQL_RES, frees_result> result{mysql_store_result(on)};
-    if (mysql_errno(on) != 0) // a SELECT may fail in the middle
+    if (mysql_errno(on) != 0) // a SELECT may fail after some rows
         throw sql_error{mysql_errno(on), mysql_error(on)};
     rows all;
     while (result != nullptr) {

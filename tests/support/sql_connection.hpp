@@ -18,11 +18,11 @@ struct sql_error : std::runtime_error {
     sql_error(unsigned number, const std::string& text)
         : std::runtime_error{std::to_string(number) + ": " + text}
         , code{number} {}
-    unsigned code; ///< for example 1205
+    unsigned code; ///< error number of the server, for example 1205
 };
 
-/// Session with MariaDB or MySQL by blocking calls, as an operator uses it. For what a test does
-/// without the library.
+/// Session with MariaDB or MySQL. It uses blocking calls and does not use holdfast. Tests use it in
+/// the role of an operator.
 class sql_connection {
 public:
     using row = std::vector<std::optional<std::string>>;
@@ -32,20 +32,22 @@ public:
         std::string user = "root";
         std::string password{};
         std::string schema{};
-        bool counts_matched_rows = false; ///< CLIENT_FOUND_ROWS
+        /// make `changed` return matched rows (CLIENT_FOUND_ROWS)
+        bool counts_matched_rows = false;
     };
 
-    /// Throws `sql_error`, also if no server listens (2002).
+    /// Connects. Throws `sql_error`, with code 2002 if no server listens.
     sql_connection(const std::filesystem::path& socket, const login&);
 
-    /// Runs a statement. Returns the selected rows; empty for other statements. Throws `sql_error`.
+    /// Runs a statement. Returns the selected rows, or no rows for other statements. Throws
+    /// `sql_error`.
     rows run(const std::string& statement);
-    /// Returns the first value of the first row; "" for NULL or if there is no row.
+    /// Returns the first value of the first row. Returns "" for NULL, or if there is no row.
     std::string value(const std::string& statement);
 
-    std::uint64_t changed() const;   ///< rows changed by the last statement
-    std::uint64_t insert_id() const; ///< of the last statement
-    std::uint64_t id() const;        ///< as KILL takes it
+    std::uint64_t changed() const;   ///< number of rows that the last statement changed
+    std::uint64_t insert_id() const; ///< insert id of the last statement
+    std::uint64_t id() const;        ///< id of this session, for KILL
 
 private:
     struct closes {

@@ -38,10 +38,10 @@ struct connection {
         server.close(ignored);
     }
     socket client, server;
-    std::string held;     ///< requests that are held back
-    bool is_ear = false;  ///< it has subscribed to a channel
-    bool is_lost = false; ///< it carries nothing any more
-    bool is_deaf = false; ///< the next reply of the server will be lost
+    std::string held;     ///< requests that are held back for now
+    bool is_ear = false;  ///< whether the connection has subscribed to a channel
+    bool is_lost = false; ///< whether the connection carries no bytes any more
+    bool is_deaf = false; ///< whether the next reply of the server will be lost
 };
 using shared_connection = std::shared_ptr<connection>;
 
@@ -89,12 +89,14 @@ public:
         std::size_t bytes_left;
     };
     std::optional<cut> cut_to_come;
-    std::string answer_to_lose; ///< to a request that contains this text; empty for none
+    /// lose the reply to a request that contains this text; empty: none
+    std::string answer_to_lose;
     bool is_silent = false;
     bool holds_back = false;
 
 private:
-    // Each ends with an exception when the socket that it reads from is closed.
+    // Coroutines that carry bytes. Each ends with an exception when the socket that it reads from
+    // is closed.
     static asio::awaitable<void> accept(std::shared_ptr<state> self);
     static asio::awaitable<void> carry(std::shared_ptr<state> self, shared_connection, way);
     void pass_on(const shared_connection&);
@@ -128,7 +130,8 @@ void stream_proxy::state::pass_on(const shared_connection& both) {
         asio::co_spawn(io_, carry(shared_from_this(), both, each),
                        [self = shared_from_this(), both](const std::exception_ptr&) {
                            if (!both->held.empty())
-                               // held requests are delivered even if nothing waits for the reply
+                               // deliver held requests even if the client does not wait for the
+                               // reply
                                return;
                            both->close();
                            self->open_.erase(both);
@@ -172,8 +175,8 @@ asio::awaitable<void> stream_proxy::state::carry(std::shared_ptr<state> self,
             continue;
         }
         const std::size_t passed = self->bytes_before_cut(where, count);
-        // Before the remaining bytes of this connection are discarded, so that no other connection
-        // is cut too.
+        // Do this before the remaining bytes of this connection are dropped, so that no other
+        // connection is cut too.
         const bool ends_here = self->cut_to_come && self->cut_to_come->where == where &&
                                self->cut_to_come->bytes_left == 0;
         if (ends_here)

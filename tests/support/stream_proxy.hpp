@@ -14,39 +14,39 @@ namespace holdfast::support {
 
 enum class way { requests, answers };
 
-/// Passes all bytes on in both directions, between its own unix socket and the server, unless it is
-/// told otherwise. The effect of a call is complete when the call returns. Thread safety: every
-/// member.
+/// Proxy between its own unix socket and the server. It passes all bytes on in both directions
+/// unless a test changes that. The effect of a call is complete when the call returns. Thread
+/// safety: any thread may call any member.
 class stream_proxy {
 public:
     /// Listens on `<server_socket>.proxy`. Throws `boost::system::system_error`.
     explicit stream_proxy(const std::string& server_socket);
-    /// Listens on `path`, for a server on that port of 127.0.0.1.
+    /// Listens on the unix socket `path`. The server listens on this port of 127.0.0.1.
     stream_proxy(const std::string& path, std::uint16_t server_port);
     stream_proxy(const stream_proxy&) = delete;
     ~stream_proxy();
 
     std::string socket_path() const;
 
-    /// Passes this many more bytes in that direction, over all connections. Then closes, on both
-    /// sides, the connection that carried the last of them. Works once.
+    /// Passes `bytes` more bytes in this direction, counted over all connections. Then closes both
+    /// sides of the connection that carried the last byte. One call causes one cut.
     void cut_after(way, std::size_t bytes);
-    bool is_cut() const; ///< whether the last ordered cut has happened
+    bool is_cut() const; ///< whether the last requested cut has happened
 
-    /// Delivers the next request that contains `text` to the server, but loses its reply and breaks
+    /// Passes the next request that contains `text` to the server. Then drops the reply and closes
     /// the connection.
     void lose_answer_to(std::string text);
 
-    /// Makes all present connections stay open but carry nothing, as if their other ends had
+    /// Makes all existing connections stay open but carry no bytes, as if the other ends had
     /// vanished.
     void lose_all();
-    void lose_ears(); ///< only connections that have subscribed to a channel
+    void lose_ears(); ///< does the same, but only for connections with a subscription
 
-    /// If set, new connections are accepted and carry nothing.
+    /// Accepts new connections but carries no bytes on them, if true.
     void be_silent(bool);
 
-    /// Holds requests back until `let_go`. Then they arrive, even if their client has closed the
-    /// connection.
+    /// Holds requests back until `let_go` is called. The requests then reach the server, even if
+    /// their client has closed the connection.
     void hold_back();
     void let_go();
     std::size_t bytes_held() const;

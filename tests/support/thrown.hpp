@@ -11,7 +11,8 @@
 
 namespace holdfast::support {
 
-/// The exception of a call; an empty code if there was none.
+/// Error code and text of the exception that a call threw. The code is empty if the call threw
+/// nothing.
 struct thrown {
     error_code code;
     std::string text;
@@ -27,7 +28,7 @@ thrown thrown_by(Call call) {
     }
 }
 
-/// Returns the exception of a coroutine that has ended.
+/// Returns the error of a coroutine that has ended.
 inline thrown thrown_of(const std::exception_ptr& failed) {
     return thrown_by([&failed] {
         if (failed)

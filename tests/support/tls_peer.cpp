@@ -29,7 +29,7 @@ tls_peer::tls_peer(const identity& own, const options& how) {
     ERR_clear_error();
     const std::unique_ptr<SSL_CTX, frees> made{SSL_CTX_new(TLS_server_method())};
     SSL_CTX* const context = made.get();
-    // Old TLS versions need algorithms that a system may have disabled.
+    // Old TLS versions need algorithms that the system may forbid at a higher security level.
     SSL_CTX_set_security_level(context, 0);
     agree(SSL_CTX_set_min_proto_version(context, 0) == 1);
     agree(SSL_CTX_set_max_proto_version(context, how.version_max) == 1);

@@ -12,31 +12,33 @@ struct ssl_st;
 
 namespace holdfast::support {
 
-/// Server end of one TLS connection, in memory.
+/// Server end of one TLS connection. It works in memory, without a socket.
 class tls_peer {
 public:
     struct options {
-        int version_max = 0;        ///< for example TLS1_2_VERSION; 0 for the newest
-        std::string clients_from{}; ///< file of an authority; if set, clients need a certificate
-                                    ///< from it
+        /// newest allowed version, for example TLS1_2_VERSION; 0: no limit
+        int version_max = 0;
+        /// file of an authority; if set, clients need a certificate of this authority
+        std::string clients_from{};
     };
 
     tls_peer(const identity& own, const options&);
     explicit tls_peer(const identity& own)
         : tls_peer{own, options{}} {}
 
-    /// Processes received bytes. Returns the bytes that TLS itself must send.
+    /// Processes received bytes. Returns the bytes that TLS must send in reply.
     std::string take(std::string_view bytes);
 
     std::string say(std::string_view text);
     std::string say_goodbye();
-    std::string ask_for_new_keys(); ///< on both sides; TLS 1.3
+    /// returns bytes that ask the client to change the keys of both sides; TLS 1.3
+    std::string ask_for_new_keys();
 
     std::string heard;
-    std::string refused; ///< why the connection failed, in OpenSSL's words
+    std::string refused; ///< why the connection failed, as OpenSSL reports it
     bool heard_goodbye() const;
     bool established() const;
-    std::string name_asked_for() const; ///< SNI; empty if there is none
+    std::string name_asked_for() const; ///< host name that the client sent (SNI); empty: none
 
 private:
     struct frees {

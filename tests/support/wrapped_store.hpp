@@ -12,7 +12,8 @@
 
 namespace holdfast::support {
 
-/// Passes all calls on. A derived class changes some of them.
+/// Lock store that passes all calls on to another lock store. A derived class changes some of the
+/// calls.
 class wrapped_locks : public lock_store {
 public:
     explicit wrapped_locks(lock_store& real)
@@ -41,8 +42,8 @@ private:
     lock_store& real_;
 };
 
-/// Store in which `Locks` wraps the real locks. `Locks` is constructed from the real locks and
-/// `more`.
+/// Store that wraps the locks of another store in `Locks`. The arguments of the constructor of
+/// `Locks` are the real locks and `more`.
 template <typename Locks>
 class wrapped_store final : public store {
 public:

@@ -26,7 +26,7 @@ zookeeper_ensemble::zookeeper_ensemble(const server_binary& which, const options
         each.number = static_cast<std::uint16_t>(i + 1);
         each.port = places_[i].client.number();
         each.lines = lines_for(i, how);
-        // Makes elections and connection attempts repeat soon.
+        // Short intervals, so that elections and connection attempts are repeated soon.
         each.properties = {"-Dzookeeper.fastleader.maxNotificationInterval=500",
                            "-Dzookeeper.cnxTimeout=500"};
         each.properties.insert(each.properties.end(), how.properties.begin(), how.properties.end());
@@ -58,7 +58,8 @@ std::string zookeeper_ensemble::as_seen_by(std::size_t who, std::size_t whom) {
     return address_of(quorum) + ":" + std::to_string(election);
 }
 
-/// Replaces the address that A sends to B by the port that leads from B to A.
+/// Replaces addresses in the messages between servers. When A sends its address to B, B gets the
+/// port that leads from B to A.
 void zookeeper_ensemble::translate() {
     for (const election_way& there : elections_)
         for (const election_way& back : elections_)

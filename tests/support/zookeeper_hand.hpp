@@ -19,7 +19,8 @@
 
 namespace holdfast::support {
 
-/// One session. Each call returns when it is done. Thread safety: one caller at a time.
+/// One ZooKeeper session that a test uses directly. Each call returns when it is done. Thread
+/// safety: one caller at a time.
 class zookeeper_hand {
     template <typename Work>
     auto done(Work work) {
@@ -70,7 +71,7 @@ public:
             co_return got == zookeeper::session::removal::removed;
         });
     }
-    /// Creates a node, and the nodes above it if they are missing.
+    /// Creates a node, and the missing nodes above it.
     std::string make(const std::string& path, zookeeper::node_mode mode,
                      const std::string& data = {}) {
         zookeeper::session::creation got = create(path, mode, data);

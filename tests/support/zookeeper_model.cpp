@@ -28,7 +28,7 @@ bool is_ephemeral(node_mode mode) {
 /// Owner that a server reports for container nodes.
 constexpr std::int64_t container_mark = std::numeric_limits<std::int64_t>::min();
 
-/// Formats a number as the server does.
+/// Formats the number of a sequential node in the server's form.
 std::string ten_digits(std::int64_t number) {
     char text[32];
     std::snprintf(text, sizeof text, "%010d", static_cast<int>(number));

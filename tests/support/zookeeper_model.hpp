@@ -23,22 +23,25 @@
 
 namespace holdfast::support {
 
-/// What happens to one request.
+/// Faults that one request meets.
 struct zookeeper_fate {
-    bool unsent = false; ///< the server cannot be reached
+    bool unsent = false; ///< the server is not reachable
     bool answer_lost =
-        false;         ///< it is carried out; the connection is lost, and the session continues
-    bool lost = false; ///< the same, but the request never arrived
+        /// the request is carried out; then the connection is lost, and the session continues
+        false;
+    /// the request never arrives; the connection is lost, and the session continues
+    bool lost = false;
     std::optional<store_errc> refused{};
 };
 
 struct zookeeper_call {
-    std::string_view verb; ///< "create", "create_and_list", "list", "get", "set", "remove", …
+    /// kind of the request: "create", "create_and_list", "list", "get", "set", "remove", …
+    std::string_view verb;
     std::string_view path;
 };
 
-/// Thread safety: any thread may call the model. Members of a session may be called only on its
-/// executor.
+/// Model of a ZooKeeper ensemble in memory. Thread safety: any thread may call the model. Call the
+/// members of a session only on the session's executor.
 class zookeeper_model {
 public:
     using fault_function = std::function<zookeeper_fate(const zookeeper_call&)>;
@@ -53,31 +56,34 @@ public:
     zookeeper_model(const zookeeper_model&) = delete;
     ~zookeeper_model();
 
-    /// Makes the session of one client. It opens with the first request.
+    /// Makes the session of one client. The first request opens the session.
     std::unique_ptr<zookeeper::session> connect(const store_context&, fault_function = {},
                                                 duration timeout = std::chrono::seconds{10});
 
-    // Actions of other clients or operators.
+    // Actions in the role of other clients or of operators.
 
     static constexpr std::int64_t strangers_session = 0x57;
-    /// Creates a node, and the nodes above it. Returns its path; a sequential node has its number
-    /// at the end.
+    /// Creates a node, and the missing nodes above it. Returns the path of the node. The path of a
+    /// sequential node ends with its number.
     std::string make(std::string path, zookeeper::node_mode,
                      std::int64_t session = strangers_session, std::string data = {});
     bool erase(const std::string& path);
     std::optional<zookeeper::node_data> at(const std::string& path);
-    std::vector<std::string> children(const std::string& path); ///< in the order of the map
+    /// names of the children, in the order of the model's map
+    std::vector<std::string> children(const std::string& path);
     void set_next_number(const std::string& path, std::int64_t);
-    void erase_if_empty(const std::string& path); ///< as the server does with containers, once a
-                                                  ///< minute
+    /// does what a server does with containers once a minute
+    void erase_if_empty(const std::string& path);
 
-    void end_session(std::int64_t);       ///< removes its nodes and notifies its client
-    void set_servers(zookeeper::survey);  ///< the servers as clients see them; none at first
-    void cut(std::int64_t);               ///< its connection; the next request resumes the session
-    std::vector<std::int64_t> sessions(); ///< open sessions
+    /// ends a session: deletes its nodes and notifies its client
+    void end_session(std::int64_t);
+    void set_servers(zookeeper::survey); ///< sets the servers that clients see; initially none
+    /// cuts the connection of the session; the next request resumes the session
+    void cut(std::int64_t);
+    std::vector<std::int64_t> sessions(); ///< ids of the open sessions
 
     figures so_far();
-    std::size_t watches(); ///< watches that are set
+    std::size_t watches(); ///< number of watches that are set
 
 private:
     struct node {
@@ -89,11 +95,11 @@ private:
         std::string path;
         bool of_children;
         std::int64_t session;
-        std::function<void()> fire; ///< posts the callback
+        std::function<void()> fire; ///< function that posts the callback of the watch
     };
     class watch_handle;
 
-    // All of these need the mutex.
+    // Call the next functions with the mutex held.
     zookeeper::session::creation create(const zookeeper::new_node&, std::int64_t session);
     zookeeper::listing list(const std::string& path) const;
     std::optional<zookeeper::node_data> see(const std::string& path) const;

@@ -19,7 +19,7 @@ using zookeeper::session_state;
 
 namespace {
 
-/// Callback that may be called after its owner is gone; it then does nothing.
+/// Callback that may be called after its owner was destroyed. It does nothing then.
 using callback = std::shared_ptr<std::function<void()>>;
 
 std::function<void()> posting(const asio::any_io_executor& to, const callback& what) {
@@ -223,7 +223,7 @@ public:
         model_.sessions_.erase(id_);
     }
 
-    // For the model, which calls these under its mutex.
+    // The model calls these functions with its mutex held.
 
     void end_soon() {
         tell_soon([](model_session& me) {
@@ -257,7 +257,7 @@ private:
         tell(session_news::suspended);
     }
 
-    /// Opens a new session, or resumes the same one. On a resume, every watch fires.
+    /// Opens a new session, or resumes the old session. On a resume, every watch fires.
     void connect() {
         if (std::exchange(connected_, true))
             return;
@@ -317,7 +317,7 @@ private:
     clock& time_;
     const fault_function faults_;
     const duration timeout_;
-    /// false when this object is destroyed
+    /// becomes false when this object is destroyed
     const std::shared_ptr<bool> here_ = std::make_shared<bool>(true);
     std::int64_t id_ = 0;
     bool connected_ = false;

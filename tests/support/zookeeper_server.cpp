@@ -12,8 +12,8 @@ namespace holdfast::support {
 namespace fs = std::filesystem;
 namespace {
 
-/// Debian's zookeeper.jar does not name these in its manifest. TLS needs most of them; slf4j-simple
-/// writes the log.
+/// Class path for Debian. The manifest of Debian's zookeeper.jar does not name these libraries. TLS
+/// needs most of them; slf4j-simple writes the log.
 constexpr const char* debians_classes =
     "/usr/share/java/zookeeper.jar:/usr/share/java/netty-codec.jar:"
     "/usr/share/java/netty-resolver.jar:/usr/share/java/netty-transport-native-unix-common.jar:"
@@ -25,7 +25,7 @@ std::string text_of(const std::string& file) {
     return all.str();
 }
 
-/// Returns the mode from an answer to "srvr".
+/// Returns the mode of the server from a reply to "srvr".
 std::string mode_of(const std::string& answer) {
     constexpr std::string_view before = "Mode: ";
     const std::size_t at = answer.find(before);
@@ -95,8 +95,8 @@ std::string zookeeper_server::tls_lines() const {
            "\nssl.clientAuth=" + how_.client_certificates + "\n";
 }
 
-/// Returns a command line for little memory and a quick start: no optimizing compiler, and a
-/// garbage collector with one thread.
+/// Returns a command line that saves memory and starts quickly: without the optimising compiler,
+/// and with a single-threaded garbage collector.
 std::vector<std::string> zookeeper_server::command_line() const {
     const char* const java = std::getenv("HOLDFAST_JAVA");
     std::vector<std::string> words{java != nullptr ? java : "java",
@@ -139,11 +139,11 @@ void zookeeper_server::restart_empty() {
     if (how_.number == 0)
         return start();
     process_.write("data/myid", std::to_string(how_.number) + "\n");
-    launch(); // it serves when enough servers of the ensemble run
+    launch(); // the server serves only when enough servers of the ensemble run
 }
 
-/// Asks with a short timeout, because a server that is starting accepts some connections and then
-/// forgets them.
+/// Sends a four-letter word with a short timeout. A starting server accepts some connections and
+/// then never answers them.
 std::string zookeeper_server::ask_soon(const std::string& four_letters) const {
     constexpr std::chrono::milliseconds soon{50};
     return words_at(port_, four_letters, soon);

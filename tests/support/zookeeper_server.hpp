@@ -16,66 +16,74 @@
 
 namespace holdfast::support {
 
-/// Returns the server of the distribution's package, or HOLDFAST_ZOOKEEPER. Each path is a class
-/// path.
+/// Returns HOLDFAST_ZOOKEEPER, or the server of the distribution's package. The path in the result
+/// is a class path.
 server_binary zookeeper();
 
-/// Returns the servers that were downloaded: HOLDFAST_NEWER_ZOOKEEPERS ("zookeeper-3.9.4=<class
-/// path>;…"). May be empty.
+/// Returns the downloaded servers from HOLDFAST_NEWER_ZOOKEEPERS ("zookeeper-3.9.4=<class
+/// path>;…"). The result may be empty.
 std::vector<server_binary> newer_zookeepers();
 
-/// Returns the distribution's server, then the others.
+/// Returns the server of `zookeeper()`, then the downloaded servers.
 std::vector<server_binary> zookeepers();
 
 class zookeeper_server {
 public:
     struct options {
-        /// A second port, for TLS, with a certificate of `authority`.
+        /// Listen on a second port for TLS, with a certificate of `authority`.
         bool tls = false;
-        /// Whether the server asks for the client's certificate, as `ssl.clientAuth`: none, want,
-        /// need.
+        /// Value of `ssl.clientAuth`: none, want or need. It says whether the server asks for the
+        /// client's certificate.
         std::string client_certificates = "none";
 
-        /// Tick of the server. Session timeouts are 2 to 20 ticks, and sessions expire at whole
+        /// Tick of the server. A session timeout has 2 to 20 ticks. Sessions expire only at whole
         /// ticks.
         std::chrono::milliseconds tick{200};
-        /// How often the server looks for empty containers. Its own default is a minute.
+        /// Interval at which the server looks for empty containers. The server's own default is a
+        /// minute.
         std::chrono::milliseconds container_check{60'000};
-        /// If false, no write waits for the disk. Nothing is lost if only the program ends.
+        /// If false, no write waits for the disk. If only the server process ends, no data are
+        /// lost.
         bool forces_to_disk = false;
 
-        std::vector<std::string> lines{};      ///< added to its configuration: `key=value`
-        std::vector<std::string> properties{}; ///< added to the JVM: `-Dzookeeper.skipACL=yes`
-        std::uint16_t number = 0;              ///< of an ensemble, with `server.N` in `lines`
+        std::vector<std::string> lines{}; ///< further lines of the configuration: `key=value`
+        /// further properties of the JVM: `-Dzookeeper.skipACL=yes`
+        std::vector<std::string> properties{};
+        /// number in an ensemble; `lines` then has `server.N` for each server
+        std::uint16_t number = 0;
 
-        // Zero for a free port. The caller reserves any other port.
+        // Port; zero: a free port. If a port is given, the caller has reserved it.
         std::uint16_t port = 0;
     };
 
-    /// Returns when the server serves. The server ends with the thread that makes this object.
+    /// Starts the server, and returns when it serves. The server ends with the thread that makes
+    /// this object.
     explicit zookeeper_server(const server_binary& which = zookeeper())
         : zookeeper_server{which, options{}} {}
     zookeeper_server(server_binary, options);
 
     void start();
-    void launch(); ///< like `start`, but returns when it answers, even if it does not serve yet
-    void stop() { process_.stop(); }   ///< at once, like kill -9
-    void restart();                    ///< same ports and data
-    void restart_empty();              ///< same ports, without data: its numbers start again
-    void pause() { process_.pause(); } ///< SIGSTOP: connections stay, no request is answered
+    void launch(); ///< starts the server; returns when it answers, even if it does not serve yet
+    void stop() { process_.stop(); } ///< kills the server, like kill -9
+    void restart();                  ///< restarts with the same ports and data
+    /// restarts with the same ports, without data: node numbers start again
+    void restart_empty();
+    void pause() { process_.pause(); } ///< sends SIGSTOP: connections stay open, but get no replies
     void resume() { process_.resume(); }
-    bool is_up() const { return process_.is_up(); } ///< false after `stop` or `pause`
+    /// whether the server runs; false after `stop` or `pause`
+    bool is_up() const { return process_.is_up(); }
 
-    /// Returns the answer to a command of four letters, for example "mntr". Empty if it does not
-    /// listen.
+    /// Returns the reply to a four-letter word, for example "mntr". Returns an empty text if the
+    /// server does not listen.
     std::string say(const std::string& four_letters) const;
-    /// Returns the answer to "mntr" without the `zk_` before each name: "packets_received",
-    /// "znode_count", "ephemerals_count", "watch_count", "num_alive_connections",
-    /// "outstanding_requests", …
+    /// Returns the values in the reply to "mntr", by name without the prefix `zk_`:
+    /// "packets_received", "znode_count", "ephemerals_count", "watch_count",
+    /// "num_alive_connections", "outstanding_requests", …
     std::map<std::string, std::string> figures() const;
-    /// Returns whether it serves requests: alone, or in an ensemble that has a leader.
+    /// Returns whether the server serves requests. It serves alone or in an ensemble with a leader.
     bool serves() const;
-    /// Returns "standalone", "leader", "follower" or "observer"; empty if it does not serve.
+    /// Returns "standalone", "leader", "follower" or "observer". Returns an empty text if the
+    /// server does not serve.
     std::string mode() const;
 
     const std::filesystem::path& folder() const { return process_.folder(); }
@@ -84,7 +92,7 @@ public:
     std::uint16_t tls_port() const { return tls_port_; }
     std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
     std::string url() const { return "zk://" + address(); }
-    std::string tls_url() const; ///< a client must trust `certificates().file()`
+    std::string tls_url() const; ///< URL for TLS; the client must trust `certificates().file()`
     const authority& certificates() const { return authority_.value(); }
     const std::string& label() const { return which_.label; }
 

@@ -10,8 +10,9 @@
 #include <dlfcn.h>
 #include <mysql.h>
 
-/// The functions of libmariadb that the component calls: result, name, parameters, arguments. If
-/// one is missing here, libmariadb is linked for it, and a test of the program reports that.
+/// Table of the libmariadb functions that this component calls: result, name, parameters,
+/// arguments. If the table lacks a function, the linker needs libmariadb itself; a test of the
+/// program detects that.
 #define HOLDFAST_FORWARDED(F)                                                                      \
     F(my_ulonglong, mysql_affected_rows, (MYSQL * my), (my))                                       \
     F(void, mysql_close, (MYSQL * my), (my))                                                       \
@@ -46,7 +47,7 @@
 namespace holdfast::mysql {
 namespace {
 
-// The soname, which names the version of the interface.
+// Soname of the library. It contains the version of the interface.
 constexpr const char* library = "libmariadb.so.3";
 constexpr const char* options_function = "mysql_optionsv";
 
@@ -114,13 +115,13 @@ HOLDFAST_FORWARDED(HOLDFAST_FORWARD)
 #undef HOLDFAST_FORWARD
 #undef HOLDFAST_FORWARDED
 
-/// Forwards one option value; attributes of the connection have two values.
+/// Forwards the value of an option. Options for connection attributes have two values.
 int mysql_optionsv(MYSQL* my, enum mysql_option option, ...) {
     static auto* const real = holdfast::mysql::function_in_library<decltype(mysql_optionsv)>(
         holdfast::mysql::options_function);
     va_list values;
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wvarargs" // the library chose that signature
+#pragma GCC diagnostic ignored "-Wvarargs" // the signature comes from libmariadb
     va_start(values, option);
 #pragma GCC diagnostic pop
     const void* const first = va_arg(values, const void*);

@@ -12,7 +12,7 @@ count_verdict counter_table::look(const counter_ask& want, duration memory) {
     if (want.kind == counter_kind::latch)
         return look_at_latch(want);
     const counter_answer* const before = requests_.find(want.name, want.request);
-    if (before) // a request that was taken back takes nothing any more
+    if (before) // after `take_back` the request takes nothing any more
         return {.said = before->done ? verdict::granted : verdict::busy};
     counter* const there = find(want.name);
     if (!there || there->value < want.amount)
@@ -38,7 +38,7 @@ change_verdict counter_table::take_back(const counter_ask& want, duration memory
     const bool was_taken = before && before->done;
     requests_.remember(want.name, want.request, {}, memory);
     counter* const there = find(want.name);
-    if (!was_taken || !there) // a deleted counter is not created again
+    if (!was_taken || !there) // do not create a deleted counter again
         return {};
     there->value = std::min(there->value + want.amount, counted_max);
     change_verdict given;
@@ -74,9 +74,9 @@ change_verdict counter_table::carry_out(const counter_change& what) {
     case counter_verb::set:
     case counter_verb::give_back:
     case counter_verb::set_lease:
-        break; // only for leased semaphores and rate limiters
+        break; // these changes exist only for leased semaphores and rate limiters
     }
-    return {}; // not reached
+    return {}; // not reached; the compiler needs a return
 }
 
 change_verdict counter_table::add(const counter_change& what, std::int64_t amount) {

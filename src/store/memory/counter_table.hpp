@@ -20,28 +20,31 @@ using remote::verdict;
 /// Outcome of a request to take from a counter.
 struct count_verdict {
     verdict said{};
-    std::optional<duration> left{}; ///< busy: time until the counter expires and is open
-    const char* other = nullptr;    ///< words for another kind that has the name
-    std::string refused{};          ///< rate limiter: why it can never be granted
+    std::optional<duration> left{}; ///< busy latch: time until it expires and is then open
+    const char* other = nullptr;    ///< words for the other kind that uses the name; null: none
+    std::string refused{};          ///< rate limiter: why the request can never be granted
 };
 
-/// Outcome of a change, or of giving back.
+/// Outcome of a change of a counter, or of a return of permits.
 struct change_verdict {
     bool late = false;
-    const char* other = nullptr; ///< words for another kind that has the name
+    const char* other = nullptr; ///< words for the other kind that uses the name; null: none
     counter_answer what{};
-    std::int64_t rings = 0; ///< permits that waiters can have now; latch: 1 if it is open now
-    std::string refused{};  ///< rate limiter: why it was not done
+    /// number of permits that waiters can get now; latch: 1 if it is open now
+    std::int64_t rings = 0;
+    std::string refused{}; ///< rate limiter: why the change was not made
 };
 
 /// Number that a server keeps, with its expiry.
 struct kept_number {
     std::int64_t value = 0;
-    microseconds ends_at = microseconds::max(); ///< it does not expire
+    /// expiry on the server's clock; maximum: no expiry
+    microseconds ends_at = microseconds::max();
 };
 
-/// Table of semaphores and latches: numbers under names, as Redisson keeps them. It also has the
-/// requests that were carried out. Thread safety: none; the server's mutex protects it.
+/// Table of semaphores and latches. For each name it stores a number, in the same way as Redisson.
+/// It also remembers the requests that were carried out. Thread safety: none; the server's mutex
+/// protects it.
 class counter_table {
 public:
     /// The clock must outlive this object.
@@ -49,23 +52,27 @@ public:
         : clock_{clock}
         , requests_{clock} {}
 
-    /// Takes the amount, or sees that the latch is open.
+    /// Takes the permits, or checks that the latch is open.
     count_verdict look(const counter_ask&, duration memory);
-    /// Gives back what that request may have taken. A late copy of the request then takes nothing.
+    /// Returns the permits that this request may have taken. Afterwards a delayed copy of the
+    /// request takes nothing.
     change_verdict take_back(const counter_ask&, duration memory);
     change_verdict change(const counter_change&, duration memory);
-    change_verdict carry_out(const counter_change&); ///< of a foreign program; not remembered
+    /// change by a foreign program; it is not remembered
+    change_verdict carry_out(const counter_change&);
 
-    std::optional<std::int64_t> value(const lock_name&) const; ///< empty: there is no such counter
+    /// number of the counter; empty: the counter does not exist
+    std::optional<std::int64_t> value(const lock_name&) const;
     std::vector<std::string> names() const;
     bool erase(const lock_name&);
-    /// Removes a counter and returns its number, which becomes the number of a leased semaphore.
-    /// Returns empty if there is no such counter.
+    /// Removes a counter and returns its number, which then becomes the number of a leased
+    /// semaphore. Returns an empty result if the counter does not exist.
     std::optional<kept_number> take_out(const lock_name&);
-    void put(const lock_name&, const kept_number&); ///< puts back a number
-    /// Returns the time until the counter expires. Empty: there is none, or it does not expire.
+    void put(const lock_name&, const kept_number&); ///< stores a number under the name again
+    /// Returns the time until the counter expires. Empty: the counter does not exist, or does not
+    /// expire.
     std::optional<duration> left(const lock_name&) const;
-    void clear(); ///< removes the remembered requests too
+    void clear(); ///< removes all counters and all remembered requests
     void become(const counter_table& other) {
         counters_ = other.counters_;
         requests_.become(other.requests_);

@@ -13,11 +13,12 @@
 
 namespace holdfast::memory {
 
-/// Subscription (`ear`). While it exists, it calls `heard` on its own executor for each release of
-/// `name` at the primary. It also calls `heard` after it has moved to another primary.
+/// Subscription of a waiter (`ear`). While the object exists, it calls `heard` on its own executor
+/// for each release of `name` at the primary. It also calls `heard` after it has moved to another
+/// primary.
 class ear {
 public:
-    /// `wanted` is the number of permits that the subscriber waits for; 0 for locks.
+    /// `wanted` is the number of permits that the subscriber needs; 0 for locks.
     ear(std::shared_ptr<link> way, lock_name name, asio::any_io_executor executor,
         std::function<void()> heard, std::int64_t wanted = 0)
         : way_{std::move(way)}
@@ -45,8 +46,8 @@ public:
         tell();
     }
 
-    /// Notifies the subscriber. Thread-safe. A notification still under way when this object is
-    /// destroyed is dropped.
+    /// Notifies the subscriber. Thread-safe. A notification that is still on its way when this
+    /// object is destroyed has no effect.
     void tell() const {
         asio::post(executor_, [weak = std::weak_ptr{heard_}] {
             if (const auto heard = weak.lock())

@@ -33,8 +33,8 @@ verdict_on_look fair_table::look(const ask& want, owners& told) {
             const waiter& next = waiting.front();
             answer.left = std::max<duration>(
                 duration{1}, std::chrono::floor<duration>(next.until - clock_.now()));
-            // Notify the next owner, since perhaps nobody did: a JVM that gives up just when it is
-            // notified notifies nobody.
+            // Notify the next owner, because perhaps nobody did. A JVM does not pass a notification
+            // on if it gives up at that moment.
             told.push_back(next.owner);
         }
     }
@@ -55,8 +55,8 @@ bool fair_table::release(const hold& what, owners& told) {
         std::erase_if(waiting, [&me](const waiter& each) { return each.owner == me; }) > 0;
     if (!waiting.empty())
         begin_turn(what.name, waiting.front(), was_first);
-    // Also notify if the lease of this hold had ended before: the next waiter may have asked during
-    // an earlier lease, and would sleep until its end.
+    // Notify also if the lease of this hold had already ended. The next waiter may know only the
+    // end of an earlier lease, and would sleep until that end.
     if (is_free(what.name) && (was_held || was_first || !waited))
         told = next(what.name);
     forget_if_empty(what.name);
@@ -106,8 +106,8 @@ std::vector<lock_waiter> fair_table::queued(const lock_name& name) const {
     return all;
 }
 
-/// Returns the index of the first waiter that counts or is `me`. One request removes one JVM at
-/// most, and no JVM whose turn has not begun.
+/// Returns the index of the first waiter that still counts or is `me`. One request removes at most
+/// one JVM, and only a JVM that is already the next in turn.
 std::size_t fair_table::first_in(const queue& waiting, const std::string& me) const {
     std::size_t i = 0;
     while (i < waiting.size() && waiting[i].owner != me && waiting[i].until <= clock_.now() &&
@@ -117,7 +117,7 @@ std::size_t fair_table::first_in(const queue& waiting, const std::string& me) co
 }
 
 /// Removes the first `count` waiters, and begins the turn of the next waiter. Does not begin the
-/// turn of `me`, whose request is being answered.
+/// turn of `me`, because the server is just answering the request of `me`.
 void fair_table::let_go(const lock_name& name, queue& waiting, std::size_t count,
                         const std::string& me) const {
     waiting.erase(waiting.begin(), waiting.begin() + static_cast<std::ptrdiff_t>(count));
@@ -138,15 +138,15 @@ void fair_table::take_place(queue& waiting, const ask& want, std::size_t first,
     const auto jvms = std::count_if(waiting.begin() + static_cast<std::ptrdiff_t>(first), mine,
                                     [](const waiter& each) { return !each.is_ours; });
     mine->lasts = want.outlasts;
-    // Computed anew, not from the old value. So a JVM that gives up takes no more than its own wait
-    // from it, and a removed JVM takes nothing.
+    // Calculate the time anew instead of changing the old value. A JVM that gives up then subtracts
+    // only its own wait, and a removed JVM subtracts nothing.
     mine->until = clock_.now() + want.outlasts + jvms * jvm_wait_;
 }
 
-/// Begins the turn of the next waiter. A JVM gets its whole wait, and never more than that after
-/// the lock becomes free. Redisson's sums may be too great: they contain the waits of all before,
-/// ours too, and less is subtracted when these leave. A holdfast client's place keeps at most the
-/// time that its request gave; the request added more for JVMs before it.
+/// Begins the turn of the next waiter. A JVM gets its whole wait from the time when the lock
+/// becomes free, but no more. Redisson's sums may be too large: they contain the waits of all
+/// earlier waiters, but less is subtracted when those leave. A holdfast client stays in the queue
+/// at most for the time in its request; the request added the time of the JVMs before it.
 void fair_table::begin_turn(const lock_name& name, waiter& next, bool is_new) const {
     const microseconds now = clock_.now();
     if (next.is_ours) {

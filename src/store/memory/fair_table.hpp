@@ -16,9 +16,9 @@
 
 namespace holdfast::memory {
 
-/// Queues of fair locks, as lock_fair.lua and release_fair.lua keep them. The holds are in the
-/// table of locks. A holdfast client's place lasts a while from its owner's last request. A JVM
-/// asks only after a notification, so its place lasts from the beginning of its turn. Thread
+/// Queues of fair locks, in the same form as in lock_fair.lua and release_fair.lua. The holds are
+/// in the table of locks. A holdfast client stays in the queue for some time after its owner's last
+/// request. A JVM sends no request until it is notified, so its time begins with its turn. Thread
 /// safety: none; the server's mutex protects it.
 class fair_table {
 public:
@@ -29,22 +29,24 @@ public:
         : clock_{clock}
         , locks_{locks} {}
 
-    /// Takes the lock as `exclusive_table::look` does, if it is the owner's turn. Adds to `told`
-    /// the owners to notify.
+    /// Takes the lock if it is the owner's turn; see `exclusive_table::look`. Adds the owners that
+    /// must be notified to `told`.
     verdict_on_look look(const ask&, owners& told);
 
-    /// Ends a hold or a wait. Returns false if the owner did not hold the lock.
+    /// Ends a hold or removes a waiter. Returns false if the owner did not hold the lock.
     bool release(const hold&, owners& told);
 
-    /// Returns the owners to notify when the lock is taken away from its holder.
+    /// Returns the owners to notify after the lock was taken away from its holder.
     owners next(const lock_name&) const;
-    owners waiting(const lock_name&) const;  ///< the next waiter first
-    owners counting(const lock_name&) const; ///< of these, holdfast's owners that have not expired
-    std::vector<lock_waiter> queued(const lock_name&) const; ///< all waiters, for people
+    owners waiting(const lock_name&) const; ///< all waiters, the next waiter first
+    /// waiters that are holdfast clients and have not expired
+    owners counting(const lock_name&) const;
+    std::vector<lock_waiter> queued(const lock_name&) const; ///< all waiters, for reports
 
-    // A JVM in the queue, with Redisson's arithmetic.
+    // Plays a JVM that asks for the lock or queues for it, with Redisson's arithmetic. Returns true
+    // if the JVM got the lock.
     bool stranger_takes_or_queues(const lock_name&, const std::string& owner, duration wait,
-                                  duration lease); ///< true: it has the lock
+                                  duration lease); ///< true: the JVM has the lock
     void stranger_leaves(const lock_name&, const std::string& owner, duration wait);
 
     void clear() {
@@ -64,7 +66,7 @@ private:
     struct waiter {
         std::string owner;
         microseconds until;
-        duration lasts; ///< time after its last request; a JVM: its whole wait
+        duration lasts; ///< time after the last request; for a JVM its whole wait
         bool is_ours;
     };
     using queue = std::deque<waiter>;
@@ -81,7 +83,7 @@ private:
     exclusive_table& locks_;
     std::map<std::string, queue> queues_;
     std::uint64_t changes_ = 0;
-    duration jvm_wait_ = std::chrono::minutes{5}; // Redisson's fairLockWaitTimeout
+    duration jvm_wait_ = std::chrono::minutes{5}; // Redisson's option fairLockWaitTimeout
 };
 
 } // namespace holdfast::memory

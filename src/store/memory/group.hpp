@@ -15,13 +15,13 @@
 
 namespace holdfast::memory {
 
-/// Group of machines. Thread safety: every member may be called from any thread.
+/// Group of machines: a primary and its replicas. Thread safety: any thread may call any member.
 class server::group {
 public:
     using machine = std::shared_ptr<state>;
     struct announcement {
         machine primary;
-        std::uint64_t term = 0; ///< grows with each announcement
+        std::uint64_t term = 0; ///< number that grows with each announcement of a primary
     };
     using listener = std::function<void(const announcement&)>;
 
@@ -29,9 +29,10 @@ public:
 
     machine primary() const;
     std::size_t primary_number() const;
-    machine at(std::size_t number) const; ///< throws `std::out_of_range`
+    /// throws `std::out_of_range` if there is no such machine
+    machine at(std::size_t number) const;
 
-    // See the members of `server` with these names.
+    // Functions with the same meaning as in `server`.
     void replicate(std::size_t count, duration lag);
     void keep_by_session(duration session_time);
     void set_lag(std::size_t replica, duration);
@@ -41,14 +42,16 @@ public:
     void announce(std::size_t);
     void restart_empty(std::size_t);
 
-    /// Returns whether there ever was a replica. If not, every write is confirmed at once.
+    /// Returns whether the group ever had a replica. Without replicas every write is confirmed at
+    /// once.
     bool has_replicas() const;
 
-    duration session_time() const; ///< zero: holds have their own leases
+    duration session_time() const; ///< length of a session; zero: holds have their own leases
 
     announcement last_announced() const;
 
-    std::uint64_t listen(listener); ///< called at each announcement; returns a number for forget()
+    /// registers a function that is called at each announcement; returns a number for forget()
+    std::uint64_t listen(listener);
     void forget(std::uint64_t told);
 
 private:
@@ -57,7 +60,7 @@ private:
     const std::function<time_point()> clients_clock_;
     mutable std::mutex mutex_;
     std::vector<machine> machines_;
-    // Stream to each machine. Null: the machine follows nobody.
+    // Stream of data to each machine. Null: the machine follows no primary.
     std::vector<std::shared_ptr<stream>> streams_;
     duration lag_{};
     duration session_time_{};

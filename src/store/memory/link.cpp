@@ -13,11 +13,12 @@
 namespace holdfast::memory {
 namespace {
 
-/// Longest wait for replicas: a second, as for Redis. It is shorter if other work would lack the
-/// time.
+/// Longest wait for replicas: one second, the same as for Redis. The wait is shorter if too little
+/// of the request's time would remain.
 constexpr duration longest_confirmation{1000};
 
-/// Returns a `post` function for a context that has none, as in tests of the store alone.
+/// Returns a `post` function for a context without one. Tests of the store alone use such a
+/// context.
 std::function<bool(asio::any_completion_handler<void()>)> post_to(asio::any_io_executor executor) {
     return [executor = std::move(executor)](auto work) {
         asio::post(executor, std::move(work));
@@ -68,8 +69,8 @@ fate link::decide(request what) const {
     return faults_(what);
 }
 
-/// Returns how many replicas must confirm a request, and the time for it. The time is a part of the
-/// request's time limit, so that the reply can still come in time.
+/// Returns how many replicas must confirm a request, and the time limit for the confirmation. The
+/// limit is a part of the request's own limit, so that the reply can still arrive in time.
 link::confirmation link::confirmation_for(const request& what, time_point answer_by) const {
     if (!group_->has_replicas())
         return {};
@@ -111,7 +112,7 @@ void link::when_it_goes_on(server::state& there, std::function<void()> act) {
     });
 }
 
-/// Moves to the announced primary, after the delay that the test asks for.
+/// Moves to the announced primary. The test sets the delay of the move.
 void link::hear_of(const server::group::announcement& said) {
     if (closed_)
         return;
@@ -120,7 +121,8 @@ void link::hear_of(const server::group::announcement& said) {
         at(now() + *after, [this, said] { move_to(said, "it was announced"); });
 }
 
-/// Moves to the last announced primary, after a machine refused a write because it is a replica.
+/// Moves to the last announced primary. Called after a machine refused a write because it is a
+/// replica.
 void link::ask_for_primary() {
     move_to(group_->last_announced(), "the old one is a replica now");
 }
@@ -152,15 +154,15 @@ void link::move_to(const server::group::announcement& said, std::string_view who
         home_.doubt({}, true);
 }
 
-/// Opens a connection. It needs a new estimate of the clock, since the old one is about another
-/// server.
+/// Opens a connection. Resets the estimate of the clock, because the old estimate may be for
+/// another server.
 void link::connect() {
     server_clock_ = std::make_shared<runtime::remote_clock>();
     server_clock_->learn(now(), now(), server_->now());
     give_up_connection();
 }
 
-/// Ends this connection; another connection to the same machine follows.
+/// Ends this connection. The client then opens another connection to the same machine.
 void link::give_up_connection() {
     ++connection_;
     last_write_ = 0;
@@ -174,7 +176,7 @@ void link::at(time_point when, std::function<void()> act) {
 
 asio::awaitable<void> link::act_later(std::shared_ptr<link> self, time_point when,
                                       std::function<void()> act) {
-    if (self->closed_) // the clock may no longer exist
+    if (self->closed_) // the clock may already be destroyed
         co_return;
     const std::unique_ptr<alarm> nap = self->home_.time.make_alarm();
     co_await self->rest(*nap, when);

@@ -26,36 +26,38 @@ namespace holdfast::memory {
 
 class ear;
 
-/// Reply of the server, with its times.
+/// Reply of the server, with the times of the request.
 template <typename T>
 struct reply {
     T said;
     time_point sent_at;
     time_point received_at;
-    microseconds server_now;   ///< when the request was executed
-    time_point forgets_before; ///< see state::forgets_before(), at that time
-    std::string unconfirmed{}; ///< why too few replicas confirmed it; empty: enough did
-    std::shared_ptr<runtime::remote_clock> clock{}; ///< estimate of the connection
+    microseconds server_now;   ///< time of the server when it executed the request
+    time_point forgets_before; ///< value of state::forgets_before() at that time
+    std::string unconfirmed{}; ///< why too few replicas confirmed the request; empty: enough did
+    /// estimate of the server's clock for this connection
+    std::shared_ptr<runtime::remote_clock> clock{};
 };
 
-/// Connection of a client that follows announcements of another primary. Thread safety: call
-/// everything on the client's executor.
+/// Connection of a client (`link`). If another primary is announced, the connection moves to it.
+/// Thread safety: call everything on the client's executor.
 class link : public std::enable_shared_from_this<link> {
 public:
     link(std::shared_ptr<server::group>, const way&, const store_context&);
     ~link();
 
-    void begin(); ///< call it once, before the first request: subscribes to announcements
+    void begin(); ///< subscribes to announcements; call it once, before the first request
 
-    /// Runs `execute`, which returns a T, at the server, and learns the server's clock from the
-    /// reply. Does not wait beyond `answer_by`. Throws `errc::unreachable`, `errc::outcome_unknown`
-    /// or `errc::closed`.
+    /// Runs `execute`, which returns a T, at the server. Updates the estimate of the server's clock
+    /// from the reply. Does not wait beyond `answer_by`. Throws `errc::unreachable`,
+    /// `errc::outcome_unknown` or `errc::closed`.
     template <typename T>
     asio::awaitable<reply<T>> call(const request& what, std::function<T(server::state&)> execute) {
         return call<T>(decide(what), what, std::move(execute), time_point::max());
     }
 
-    /// Returns the fate of a request, for callers that must know it before they send the request.
+    /// Returns what will happen to a request, for callers that must know it before they send the
+    /// request.
     fate decide(request what) const;
     template <typename T>
     asio::awaitable<reply<T>> call(const fate& f, const request& what,
@@ -64,13 +66,13 @@ public:
                         std::move(execute), answer_by);
     }
 
-    /// Fails all requests that are under way. No part of them reaches the server any more.
+    /// Fails all running requests. None of them reaches the server later.
     void close() noexcept;
 
     const std::shared_ptr<server::state>& far_end() const { return server_; }
-    /// Returns the estimate of the server's clock that this connection keeps.
+    /// Returns the estimate of the server's clock.
     const std::shared_ptr<runtime::remote_clock>& server_clock() const { return server_clock_; }
-    /// Returns the server's identity as in the last reply; empty before the first reply.
+    /// Returns the server's identity from the last reply. Empty before the first reply.
     server_identity identity() const {
         return met_ ? server_identity{server_->id(), forgets_before_} : server_identity{};
     }
@@ -81,38 +83,39 @@ public:
     /// Returns whether the store itself must repeat a release that failed.
     bool keeps_orphans() const { return is_by_session(); }
     bool closed() const { return closed_; }
-    asio::awaitable<void> nap(duration); ///< ends early if the link is closed
+    asio::awaitable<void> nap(duration); ///< pauses for this time; ends early if the link is closed
     time_point now() const { return home_.time.now(); }
 
-    /// Returns whether the test wants this notification to be lost.
+    /// Returns whether the test wants the next notification to be lost.
     bool loses_wake_up() { return std::exchange(deaf_, false); }
 
-    // Adds and removes subscribers, which move with the link to another machine.
+    // Add and remove a subscriber. Subscribers move with the link to another machine.
     void add(ear& one) { ears_.push_back(&one); }
     void remove(ear& one) { std::erase(ears_, &one); }
 
 private:
-    /// Requirement that so many replicas confirm a write within that time.
+    /// Requirement that a number of replicas confirm a write in time.
     struct confirmation {
         unsigned replicas = 0;
         duration within{};
-        time_point until{}; ///< the end of that time
-        /// Demotions of the machine when the wait began. One more demotion ends the wait.
+        time_point until{}; ///< end of the time limit
+        /// Number of demotions of the machine when the wait began. A further demotion ends the
+        /// wait.
         std::uint64_t demotions_before{};
     };
-    /// One request, until nobody waits for its answer.
+    /// One request, from sending until nobody waits for its reply (`errand`).
     struct errand {
-        std::unique_ptr<alarm> receiver; ///< set while somebody waits for the answer
-        std::uint64_t connection = 0;    ///< number of the connection that carries it
-        bool refused = false;            ///< the machine is a replica, which did nothing
-        bool cut = false;                ///< its connection was ended
+        std::unique_ptr<alarm> receiver; ///< set while a caller waits for the reply
+        std::uint64_t connection = 0;    ///< number of the connection that carries the request
+        bool refused = false;            ///< the machine is a replica, so it did nothing
+        bool cut = false;                ///< the connection of the request was ended
     };
     template <typename T>
     struct parcel : errand {
         std::optional<reply<T>> answer;
     };
-    /// Registers a request while somebody waits for its answer. If the link moves to another
-    /// machine, the request is cut off.
+    /// Guard that registers a request while a caller waits for its reply. If the link moves to
+    /// another machine, the request fails.
     class awaited_here;
 
     template <typename T>
@@ -125,12 +128,13 @@ private:
     template <typename T>
     void send_back(const fate&, reply<T>, std::shared_ptr<parcel<T>>);
     confirmation confirmation_for(const request&, time_point answer_by) const;
-    /// Calls `told` when enough replicas have confirmed the write, with an empty text, or when the
-    /// wait has failed, with the reason in words.
+    /// Calls `told` with an empty text when enough replicas have confirmed the write. Calls `told`
+    /// with the reason when the wait fails.
     void await_confirmation(std::shared_ptr<server::state> there, std::uint64_t write,
                             confirmation wanted, std::function<void(std::string)> told);
     static void deliver(const errand&);
-    /// Runs `act` on the executor when the machine is resumed, unless the link is closed by then.
+    /// Runs `act` on the executor when the stopped machine is resumed. Does nothing if the link is
+    /// closed by then.
     void when_it_goes_on(server::state& there, std::function<void()> act);
 
     void hear_of(const server::group::announcement&);
@@ -139,19 +143,20 @@ private:
     void connect();
     void give_up_connection();
 
-    /// Runs `act` at that time, or now if it has passed. Does nothing if the link is closed by
-    /// then.
+    /// Runs `act` at the time `when`, or now if that time has passed. Does nothing if the link is
+    /// closed by then.
     void at(time_point when, std::function<void()> act);
     static asio::awaitable<void> act_later(std::shared_ptr<link>, time_point when,
                                            std::function<void()> act);
-    asio::awaitable<void> rest(alarm&, time_point until); ///< ends early if the link is closed
+    /// sleeps until this time; ends early if the link is closed
+    asio::awaitable<void> rest(alarm&, time_point until);
 
     std::shared_ptr<server::group> group_;
     std::shared_ptr<server::state> server_;
-    std::uint64_t term_;           // term of the announcement that led here
-    std::uint64_t listener_ = 0;   // number of the subscription at the group
-    std::uint64_t connection_ = 0; // number of the present connection
-    std::uint64_t last_write_ = 0; // last write of this connection at that machine
+    std::uint64_t term_;           // term of the announcement that named the current machine
+    std::uint64_t listener_ = 0;   // number of the registration at the group
+    std::uint64_t connection_ = 0; // number of the current connection
+    std::uint64_t last_write_ = 0; // last write of this connection at its machine
     std::list<ear*> ears_;
     std::list<errand*> under_way_;
     fault_function faults_;
@@ -159,9 +164,10 @@ private:
     duration command_timeout_;
     const duration session_time_;
     const store_context home_;
-    const std::function<bool(asio::any_completion_handler<void()>)> post_; // see store_context
+    // post function from store_context
+    const std::function<bool(asio::any_completion_handler<void()>)> post_;
     std::shared_ptr<runtime::remote_clock> server_clock_;
-    std::list<alarm*> sleepers_; // a list has a fixed order, so a simulation can be repeated
+    std::list<alarm*> sleepers_; // a list has a fixed order, so that a simulation is repeatable
     bool deaf_ = false;
     bool closed_ = false;
     bool met_ = false;

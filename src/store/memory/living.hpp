@@ -10,7 +10,8 @@
 
 namespace holdfast::memory {
 
-/// Returns the entry of that name, or null. An entry that has expired (`ends_at`) is removed first.
+/// Returns the entry with this name, or null. First removes the entry if it has expired
+/// (`ends_at`).
 template <typename Entries>
 typename Entries::mapped_type* find_living(Entries& all, const lock_name& name,
                                            const server_clock& clock) {
@@ -23,7 +24,7 @@ typename Entries::mapped_type* find_living(Entries& all, const lock_name& name,
     return nullptr;
 }
 
-/// Returns whether the owner written as `text` belongs to the same client as `owner`.
+/// Returns whether the owner in `text` and the owner `owner` belong to the same client.
 inline bool is_of_client(const std::string& text, const owner_id& owner) {
     const std::string one = to_string(owner);
     return text.starts_with(std::string_view{one}.substr(0, one.rfind(':') + 1));

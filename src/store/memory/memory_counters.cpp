@@ -23,7 +23,7 @@ void fail_if_refused(const std::string& why) {
         throw boost::system::system_error{make_error_code(errc::refused), why};
 }
 
-/// Returns an attempt with the verdict, and with the reply's times, clock and confirmation.
+/// Returns an attempt with this verdict. Its times, clock and confirmation come from the reply.
 template <typename T>
 remote::attempt attempt_of(const reply<T>& got, verdict said) {
     remote::attempt outcome;
@@ -48,8 +48,8 @@ asio::awaitable<counter_answer> memory_counters::change(counter_change what) {
     remote::attempts::sender send = [&](time_point deadline) {
         return change_by(deadline, what, outcome);
     };
-    // Sent like a waiter's first request, which may use the store's whole time limit. If the
-    // request is late, the server does nothing.
+    // Makes a single attempt, which may use the store's whole time limit. If the request is late,
+    // the server does nothing.
     remote::attempts one{context_, nobody, link_->command_timeout()};
     co_await one.look(std::move(send), duration::zero(), duration::zero());
     co_return outcome;
@@ -128,7 +128,7 @@ asio::awaitable<remote::attempt> counter_place::request(time_point deadline) {
     fail_if_refused(got.said.refused);
     remote::attempt outcome = attempt_of(got, got.said.said);
     outcome.left = got.said.left;
-    if (!is_told()) // the rate may be raised, or permits given back
+    if (!is_told()) // the rate may be raised, or permits may be returned, without a notification
         outcome.left = std::min(outcome.left.value_or(duration::max()), context_.poll_bound);
     co_return outcome;
 }
@@ -148,7 +148,7 @@ asio::awaitable<void> counter_place::leave() {
         co_return;
     memory::request asked{verb::release, want_.name.text};
     asked.counted = &want_;
-    using nothing = bool; // the reply has no contents
+    using nothing = bool; // the reply contains no value
     std::function<nothing(server::state&)> execute =
         [want = want_, memory = context_.request_memory](server::state& server) {
             server.give_back(want, memory);

@@ -15,7 +15,8 @@
 
 namespace holdfast::memory {
 
-/// Returns why the name is not allowed: it is empty or too long. Returns empty if it is allowed.
+/// Returns why the name is not allowed: it is empty or too long. Returns an empty result if the
+/// name is allowed.
 std::optional<std::string> objection_to_name(const lock_name&);
 
 class memory_counters final : public counter_store {
@@ -44,8 +45,7 @@ private:
     const store_context& context_;
 };
 
-/// Waiter for a counter (`place` for one request). It keeps the subscription and the state of the
-/// attempts.
+/// Waiter for a counter. It keeps the subscription and the state of the attempts of one request.
 class counter_place final : public place {
 public:
     /// `context` and `wake` must outlive this object.
@@ -60,7 +60,8 @@ public:
 
 private:
     bool takes() const noexcept { return want_.kind != counter_kind::latch; }
-    /// Returns whether waiters are notified. If not, the answer says when to ask again.
+    /// Returns whether waiters are notified. Waiters of a rate limiter are not; the reply tells
+    /// them when to ask again.
     bool is_told() const noexcept { return want_.kind != counter_kind::rate; }
     asio::awaitable<remote::attempt> request(time_point deadline);
     void listen();
@@ -68,7 +69,7 @@ private:
     std::shared_ptr<link> link_;
     const store_context& context_;
     const counter_ask want_;
-    const ask in_time_; ///< the same request with its deadline, for `attempts_`
+    const ask in_time_; ///< the same request as `want_`, in the form that `attempts_` needs
     alarm& wake_;
     remote::attempts attempts_;
     std::unique_ptr<ear> ear_;

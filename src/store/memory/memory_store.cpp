@@ -66,14 +66,14 @@ std::unique_ptr<place> memory_locks::line_up(ask want, alarm& wake) {
 
 asio::awaitable<void> memory_locks::renew(hold_list asked_about, const renewal_wishes& how,
                                           renewal_sink& to) {
-    std::vector<hold> holds; // a copy: the request may arrive after the caller has gone
+    std::vector<hold> holds; // a copy, because the request may arrive after the caller has gone
     for (const hold* const each : asked_about)
         holds.push_back(*each);
     if (holds.empty())
         co_return;
     const duration lease_time = link_->is_by_session() ? link_->session_time() : how.lease_time;
     request asked{verb::renew, holds.front().name.text, holds, how.lease_time, how.elsewhere};
-    if (how.lease_time > duration::zero()) // a request that only asks needs no confirmation
+    if (how.lease_time > duration::zero()) // a request that extends nothing needs no confirmation
         asked.replicas = holds.front().replicas;
     const fate f = link_->decide(asked);
     const std::vector<std::size_t> allowed = places_allowed(holds.size(), f.denied_holds);
@@ -136,8 +136,8 @@ asio::awaitable<forced> memory_inspector::force(lock_name name, std::string only
     remote::attempts::sender send = [&](time_point deadline) {
         return force_by(deadline, nobody.name, only_from, kind, outcome);
     };
-    // Sent like a waiter's first request, which may use the store's whole time limit. If the
-    // request is late, the server does nothing.
+    // Makes a single attempt, which may use the store's whole time limit. If the request is late,
+    // the server does nothing.
     remote::attempts one{context_, nobody, link_->command_timeout()};
     co_await one.look(std::move(send), duration::zero(), duration::zero());
     co_return outcome;

@@ -10,7 +10,7 @@
 namespace holdfast::memory {
 namespace {
 
-/// Pause between two attempts.
+/// Pause between two attempts, in ms.
 constexpr duration orphans_pause{500};
 
 asio::awaitable<release_answer> release_once(std::shared_ptr<link> way, hold what) {
@@ -40,7 +40,7 @@ void orphans::forget(const hold& what) {
 }
 
 /// Repeats the release of one hold. Each hold has its own loop, so that an unanswered release does
-/// not delay the others.
+/// not delay the other releases.
 asio::awaitable<void> orphans::release(std::shared_ptr<orphans> self, hold what) {
     while (self->is_left(what) && !self->link_->closed()) {
         co_await self->link_->nap(orphans_pause);
@@ -50,7 +50,7 @@ asio::awaitable<void> orphans::release(std::shared_ptr<orphans> self, hold what)
             (void)co_await release_once(self->link_, what);
             self->forget(what);
         } catch (const boost::system::system_error&) {
-            continue; // try again later
+            continue; // try again after the pause
         }
     }
 }

@@ -9,19 +9,20 @@
 
 namespace holdfast::memory {
 
-/// List of holds whose release the server did not acknowledge (`orphans`). If holds last as long as
-/// the session, they would stay. So this repeats the release until it is acknowledged or the link
-/// is closed. Holds with a lease end by themselves, and are not kept here. Thread safety: call
-/// everything on the client's executor.
+/// List of holds with releases that the server did not acknowledge (`orphans`). If holds last as
+/// long as the session, these holds would stay. Therefore the release is repeated until the server
+/// acknowledges it or the link is closed. Holds with a lease expire by themselves, so the list does
+/// not contain them. Thread safety: call everything on the client's executor.
 class orphans : public std::enable_shared_from_this<orphans> {
 public:
-    /// `context` must outlive this object, or the link must be closed before.
+    /// `context` must outlive this object. Alternatively the link must be closed before the context
+    /// ends.
     orphans(std::shared_ptr<link> way, const store_context& context)
         : link_{std::move(way)}
         , context_{context} {}
 
     void keep(const hold&);
-    void forget(const hold&); ///< the release was acknowledged
+    void forget(const hold&); ///< removes a hold: its release was acknowledged
 
 private:
     bool is_left(const hold&) const;
@@ -32,7 +33,7 @@ private:
     std::vector<hold> left_;
 };
 
-/// Releases a hold. If that fails, the hold is added to the list.
+/// Releases a hold. If the release fails, adds the hold to the list.
 asio::awaitable<release_answer> release_or_keep(std::shared_ptr<link>, std::shared_ptr<orphans>,
                                                 hold);
 

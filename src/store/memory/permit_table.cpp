@@ -14,9 +14,9 @@ verdict_on_look permit_table::look(const ask& want) {
     here->over.clear();
     const auto is_missing = [here](const std::string& id) { return !here->held.contains(id); };
     const std::int64_t missing = std::ranges::count_if(ids, is_missing);
-    // Permits that are held already stay held, even if the number of free permits is negative.
+    // Permits that are already held stay held, even if the number of free permits becomes negative.
     if (missing > 0 && here->free < missing) {
-        // All or none: a part of the permits would belong to nobody.
+        // Take all permits or none: a part of the permits would be of no use to the owner.
         for (const std::string& id : ids)
             here->free += static_cast<std::int64_t>(here->held.erase(id));
         verdict_on_look busy{.said = verdict::busy};

@@ -27,33 +27,38 @@ public:
         : clock_{clock}
         , requests_{clock} {}
 
-    /// Outcome of a release. `rings` is the number of free permits for which waiters are notified.
+    /// Outcome of a release. `rings` is the number of free permits that waiters are notified of.
     struct left {
         bool was_ours = false;
         std::int64_t rings = 0;
     };
 
     verdict_on_look look(const ask&);
-    bool renew(const hold&, duration lease_time); ///< false: some permit is not held any more
-    /// Returns how long all of the permits are still held. Empty: some are not held, or they have
-    /// no end.
+    /// false: some of the permits are not held any more
+    bool renew(const hold&, duration lease_time);
+    /// Returns the remaining time for which all of the permits are held. Empty: some are not held,
+    /// or they do not expire.
     std::optional<duration> left_of(const hold&) const;
-    left release(const hold&); ///< releases the permits that are still held
-    /// Extends all holds of that owner's client to `end`; shortens none.
+    left release(const hold&); ///< releases those permits of the hold that are still held
+    /// Extends all holds of the owner's client to `end`. Shortens no hold.
     void prolong(const owner_id&, microseconds end);
     change_verdict change(const counter_change&, duration memory);
-    change_verdict carry_out(const counter_change&); ///< of a foreign program; not remembered
+    /// change by a foreign program; it is not remembered
+    change_verdict carry_out(const counter_change&);
 
-    std::optional<counter_state> inspect(const lock_name&) const; ///< empty: there is none
-    /// Returns the rest of each lease, by permit id.
+    /// state of the semaphore; empty: it does not exist
+    std::optional<counter_state> inspect(const lock_name&) const;
+    /// Returns the remaining lease of each held permit, by permit id.
     std::map<std::string, duration> held(const lock_name&) const;
-    std::vector<std::string> names() const; ///< names with held permits
-    /// Returns whether permits are held, or were held and their expired entries were not removed
-    /// yet. Otherwise a leased semaphore looks like any other number, as in Redisson.
+    std::vector<std::string> names() const; ///< names of the semaphores with held permits
+    /// Returns whether the semaphore has entries of held permits. An expired entry counts until it
+    /// is removed. Without such entries a leased semaphore looks the same as any other number, as
+    /// in Redisson.
     bool has_members(const lock_name&) const;
-    void put(const lock_name&, const kept_number&); ///< takes over a number as free permits
-    /// Removes a leased semaphore without held permits and returns its number. Returns empty if
-    /// there is none.
+    /// stores a number as the number of free permits
+    void put(const lock_name&, const kept_number&);
+    /// Removes a leased semaphore without held permits and returns its number. Returns an empty
+    /// result if there is no such semaphore.
     std::optional<kept_number> take_out(const lock_name&);
     bool erase(const lock_name&);
     void clear();
@@ -65,12 +70,14 @@ public:
 private:
     struct pool {
         std::int64_t free = 0;
-        microseconds ends_at = microseconds::max(); // it does not expire
+        microseconds ends_at = microseconds::max(); // expiry of the semaphore; maximum: no expiry
         std::map<std::string, microseconds> held{}; // expiry of each held permit, by its id
-        std::set<std::string> over{};               // expired ids that nobody has removed yet
+        // ids of expired permits that are still to be removed
+        std::set<std::string> over{};
     };
 
-    pool* find(const lock_name&); ///< with expired permits taken back
+    /// returns the semaphore after expired permits became free; null: none
+    pool* find(const lock_name&);
     void take_back_expired(pool&) const;
     static std::vector<std::string> ids_of(const hold&);
     change_verdict add(const lock_name&, std::int64_t amount);

@@ -10,8 +10,8 @@
 namespace holdfast::memory {
 namespace {
 
-/// Margin after the holder's lease. A request exactly at its end may come too early, and would be
-/// repeated in a tight loop.
+/// Margin after the holder's lease, in ms. A request at the exact end of the lease may come too
+/// early, and would be repeated in a tight loop.
 constexpr duration after_the_end{1};
 
 } // namespace

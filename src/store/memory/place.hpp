@@ -10,8 +10,8 @@
 
 namespace holdfast::memory {
 
-/// Waiter for one lock of any kind (`place` for one owner). It keeps the subscription and the state
-/// of the attempts.
+/// Waiter for one lock of any kind. It keeps the subscription and the state of one owner's
+/// attempts.
 class lock_place final : public place {
 public:
     /// `context` and `wake` must outlive this object.

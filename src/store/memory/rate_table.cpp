@@ -35,8 +35,8 @@ count_verdict rate_table::look(const counter_ask& want) {
     return {.said = verdict::granted};
 }
 
-/// Keeps the limiter for a waiter, which uses the limiter too. The limiter stays for the wait and
-/// for `kept` after it, or for `waiter_needs` if that is longer.
+/// Extends the life of the limiter for a waiter. The limiter stays during the wait, and afterwards
+/// for `kept` or `waiter_needs`, whichever is longer.
 void rate_table::keep_for_waiter(limiter& there, std::optional<duration> wait) const {
     constexpr duration waiter_needs{1000};
     if (there.how.kept > duration::zero() && wait)
@@ -44,7 +44,7 @@ void rate_table::keep_for_waiter(limiter& there, std::optional<duration> wait) c
             std::max(there.ends_at, clock_.end_of(*wait + std::max(there.how.kept, waiter_needs)));
 }
 
-/// Returns busy, with the time until enough draws do not count any more.
+/// Returns the verdict "busy", with the time until enough draws have expired.
 count_verdict rate_table::busy(const limiter& there, const draws& all, std::int64_t missing) const {
     for (const draw& each : all) {
         missing -= each.permits;
@@ -84,7 +84,8 @@ change_verdict rate_table::carry_out(const counter_change& what) {
     return outcome;
 }
 
-/// Sets the limiter. Forgets the common draws, and the draws that this client made for itself.
+/// Sets the limiter. Forgets the draws that all clients share, and the draws that this client made
+/// for itself.
 change_verdict rate_table::set(const counter_change& what) {
     limiter& made = limiters_[what.name.text];
     made.how = what.to;
@@ -99,7 +100,8 @@ change_verdict rate_table::set(const counter_change& what) {
     return outcome;
 }
 
-/// Gives back permits. The latest draws go first, so that the other draws count as long as before.
+/// Returns permits. Removes the latest draws first, so that the other draws expire at the same time
+/// as before.
 change_verdict rate_table::release(limiter& there, const counter_change& what) {
     use(there);
     draws& all = there.drawn[drawer_of(there, what.request.client)];
@@ -149,8 +151,8 @@ rate_table::drawer rate_table::drawer_of(const limiter& there, const drawer& cli
     return there.how.scope == rate::scope_of::per_client ? client : drawer{};
 }
 
-/// Notes a use: the limiter stays for `kept` from now on, or longer if somebody waits. Removes
-/// draws that do not count any more.
+/// Stores that the limiter was used: it now stays for `kept`, or longer if somebody waits. Removes
+/// expired draws.
 void rate_table::use(limiter& there) {
     if (there.how.kept > duration::zero())
         there.ends_at = std::max(there.ends_at, clock_.end_of(there.how.kept));

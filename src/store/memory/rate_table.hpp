@@ -8,12 +8,13 @@
 
 namespace holdfast::memory {
 
-/// Table of rate limiters: the setting of each, and its draws. A draw counts for one interval of
-/// the server's clock. Redisson also stores how many permits are left; here that is computed from
-/// the draws. Thread safety: none; the server's mutex protects it.
+/// Table of rate limiters, with the setting and the draws of each limiter. A draw counts for one
+/// interval of the server's clock. Redisson also stores how many permits are left; this table
+/// calculates that number from the draws. Thread safety: none; the server's mutex protects it.
 class rate_table {
 public:
-    /// Client whose draws are counted together; all zeros: the draws of all clients.
+    /// Client with draws that are counted together. All zeros: the draws of all clients are counted
+    /// together.
     using drawer = std::array<std::uint8_t, 16>;
 
     /// The clock must outlive this object.
@@ -21,19 +22,20 @@ public:
         : clock_{clock}
         , requests_{clock} {}
 
-    /// Draws permits if enough are left. If busy, the answer has the time until there may be
-    /// enough. A repeated request does not draw again while its draw counts.
+    /// Draws permits if enough are left. If not, the verdict contains the time until enough may be
+    /// left. A repeated request does not draw again while its first draw counts.
     count_verdict look(const counter_ask&);
-    /// Removes the draw of that request.
+    /// Removes the draw that this request made.
     change_verdict take_back(const counter_ask&);
     change_verdict change(const counter_change&, duration memory);
-    change_verdict carry_out(const counter_change&); ///< of a foreign program; not remembered
+    /// change by a foreign program; it is not remembered
+    change_verdict carry_out(const counter_change&);
 
     counter_state state(const lock_name&, const drawer& client) const;
     bool is_set(const lock_name& name) const { return find(name) != nullptr; }
     std::vector<std::string> names() const;
     bool erase(const lock_name&);
-    void clear(); ///< removes the remembered requests too
+    void clear(); ///< removes all limiters and all remembered requests
     void become(const rate_table& other) {
         limiters_ = other.limiters_;
         requests_.become(other.requests_);
@@ -45,7 +47,7 @@ private:
         microseconds at;
         std::int64_t permits;
     };
-    using draws = std::vector<draw>; // in the order of time
+    using draws = std::vector<draw>; // draws, oldest first
     struct limiter {
         rate how;
         microseconds ends_at = microseconds::max();

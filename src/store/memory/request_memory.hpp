@@ -14,9 +14,9 @@
 
 namespace holdfast::memory {
 
-/// Answers to requests about counters. Each answer is kept as long as its client asked for. At most
-/// `requests_max` answers are kept, the latest of all clients. Thread safety: none; the server's
-/// mutex protects it.
+/// Memory of the answers to requests about counters. An answer is kept for the time that its client
+/// asked for. At most `requests_max` answers are kept: the latest of all clients. Thread safety:
+/// none; the server's mutex protects it.
 class request_memory {
 public:
     static constexpr std::size_t requests_max = 65'536;
@@ -25,14 +25,15 @@ public:
     explicit request_memory(const server_clock& clock)
         : clock_{clock} {}
 
-    /// Returns the answer to that request. Null: it was not carried out, or is forgotten.
+    /// Returns the answer to this request. Null: the request was not carried out, or its answer was
+    /// forgotten.
     const counter_answer* find(const lock_name& name, const owner_id& request) {
         forget_the_old();
         const auto found = answers_.find(key_of(name, request));
         return found == answers_.end() ? nullptr : &found->second.said;
     }
 
-    /// Stores the answer, and replaces an earlier one.
+    /// Stores the answer. Replaces an earlier answer to the same request.
     void remember(const lock_name& name, const owner_id& request, const counter_answer& said,
                   duration how_long) {
         key which = key_of(name, request);
@@ -53,11 +54,12 @@ public:
     }
 
 private:
-    using key = std::pair<std::string, std::string>; // the counter, and the owner id of the request
+    // name of the counter, and owner id of the request
+    using key = std::pair<std::string, std::string>;
     struct entry {
         counter_answer said;
         microseconds ends_at;
-        std::size_t written; // number in the order of writing
+        std::size_t written; // position in the order in which answers were stored
     };
 
     static key key_of(const lock_name& name, const owner_id& request) {
@@ -80,7 +82,8 @@ private:
 
     const server_clock& clock_;
     std::map<key, entry> answers_;
-    std::deque<std::pair<std::size_t, key>> order_; // in the order of writing
+    // keys in the order in which answers were stored
+    std::deque<std::pair<std::size_t, key>> order_;
     std::size_t last_ = 0;
 };
 

@@ -13,8 +13,8 @@ namespace holdfast::memory {
 
 using microseconds = std::chrono::microseconds;
 
-/// Clock of the server. It shows a date, as a real server's clock does; a client's clock has no
-/// date. So code that mixes up the two clocks is wrong by years, and a test sees it at once.
+/// Clock of the server. It shows a date, as the clock of a real server does. A client's clock shows
+/// no date, so code that confuses the clocks is wrong by years, and every test notices.
 class server_clock {
 public:
     explicit server_clock(std::function<time_point()> clients)
@@ -27,14 +27,14 @@ public:
                microseconds{std::llround(static_cast<double>(passed.count()) * rate_)};
     }
 
-    /// Returns the end of a lease that begins now. A lease longer than a hundred years has no end.
+    /// Returns the end of a lease that begins now. A lease of more than a hundred years never ends.
     microseconds end_of(duration lease_time) const {
         constexpr duration without_end = std::chrono::hours{24 * 36525};
         return lease_time > without_end ? never : now() + lease_time;
     }
     bool is_over(microseconds end) const { return end <= now(); }
 
-    /// Returns the time until `end`; empty if there is no end.
+    /// Returns the time until `end`. Empty: `end` is never.
     std::optional<duration> left(microseconds end) const {
         if (end == never)
             return std::nullopt;

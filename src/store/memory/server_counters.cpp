@@ -82,8 +82,8 @@ change_verdict server::state::change(const counter_change& what,
     return outcome;
 }
 
-/// Notifies waiters of a counter. All waiters of a latch are notified when it opens. A semaphore's
-/// waiter is notified only if it can have all the permits that it wants.
+/// Notifies waiters of a counter. When a latch opens, all its waiters are notified. A semaphore's
+/// waiter is notified only if enough permits for its request are free.
 void server::state::tell_of_count(const lock_name& name, counter_kind kind,
                                   std::int64_t available) const {
     const auto [first, last] = ears_.equal_range(channel_of(name, kind).text);
@@ -106,7 +106,7 @@ counter_state server::state::inspect_counter(const lock_name& name, counter_kind
 counter_state server::state::state_of_counter(const lock_name& name, counter_kind kind,
                                               const rate_table::drawer& client) const {
     if (kind == counter_kind::rate)
-        return has_.rates.state(name, client); // there are no subscribers
+        return has_.rates.state(name, client); // rate limiters have no subscribers
     counter_state found;
     if (kind == counter_kind::permits && has_.permits.inspect(name)) {
         found = *has_.permits.inspect(name);
@@ -148,8 +148,8 @@ verdict_on_look server::state::look_at_permits(const ask& want) {
     return answer;
 }
 
-/// Moves the number to the table of leased semaphores while a request about permits is carried out.
-/// The number stays there if permits are held afterwards.
+/// Moves the number to the table of leased semaphores while a request about leased permits is
+/// carried out. The number stays there only if permits are held afterwards.
 void server::state::become_permits(const lock_name& name) {
     if (const std::optional<kept_number> kept = has_.counters.take_out(name))
         has_.permits.put(name, *kept);

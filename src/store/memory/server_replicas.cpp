@@ -17,8 +17,8 @@ void server::state::wrote() {
         each->send(writes_, copy, clock_.clients_now());
 }
 
-/// Takes over the data that have arrived from the primary. From now on, this machine's own clock
-/// decides when they expire.
+/// Applies the data that have arrived from the primary. From now on, this machine's own clock
+/// decides when the data expire.
 void server::state::catch_up() {
     if (!follows_)
         return;
@@ -39,7 +39,7 @@ void server::state::be_primary() {
     follows_->cut(clock_.clients_now());
     follows_.reset();
     is_primary_ = true;
-    forgets_before_ = clock_.clients_now(); // some grants may not have arrived
+    forgets_before_ = clock_.clients_now(); // grants of the old primary may not have arrived
 }
 
 void server::state::follow(std::shared_ptr<stream> from) {

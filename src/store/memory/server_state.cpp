@@ -160,7 +160,7 @@ std::optional<holding> server::state::holding_of(const lock_name& name) const {
     return shared;
 }
 
-/// Returns the words for the kind that has the name; null if the name is free.
+/// Returns words for the kind that uses the name. Null: the name is free.
 const char* server::state::what_is_there(const lock_name& name) const {
     if (has_.tokens.inspect(name))
         return words_for(lock_kind::token);
@@ -175,8 +175,8 @@ const char* server::state::what_is_there(const lock_name& name) const {
     return has_.counters.value(name) ? "a semaphore or a latch" : nullptr;
 }
 
-/// Returns the words for what has the name, if that is another kind than `wanted`. A number may be
-/// a semaphore, a latch, or a leased semaphore without held permits: these look the same, as on
+/// Returns words for the kind that uses the name, if it differs from `wanted`. A number may be a
+/// semaphore, a latch, or a leased semaphore without held permits. These three look the same, as on
 /// Redis.
 const char* server::state::other_than(const lock_name& name, const char* wanted) const {
     const char* const there = what_is_there(name);
@@ -189,8 +189,7 @@ const char* server::state::other_than(const lock_name& name, const char* wanted)
     return is_number && wants_number ? nullptr : there;
 }
 
-/// Returns whether the name has a number with an expiry. Such a number may be another program's
-/// token.
+/// Returns whether the name has a number that expires. Another program's token lock looks the same.
 bool server::state::may_be_token(const lock_name& name) const {
     return has_.counters.value(name) && has_.counters.left(name);
 }
@@ -273,7 +272,7 @@ forced_verdict server::state::force(const lock_name& name, const std::string& on
     if (comes_late(deadline))
         return {.late = true};
     const std::optional<holding> held = holding_of(name);
-    const bool is_number = may_be_token(name); // it may also be a semaphore
+    const bool is_number = may_be_token(name); // it may be a semaphore instead
     const char* const there = is_number ? words_for(lock_kind::token) : what_is_there(name);
     if (!there)
         return {};
@@ -400,13 +399,13 @@ bool server::state::stranger_releases(const lock_name& name, const std::string& 
     const writing after{*this};
     const std::optional<holding> token = has_.tokens.inspect(name);
     if (token && token->owners.front() == owner)
-        return has_.tokens.erase(name); // no notification
+        return has_.tokens.erase(name); // token locks have no notifications
     const std::optional<holding> held = has_.locks.inspect(name);
     const bool had_it = held && held->owners.front() == owner && has_.locks.erase(name);
     if (!had_it && !has_.shared.vacate(name, owner))
         return false;
     tell(name);
-    tell(name, has_.fair.next(name)); // as a JVM does after a fair lock
+    tell(name, has_.fair.next(name)); // a JVM also notifies after it released a fair lock
     return true;
 }
 

@@ -29,52 +29,53 @@ class ear;
 struct count_record {
     const counter_ask* taken = nullptr;
     const counter_ask* given_back = nullptr;
-    const counter_change* changed = nullptr; ///< request number 0: by a foreign program
-    /// Value before and after the request: the number of a semaphore or a latch, or all permits of
-    /// a leased semaphore, held and free. Empty: there was no such counter, or it is a rate
-    /// limiter.
+    const counter_change* changed = nullptr; ///< change; request number 0 means a foreign program
+    /// Value before and after the request. For a semaphore or a latch it is the number. For a
+    /// leased semaphore it is the number of all permits, held and free. Empty: no such counter, or
+    /// a rate limiter.
     std::optional<std::int64_t> before{};
     std::optional<std::int64_t> after{};
-    bool granted = false; ///< the permits were taken, or the change was made
+    bool granted = false; ///< whether permits were taken or the change was made
     microseconds at{};
 };
 
 struct forced_verdict {
     bool late = false;
-    const char* other = nullptr; ///< words for another kind that has the name
+    const char* other = nullptr; ///< words for the other kind that uses the name; null: none
     forced what{};
 };
 
-/// One machine: a primary or a replica. Thread safety: every member may be called from any thread.
+/// One machine: a primary or a replica. Thread safety: any thread may call any member.
 class server::state {
 public:
     explicit state(std::function<time_point()> clients_clock, std::size_t number = 0);
 
-    const std::size_t number; ///< index in its group
+    const std::size_t number; ///< index of the machine in its group
 
     static bool keeps(lock_kind) noexcept { return true; }
     static bool keeps(counter_kind) noexcept { return true; }
 
-    // Requests.
+    // Requests of clients.
 
-    /// Asks for a lock. Refuses the request as late after `deadline`, a time of this server's
-    /// clock.
+    /// Makes an attempt to take a lock. Refuses the request as late after `deadline`, a time of
+    /// this server's clock.
     verdict_on_look look(const ask&, std::optional<microseconds> deadline);
     struct renewed {
         bool is_held = false;
-        std::optional<duration> left_before{}; ///< see answer
+        std::optional<duration> left_before{}; ///< value for `answer::left_before`
     };
     std::vector<renewed> renew(const std::vector<hold>&, duration lease_time);
     release_answer release(const hold&);
     std::optional<holding> inspect(const lock_name&) const;
-    /// Ends a lock (`inspector::force_release` and `force_kind`). `deadline` works as in look().
+    /// Ends a lock by force (`inspector::force_release` and `force_kind`). look() explains
+    /// `deadline`.
     forced_verdict force(const lock_name&, const std::string& only_from, std::optional<lock_kind>,
                          std::optional<microseconds> deadline);
     std::uint64_t last_token(const lock_name&) const;
     std::optional<lock_state> describe(const lock_name&) const;
     lock_list list(const std::string& pattern, std::size_t limit) const;
 
-    // Requests about counters. `deadline` works as in look(). `memory` is how long the answer is
+    // Requests about counters. look() explains `deadline`. `memory` is how long the answer is
     // remembered.
     count_verdict count(const counter_ask&, std::optional<microseconds> deadline, duration memory);
     void give_back(const counter_ask&, duration memory);
@@ -84,48 +85,53 @@ public:
                                   const rate_table::drawer& client) const;
     counter_list list_counters(counter_kind, const std::string& pattern, std::size_t limit,
                                const rate_table::drawer& client) const;
-    /// Returns the leased permits by their ids, with the rest of each lease.
+    /// Returns the remaining lease of each leased permit, by permit id.
     std::map<std::string, duration> permits_held(const lock_name&) const;
-    /// Returns the words for the other kind that has that name; null if no other kind has it.
+    /// Returns words for the other kind that uses the name. Null: no other kind uses it.
     const char* other_kind(const lock_name&, counter_kind) const;
 
     microseconds now() const;
 
-    /// Notes a request of that client: all its holds last at least `session_time` from now on.
+    /// Stores that the client has sent a request. All its holds then last at least `session_time`
+    /// from now.
     void prolong_session(const std::array<std::uint8_t, 16>& client, duration session_time);
 
-    const std::string& id() const noexcept { return id_; } ///< unique in the process
-    /// Returns the time, on the clients' clock, before which this machine may have forgotten
-    /// something. `time_point::min()`: it has forgotten nothing.
+    /// identifier of this machine, unique in the process
+    const std::string& id() const noexcept { return id_; }
+    /// Returns a time of the clients' clock. The machine may have forgotten changes that were made
+    /// before this time. `time_point::min()`: it has forgotten nothing.
     time_point forgets_before() const;
 
-    // Replication (server_replicas.cpp). A write is any request that changes something.
+    // Replication (server_replicas.cpp). Every request that changes data is a write.
     bool is_primary() const;
-    void be_primary();                    ///< with the data that have arrived by now
-    std::uint64_t demotions() const;      ///< how often it stopped being the primary
-    void follow(std::shared_ptr<stream>); ///< makes it a replica, with the data it has
-    /// Adds a replica. It is sent all data, and then each write.
+    /// makes it a primary, with the data that have arrived so far
+    void be_primary();
+    std::uint64_t demotions() const;      ///< number of times that it stopped being the primary
+    void follow(std::shared_ptr<stream>); ///< makes it a replica, which keeps its data
+    /// Adds a replica. The primary sends it all data first, and then each write.
     void feed(const std::shared_ptr<stream>&);
     std::uint64_t writes() const; ///< number of writes so far
-    /// Returns the number of replicas that have all writes up to this one.
+    /// Returns the number of replicas that have all writes up to `write`.
     unsigned confirmed(std::uint64_t write) const;
-    time_point next_confirmation() const; ///< `time_point::max()`: none is under way
-    /// Returns the last write of the primary up to which this replica has everything. Empty: it
-    /// follows no primary, or the first copy has not arrived yet.
+    /// time of the next confirmation; `time_point::max()`: none expected
+    time_point next_confirmation() const;
+    /// Returns a number of a write of the primary: this replica has that write and all earlier
+    /// writes. Empty: it follows no primary, or the first copy has not arrived yet.
     std::optional<std::uint64_t> received() const;
 
-    // A stopped machine carries out nothing. When it is resumed, it carries out all requests that
-    // came.
+    // Returns whether the machine is stopped. A stopped machine executes nothing. After it is
+    // resumed, it executes all requests that arrived.
     bool stands_still() const;
     void stop();
     void resume();
-    void when_it_goes_on(std::function<void()>); ///< calls it on the thread that calls resume()
+    /// calls the function after resume(), on the same thread
+    void when_it_goes_on(std::function<void()>);
 
-    // Subscribers to releases.
+    // Subscribers that are notified of releases.
     void add(ear&);
     void remove(ear&);
 
-    // Interventions of tests.
+    // Functions with which tests intervene.
     void step_clock(duration);
     void set_clock_rate(double);
     void forget_all();
@@ -136,31 +142,33 @@ public:
     std::size_t held_count() const;
     std::size_t listener_count() const;
 
-    // Changes by foreign programs, which a test plays. Their requests are not remembered.
+    // Changes that a test makes in the role of a foreign program. These requests are not
+    // remembered.
     void stranger_changes(const counter_change&);
     void stranger_takes_permits(const hold&, duration lease_time);
     std::size_t requests_remembered() const;
-    /// Sets a function that is called with each request about a counter that is in time. It runs
-    /// with the mutex held, so it must not call the server.
+    /// Sets a function that is called for each request about a counter that is not late. The
+    /// function runs with the mutex held, so it must not call the server.
     void tell_of_counts(std::function<void(const count_record&)>);
 
-    // A JVM in the queue of a fair lock, with Redisson's arithmetic.
+    // Plays a JVM in the queue of a fair lock, with Redisson's arithmetic.
     bool stranger_takes_or_queues(const lock_name&, const std::string& owner, duration wait,
                                   duration lease);
     void stranger_leaves(const lock_name&, const std::string& owner, duration wait);
     bool stranger_releases(const lock_name&, const std::string& owner);
-    void set_jvm_wait(duration); ///< fairLockWaitTimeout: how long a JVM waits in a queue
+    /// Redisson's fairLockWaitTimeout: how long a JVM waits in a queue
+    void set_jvm_wait(duration);
     duration stranger_waits() const;
     std::vector<std::string> waiting(const lock_name&) const;
     std::vector<std::string> counting(const lock_name&) const;
-    /// Returns a number that grows with each call that may have changed a holder or a queue. The
-    /// passing of time does not change it.
+    /// Returns a number that grows with each call that may have changed a holder or a queue. It
+    /// does not grow when time passes.
     std::uint64_t changes() const;
 
 private:
     using guard = std::lock_guard<std::mutex>;
 
-    /// Counts one write when its scope is left.
+    /// Guard that counts one write at the end of its scope.
     class writing {
     public:
         explicit writing(state& at)
@@ -172,7 +180,7 @@ private:
         state& at_;
     };
 
-    // Call these with the mutex held.
+    // The next functions need the mutex.
     bool comes_late(std::optional<microseconds> deadline) const;
     verdict_on_look look_at_lock(const ask&);
     void wrote();
@@ -205,8 +213,10 @@ private:
     server_clock clock_;
     time_point forgets_before_ = time_point::min();
     tables has_{clock_};
-    std::shared_ptr<stream> follows_;                // on a replica
-    std::vector<std::shared_ptr<stream>> followers_; // on a primary
+    // stream from the primary, if this is a replica
+    std::shared_ptr<stream> follows_;
+    // streams to the replicas, if this is the primary
+    std::vector<std::shared_ptr<stream>> followers_;
     std::uint64_t writes_ = 0;
     std::uint64_t demotions_ = 0;
     bool is_primary_ = true;
@@ -216,13 +226,13 @@ private:
     std::function<void(const count_record&)> keeps_record_;
 };
 
-/// Returns the channel that notifies an owner that waits for a fair lock. Each such waiter has its
-/// own channel; other locks have one channel for all waiters.
+/// Returns the channel on which waiters of a lock are notified. Each waiter of a fair lock has its
+/// own channel. Each other lock has one channel for all its waiters.
 inline lock_name channel_of(const lock_name& name, const std::string& owner) {
     return name.text + '\0' + owner;
 }
-/// Returns the channel that notifies waiters of a counter: it has more permits, or the latch is
-/// open.
+/// Returns the channel on which waiters of a counter are notified that permits are free or the
+/// latch is open.
 inline lock_name channel_of(const lock_name& name, counter_kind kind) {
     return name.text + (kind == counter_kind::latch ? std::string{"\0latch", 6}
                                                     : std::string{"\0semaphore", 10});

@@ -13,8 +13,8 @@ std::string owner_beside(const ask& want) {
     return to_string(owner_id{want.owner.client, want.under});
 }
 
-/// Returns whether the owner is a holdfast client. Such a reader always has a timer. A reader of a
-/// foreign program may live without a timer.
+/// Returns whether the owner is a holdfast client. A reader of holdfast always has a timer; a
+/// reader of a foreign program may have none.
 bool is_ours(const std::string& owner) {
     return owner.find(':') != std::string::npos;
 }
@@ -115,7 +115,8 @@ void shared_table::leave_mark(const ask& want) {
         waiting_[want.name.text] = {};
     waiting& all = waiting_[want.name.text];
     const microseconds until = clock_.now() + want.outlasts;
-    all.ends_at = std::max(all.ends_at, until); // never shortened: others may ask later
+    // never shorten it: the other readers may have longer leases
+    all.ends_at = std::max(all.ends_at, until);
     all.head_start = std::max(all.head_start, want.head_start);
     all.marks.insert_or_assign(to_string(want.owner),
                                mark{until, want.under == 0 ? std::string{} : owner_beside(want)});
@@ -149,7 +150,7 @@ bool shared_table::renew(const hold& what, duration lease_time) {
     if (reader == held->readers.end())
         return false;
     if (lease_time == duration::zero() && clock_.is_over(reader->second))
-        return false; // expired: only others keep the lock
+        return false; // this owner's hold has expired; the lock is kept by other owners
     reader->second = std::max(reader->second, clock_.end_of(lease_time));
     held->ends_at = std::max(held->ends_at, reader->second);
     return true;
@@ -247,7 +248,7 @@ std::optional<holding> shared_table::inspect(const lock_name& name) const {
             told.owners.push_back(owner);
     told.shared = told.owners.size() > (told.alone ? 1U : 0U);
     if (told.owners.empty())
-        return std::nullopt; // all its readers are dead
+        return std::nullopt; // all readers of the lock are dead
     told.remaining = clock_.left(held.ends_at);
     return told;
 }

@@ -13,13 +13,13 @@ namespace holdfast::memory {
 /// Outcome of a release of a read-write lock.
 struct left_verdict {
     bool was_ours = false;
-    bool is_told = false; ///< waiters are notified
+    bool is_told = false; ///< whether waiters are notified
 };
 
-/// Table of read-write locks, in Redisson's layout, as the scripts keep it. The lease of a lock is
-/// the longest of its holds. Each reader has a timer of its own. A reader whose timer has ended is
-/// dead, and the next writer or the last reader removes it. Thread safety: none; the server's mutex
-/// protects it.
+/// Table of read-write locks. Its layout is the layout of Redisson and of the Lua scripts. The
+/// lease of a lock is the longest lease of its holds. Each reader also has its own timer. A reader
+/// with an ended timer is dead; the next writer or the last reader removes it. Thread safety: none;
+/// the server's mutex protects it.
 class shared_table {
 public:
     /// The clock must outlive this object.
@@ -27,28 +27,30 @@ public:
         : clock_{clock} {}
 
     verdict_on_look look(const ask&);
-    bool renew(const hold&, duration lease_time); ///< false: that owner does not hold it
-    /// Returns the rest of that owner's hold. Empty: it does not hold the lock, or the hold has no
-    /// end.
+    bool renew(const hold&, duration lease_time); ///< false: this owner does not hold the lock
+    /// Returns the remaining time of this owner's hold. Empty: the owner does not hold the lock, or
+    /// the hold does not expire.
     std::optional<duration> left_of(const hold&) const;
     left_verdict release(const hold&);
-    /// Extends all holds of that owner's client to `end`; shortens none.
+    /// Extends all holds of the owner's client to `end`. Shortens no hold.
     void prolong(const owner_id&, microseconds end);
 
-    std::optional<holding> inspect(const lock_name&) const; ///< empty: it is free
-    std::vector<std::string> held() const;                  ///< names, sorted
+    /// state of the lock; empty: the lock is free
+    std::optional<holding> inspect(const lock_name&) const;
+    std::vector<std::string> held() const; ///< names of the held locks, sorted
 
-    // For people. The lock must be held.
+    // Returns the holders for reports. Call it only if the lock is held.
     std::vector<lock_owner> owners(const lock_name&) const;
     std::vector<lock_waiter> waiting_writers(const lock_name&) const;
 
-    /// Gives the lock to `owner` in the mode `kind`. Holders in another mode lose it.
+    /// Gives the lock to `owner` in the mode `kind`. Holders in the other mode lose the lock.
     void occupy(const lock_name&, const std::string& owner, lock_kind kind, duration lease_time);
-    bool vacate(const lock_name&, const std::string& owner); ///< false: that owner does not hold it
-    /// Makes all readers' timers, and the lease of the lock, end in `lease_time`. Returns false if
-    /// nobody reads.
+    /// false: this owner does not hold the lock
+    bool vacate(const lock_name&, const std::string& owner);
+    /// Makes the timers of all readers and the lease of the lock end after `lease_time`. Returns
+    /// false if the lock has no readers.
     bool cut_readers(const lock_name&, duration lease_time);
-    bool erase(const lock_name&); ///< false: it was free
+    bool erase(const lock_name&); ///< false: the lock was free
     void clear();
     void become(const shared_table& other) {
         locks_ = other.locks_;
@@ -57,11 +59,12 @@ public:
 
 private:
     struct lock {
-        std::string writer{};                          // empty: there is no writer
-        std::map<std::string, microseconds> readers{}; // readers, each with the end of its timer
+        std::string writer{};                          // empty: no writer holds the lock
+        std::map<std::string, microseconds> readers{}; // end of each reader's timer
         microseconds ends_at{};
     };
-    /// Mark of a waiting writer: until when it counts, and the read hold that the writer upgrades.
+    /// Mark of a waiting writer: the time until which it counts, and the read hold that the writer
+    /// upgrades.
     struct mark {
         microseconds until{};
         std::string beside{};

@@ -13,9 +13,9 @@
 
 namespace holdfast::memory {
 
-/// Stream of data from a primary to one replica. After each write it sends a full copy, in order. A
-/// copy arrives after the lag, and the primary knows of the arrival after another lag. Thread
-/// safety: every member may be called from any thread.
+/// Stream of data from a primary to one replica. The primary sends a full copy after each write, in
+/// order. A copy arrives after the lag. The primary knows of the arrival after another lag. Thread
+/// safety: any thread may call any member.
 class stream {
 public:
     using copy = std::shared_ptr<const tables>;
@@ -23,23 +23,26 @@ public:
     explicit stream(duration lag)
         : lag_{lag} {}
 
-    // For the primary, which numbers its writes.
+    // Sends a copy. The primary calls this and numbers its writes.
     void send(std::uint64_t write, copy, time_point now);
     /// Returns the last write that has arrived, as far as the primary knows. Empty: the first copy
-    /// has not been confirmed yet.
+    /// is not confirmed yet.
     std::optional<std::uint64_t> confirmed(time_point now);
-    /// Returns when `confirmed` may next grow; `time_point::max()`: nothing is under way.
+    /// Returns the next time at which `confirmed` may grow. `time_point::max()`: no copy is on its
+    /// way.
     time_point next_confirmation(time_point now);
 
-    /// For the replica. Returns the latest copy that has arrived. Null: none since the last call.
+    /// Returns the latest copy that has arrived. The replica calls this. Null: no copy has arrived
+    /// since the last call.
     copy take_arrived(time_point now);
     /// Returns the last write that has arrived. Empty: the first copy has not arrived yet.
     std::optional<std::uint64_t> arrived(time_point now);
 
-    void set_lag(duration); ///< for later copies; no copy overtakes another
+    void set_lag(duration); ///< sets the lag of later copies; no copy overtakes an earlier copy
     bool is_cut();
-    void cut(time_point now);   ///< final: copies and confirmations under way are lost
-    void pause(time_point now); ///< the replica stands still
+    /// ends the stream for good; copies and confirmations on their way are lost
+    void cut(time_point now);
+    void pause(time_point now); ///< stops deliveries, because the replica is stopped
     void go_on(time_point now);
 
 private:
@@ -53,7 +56,7 @@ private:
 
     std::mutex mutex_;
     duration lag_;
-    std::deque<parcel> under_way_; // copies until the primary knows of their arrival
+    std::deque<parcel> under_way_; // copies that the primary does not know to have arrived
     std::optional<std::uint64_t> arrived_, confirmed_;
     copy latest_;
     time_point last_arrival_ = time_point::min();

@@ -11,8 +11,8 @@
 
 namespace holdfast::memory {
 
-/// All data of a server. Expiry times are on the server's clock, and a replica gets them unchanged.
-/// Thread safety: none; the server's mutex protects it.
+/// All data of a server. Expiry times are times of the server's clock. A replica gets them
+/// unchanged. Thread safety: none; the server's mutex protects it.
 struct tables {
     /// The clock must outlive this object.
     explicit tables(const server_clock& clock)
@@ -48,7 +48,7 @@ struct tables {
     exclusive_table locks;
     fair_table fair;
     shared_table shared;
-    exclusive_table tokens; ///< strings; other locks are hashes
+    exclusive_table tokens; ///< token locks, which are strings; other locks are hashes
     counter_table counters; ///< semaphores and latches
     permit_table permits;
     rate_table rates;

@@ -14,8 +14,8 @@ namespace {
 
 using std::chrono::seconds;
 
-/// The longest wait in one statement. The server's own timeout depends on its system date, so the
-/// client stops waiting a second later in any case.
+/// The longest wait in one statement. The server measures its timeout with its system date, which
+/// may jump. Therefore the client itself stops waiting one second after the timeout.
 constexpr seconds longest_wait{5};
 constexpr seconds margin{1};
 
@@ -40,14 +40,14 @@ struct bell_wait::state {
 
     site& at;
     const std::string bell;
-    alarm* wake; ///< null: the waiter does not wait any more
+    alarm* wake; ///< null: nobody waits any more
     std::shared_ptr<carrier> on{};
     bool has_bell = false, waits = true;
 };
 
 namespace {
 
-/// Sends GET_LOCK once. Returns true if the connection got the user lock, and false if the wait
+/// Sends GET_LOCK once. Returns true if the connection got the user lock. Returns false if the wait
 /// timed out. Throws if the request failed.
 asio::awaitable<bool> wait_once(site& at, const std::string& bell, std::shared_ptr<carrier> on) {
     const seconds patience = wait_of(at);
@@ -71,7 +71,7 @@ bool bell_wait::is_of_use(const site& at) {
 
 bell_wait::bell_wait(site& at, const lock_name& name, alarm& wake)
     : state_{std::make_shared<state>(at, at.bell(name), wake)} {
-    // The loop is a captureless lambda, because its arguments then live in the coroutine's frame.
+    // The loop is a lambda without captures. Its arguments then live in the coroutine's frame.
     const auto loop = [](std::shared_ptr<state> self) -> asio::awaitable<void> {
         try {
             self->on = co_await self->at.server.connection_to_wait_on(

@@ -9,13 +9,14 @@
 
 namespace holdfast::mysql {
 
-/// A wait in GET_LOCK, on its own connection. For each lock there is a user lock (the bell) that
-/// its holder has. A release gives it back, and the server passes it to the next waiter as a
-/// notification. The user lock is only a notification: if this connection is cut, refused or stuck,
-/// the waiter asks the lock's row instead.
+/// A wait in GET_LOCK, on its own connection. Each lock has a user lock (the `bell`), which the
+/// lock's holder holds too. When the holder releases both, the server grants the user lock to the
+/// next waiter, which is thereby notified. The user lock is only a notification. If this connection
+/// is cut, refused or stuck, the waiter asks the lock's row instead.
 class bell_wait {
 public:
-    /// Returns whether the server has user locks and the time limit is long enough for a wait.
+    /// Returns whether a wait is useful: the server has user locks, and the time limit is long
+    /// enough.
     static bool is_of_use(const site&);
 
     /// Begins to wait. The site and the alarm must outlive the object.
@@ -23,15 +24,16 @@ public:
     bell_wait(const bell_wait&) = delete;
     ~bell_wait(); ///< cuts the connection, unless the user lock was handed over
 
-    /// Returns whether it still waits for the user lock; `wake` rings when that ends. False: the
-    /// user lock was granted, or there is no connection to wait on. The caller then polls.
+    /// Returns whether the object still waits for the user lock. `wake` rings when the wait ends.
+    /// False means that the user lock was granted, or that there is no connection for waiting. The
+    /// caller polls in both cases.
     bool is_waiting() const noexcept;
 
-    /// Returns the connection that has the user lock now; the attempt must use it. Null: none has
-    /// it.
+    /// Returns the connection that holds the user lock now. The attempt must use this connection.
+    /// Null: no connection holds the user lock.
     std::shared_ptr<carrier> rung_on() const noexcept;
 
-    /// Leaves the user lock and its connection to the hold, which releases them later.
+    /// Leaves the user lock and its connection to the hold. The hold releases them later.
     void is_handed_over() noexcept;
 
 private:

@@ -12,26 +12,26 @@
 
 namespace holdfast::mysql {
 
-/// Releases the user lock that belongs to the lock, on that connection, in the background. If that
-/// fails, cuts the connection.
+/// Releases the user lock of this lock on that connection, in the background. Cuts the connection
+/// if the release fails.
 void ring_off(site&, const lock_name&, std::shared_ptr<carrier> on);
 
-/// Table of this client's holds that also have the user lock (GET_LOCK) which notifies the next
-/// waiter, with the connection that has it. User locks are only notifications: a waiter always asks
-/// the lock's row.
+/// Table of this client's holds that also hold a user lock (GET_LOCK), with the connection of each
+/// user lock. The user lock notifies the next waiter. It is only a notification: a waiter always
+/// asks the lock's row too.
 class bells {
 public:
     /// `at` must outlive the table.
     explicit bells(site& at)
         : at_{at} {}
 
-    /// Notes that the connection has the user lock of the hold until `until`, unless `extend` moves
-    /// that.
+    /// Stores that the connection holds the user lock of this hold until `until`. `extend` changes
+    /// that time.
     void keep(const hold&, std::shared_ptr<carrier>, time_point until);
     void extend(const hold&, time_point until);
 
-    /// Removes the entry and returns its connection, for a release that also releases the user
-    /// lock. Null: there is none.
+    /// Removes the entry and returns its connection. The caller releases the lock and the user lock
+    /// on that connection. Null: no entry.
     std::shared_ptr<carrier> take_out(const hold&);
 
     /// Releases the user lock of a lost hold, or cuts its connection.

@@ -12,7 +12,7 @@ std::string late_after(const runtime::remote_clock& clock, time_point deadline) 
     if (!clock.known())
         return "0";
     const auto latest = clock.no_later_than(deadline);
-    if (!latest) // too far away for a number of microseconds
+    if (!latest) // too late to be written in microseconds
         return std::to_string(std::numeric_limits<std::int64_t>::max());
     return std::to_string(std::max<std::int64_t>(latest->count(), 0));
 }

@@ -21,39 +21,40 @@ namespace holdfast::mysql {
 
 inline constexpr std::string_view now_text = "UTC_TIMESTAMP(6)";
 
-/// Microseconds since 1970. UNIX_TIMESTAMP would end in 2038.
+/// Microseconds since 1970. UNIX_TIMESTAMP is not used, because it ends in 2038.
 inline constexpr std::string_view runs_text = "TIMESTAMPDIFF(MICROSECOND,'1970-01-01',SYSDATE(6))";
 
-/// Condition after an attempt's UPDATE: it was granted. After an error or without a row, the value
-/// is that of an earlier statement; `ROW_COUNT()` is not 1 then.
+/// Condition after an attempt's UPDATE: the lock was granted. After an error or if no row matched,
+/// LAST_INSERT_ID() has the value of an earlier statement; then `ROW_COUNT()` is not 1.
 inline constexpr std::string_view was_granted = "LAST_INSERT_ID()<9223372036854775808";
 
-/// Expiry of a row without a holder. It stays in the past if the clock is set back by less than an
-/// hour. It is not further back, so that a sweep does not delete rows that were used today.
+/// Expiry of a row without a holder. It stays in the past even if the clock is set back by up to an
+/// hour. An earlier time would let a sweep delete rows that were used today.
 inline constexpr std::string_view past_text = "UTC_TIMESTAMP(6)-INTERVAL 1 HOUR";
 
-/// Returns the deadline in microseconds of the server's clock; what runs later is late. If the
-/// server's clock is not known, every attempt is late, and the answer tells the time.
+/// Returns the deadline in microseconds of the server's clock. An attempt that the server runs
+/// after this time is late. If the server's clock is unknown, the returned deadline makes every
+/// attempt late; the answer then contains the server's time.
 std::string late_after(const runtime::remote_clock&, time_point deadline);
 
-/// Returns the condition that the server runs the statement later than `late`.
+/// Returns the condition that the server runs the statement after the deadline `late`.
 std::string is_late(std::string_view late);
 
 /// Returns the expiry of a lease that starts when the statement begins.
 std::string end_of(duration lease_time);
 
-/// Returns an expression that sets the insert id to a refusal with that reason (packed_answer.hpp).
-/// Its value is 0.
+/// Returns an expression with the value 0. It sets the insert id to a refusal with that reason
+/// (packed_answer.hpp).
 std::string refusing(std::string_view reason);
 
-/// Returns an expression for the milliseconds until that moment, in the form of a reason.
+/// Returns an expression for the milliseconds until `moment`, as a reason for packed_answer.hpp.
 std::string left_until(std::string_view moment);
 
-/// Returns an expression for the last token of a block of that many tokens. It also sets the insert
-/// id to that token.
+/// Returns an expression for the last token of a block of `block` tokens. The expression also sets
+/// the insert id to that token.
 std::string next_token(std::uint64_t block);
 
-/// Returns a list such as "('a','b')", with hexadecimal literals.
+/// Returns an SQL list such as "('a','b')", with hexadecimal literals for the values.
 std::string list_of(const std::vector<std::string>& values);
 
 } // namespace holdfast::mysql

@@ -12,12 +12,12 @@
 namespace holdfast::mysql {
 namespace {
 
-/// What the first half of the transaction has read.
+/// Values that the first half of the transaction has read.
 struct seen_counter {
     bool has_row = false;
     std::optional<counter_answer> before{}; ///< the outcome, if this request was carried out before
     counter_now now{};
-    const char* other_kind = nullptr; ///< another kind that has the name, in words
+    const char* other_kind = nullptr; ///< other kind that uses the name, in words; null: none
 };
 
 seen_counter seen_in(const answers& said, counter_kind kind) {
@@ -68,8 +68,8 @@ public:
     }
 
 private:
-    /// Ends the transaction, with the writes if `writes`. Returns whether the server ran them in
-    /// time.
+    /// Ends the transaction, and sends the writes if `writes` is true. Returns whether the server
+    /// ran the statements in time.
     asio::awaitable<bool> end(bool writes) {
         const two_writes::maker writing = [&](const runtime::remote_clock& clock) {
             return writes ? change_ended(at_.named, what_, effect_, mark_,

@@ -7,8 +7,8 @@
 
 namespace holdfast::mysql {
 
-/// Makes one attempt to carry out the change before the deadline. If the attempt is in time, `said`
-/// is the outcome.
+/// Makes one attempt to carry out the change before the deadline. Stores the outcome in `said` if
+/// the attempt was in time.
 asio::awaitable<attempt> change_once(site&, const counter_change&, time_point deadline,
                                      duration memory, counter_answer& said);
 

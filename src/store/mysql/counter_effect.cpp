@@ -6,7 +6,8 @@
 namespace holdfast::mysql {
 namespace {
 
-/// Returns the effect of setting the total to `all`. The answer is the number of free permits.
+/// Returns the effect of setting the total number of permits to `all`. The answer is the number of
+/// free permits.
 counter_effect all_are(std::int64_t all, const counter_now& now) {
     const std::int64_t is_free = all - now.held;
     counter_effect made;
@@ -75,7 +76,7 @@ counter_effect effect_of(const counter_change& what, const counter_now& now) {
         return about_a_permit(what, now);
     case counter_verb::add_if_there:
     case counter_verb::drain:
-        break; // these belong to semaphores without leases, which this store does not have
+        break; // only for semaphores without leases, which this store does not have
     }
     return {};
 }

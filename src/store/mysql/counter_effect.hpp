@@ -9,19 +9,19 @@
 
 namespace holdfast::mysql {
 
-/// A counter while its row is locked.
+/// State of a counter while its row is locked.
 struct counter_now {
-    /// Value of the counter; for permits: the total, including held permits. Empty: no such
-    /// counter.
+    /// Value of the counter. For permits: the total, including held permits. Empty: the counter
+    /// does not exist.
     std::optional<std::int64_t> value{};
     std::int64_t held = 0;            ///< number of permits that are held
-    bool that_permit_is_held = false; ///< whether the permit that the change names is held
+    bool that_permit_is_held = false; ///< whether the permit in the request is held
 };
 
-/// What to write, and what to answer.
+/// Values to write, and the answer to the caller.
 struct counter_effect {
     counter_answer said{};
-    bool changes = false; ///< the value changes
+    bool changes = false; ///< whether the value changes
     /// The new value; empty: the counter and its holds are deleted.
     std::optional<std::int64_t> value{};
     bool ends_permit = false;

@@ -22,7 +22,7 @@ std::string of_this_permit(const counter_change& what) {
     return "name=" + hex(what.name.text) + " AND kind=2 AND owner=" + hex(what.permit);
 }
 
-/// Returns the expiry of a counter that ends by itself, or NULL.
+/// Returns the expiry of a counter that expires by itself, or NULL for other counters.
 std::string end_of_counter(duration kept) {
     return kept > duration::zero() ? end_of(kept) : "NULL";
 }

@@ -22,17 +22,18 @@ std::string kind_number(counter_kind);
 /// Returns the condition for one counter's row: "name=… AND kind=…".
 std::string counter_row(const lock_name&, counter_kind);
 
-/// Returns the first half of a change, inside a transaction. It writes `mark` into the counter's
-/// row, which locks the row. Then it reads the counter, and the outcome of this request if it was
-/// carried out before.
+/// Returns the statements of the first half of a change; a transaction is already open. They write
+/// `mark` into the counter's row, which locks the row. Then they read the counter. They also read
+/// the stored outcome if the server has carried out this request before.
 std::vector<std::string> change_begun(const tables&, const counter_change&,
                                       const std::string& mark);
 inline constexpr std::size_t touched_at = 2, value_at = 3, outcome_at = 4, held_at = 5, time_at = 6,
                              kinds_at = 7;
 
-/// Returns the second half of a change. Its first statement stores the outcome for `memory`; it
-/// inserts no row if it is late or if the first half's transaction is gone. The other statements
-/// write the change only if that row exists.
+/// Returns the statements of the second half of a change. The first statement stores the outcome,
+/// which is kept for `memory`. It inserts no row if the server runs it too late, or if the
+/// transaction of the first half has ended. The other statements write the change only if that row
+/// exists.
 std::vector<std::string> change_ended(const tables&, const counter_change&, const counter_effect&,
                                       const std::string& mark, const std::string& late,
                                       duration memory);
@@ -42,11 +43,11 @@ std::string latch_look(const tables&, const lock_name&);
 /// Returns the condition that the latch is open.
 std::string latch_is_open(const tables&, const lock_name&);
 
-/// Returns a SELECT of the value and the number of held permits. It yields no row if there is no
-/// such counter.
+/// Returns a SELECT of the counter's value and its number of held permits. The SELECT yields no row
+/// if the counter does not exist.
 std::string counter_inspected(const tables&, const lock_name&, counter_kind);
 
-/// Returns a SELECT of the names of the counters that follow the name `behind`, in order.
+/// Returns a SELECT of counter names in ascending order, starting after the name `behind`.
 std::string counters_listed(const tables&, counter_kind, const std::string& behind,
                             std::size_t at_most);
 

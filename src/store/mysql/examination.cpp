@@ -20,8 +20,8 @@ namespace {
 
 using std::chrono::microseconds;
 
-/// Number of attempts to release until the server confirms it, and of attempts to take the lock
-/// until one is not late.
+/// Maximum number of attempts to release until the server confirms the release. Also the maximum
+/// number of attempts to take the lock until an attempt is in time.
 constexpr int repeats_max = 3;
 
 finding trouble(const char* topic, const boost::system::system_error& why) {
@@ -66,7 +66,7 @@ private:
         };
         composing text{make};
         try {
-            co_await at_.server.run(text); // the first request connects
+            co_await at_.server.run(text); // this first request makes the connection
             const answers said = co_await at_.server.run(text);
             found_.push_back(remote::judge_delay(said.received_at - said.sent_at, lease_time_));
             const microseconds shown{number_at(answer_at(said, 0).rows.at(0), 0)};
@@ -95,7 +95,7 @@ private:
                 take_terms limit{at_.context.time.now() + at_.server.command_timeout()};
                 got = co_await how_.take(at_, trial_, std::move(limit));
                 if (got.seen.said != verdict::late)
-                    break; // a late answer tells the server's time
+                    break; // the answer to a late attempt contains the server's time
                 if (got.seen.clock)
                     got.seen.clock->learn(got.seen.sent_at, got.seen.received_at,
                                           got.seen.server_now);

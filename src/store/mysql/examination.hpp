@@ -9,12 +9,12 @@
 
 namespace holdfast::mysql {
 
-/// Runs `store::examine`: judges what the server reports about itself, and whether a lock can be
-/// taken, renewed and released there.
+/// Implements `store::examine`. Checks what the server reports about itself. Checks whether a lock
+/// can be taken, renewed and released.
 asio::awaitable<std::vector<finding>> examine_server(site&, ask trial);
 
-/// Runs `store::set_up`. It takes the database inside `guarded_database`, because that class adds
-/// advice about locks to a refusal, which would be wrong here.
+/// Implements `store::set_up`. It needs the database inside `guarded_database`: that class adds
+/// advice about locks to each refusal, and the advice would be wrong here.
 asio::awaitable<std::vector<finding>> make_tables(const site&, database&);
 
 } // namespace holdfast::mysql

@@ -32,8 +32,8 @@ asio::awaitable<taken> take_turn(site& at, const ask& want, take_terms how) {
     co_return co_await with_row_made(at, want.name, once);
 }
 
-// Changes the lock's row first, so that it waits for a running attempt of this owner and sees its
-// result.
+// Changes the lock's row first. The release thus waits for an attempt of the same owner that is
+// still running, and sees its result.
 asio::awaitable<released> release_turn(site& at, const hold& held, std::shared_ptr<carrier>) {
     const auto make = [&](const runtime::remote_clock&, const server_facts&) {
         return std::vector<std::string>{"START TRANSACTION", lock_release(at.named, held),

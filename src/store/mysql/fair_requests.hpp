@@ -6,7 +6,7 @@
 
 namespace holdfast::mysql {
 
-// Functions for `verbs`.
+// Functions of fair locks for the table `verbs`.
 asio::awaitable<taken> take_turn(site&, const ask&, take_terms);
 asio::awaitable<released> release_turn(site&, const hold&, std::shared_ptr<carrier> bell);
 std::string turn_may_be_had(const site&, const ask&);

@@ -9,8 +9,8 @@ namespace {
 
 const std::string at_look{now_text};
 
-/// Returns the FROM clause for the unexpired queue rows before that owner's row. If the owner has
-/// no row, these are all rows. `name` is the lock's name in SQL.
+/// Returns the FROM clause for the unexpired queue rows before the row of `owner`. If the owner has
+/// no row, the clause selects all unexpired rows. `name` is the lock's name in SQL.
 std::string before(const tables& named, const std::string& name, const owner_id& owner) {
     const std::string queue = " FROM " + named.holds + " AS ";
     const std::string me = hex(to_string(owner));
@@ -41,8 +41,8 @@ std::vector<std::string> fair_attempt(const tables& named, const ask& want,
     const std::string reason = "LAST_INSERT_ID()&1048575";
     const std::string busy =
         "NOT " + granted + " AND " + reason + " BETWEEN 1 AND " + std::to_string(longest_left);
-    // A new queue row gets a number after all existing rows, even if the clock was set back. An
-    // expired row that comes back also gets a number after all others.
+    // A new queue row gets a number above all existing numbers, even if the clock was set back. An
+    // expired row that is used again also gets a new highest number.
     const std::string turn = "(SELECT GREATEST(COALESCE(MAX(o.token),0)+1,CAST(" +
                              std::string{runs_text} + " AS UNSIGNED)) FROM " + named.holds +
                              " AS o WHERE o.name=" + name + " AND o.kind=3)";

@@ -14,22 +14,22 @@
 
 namespace holdfast::mysql {
 
-// Conditions and values inside an UPDATE of the table of locks. The queue is thus read while the
-// lock's row is locked.
+// The next functions return conditions and values for an UPDATE of the table of locks. The queue is
+// thus read while the lock's row is locked.
 
 std::string others_come_first(const tables&, const owner_id&);
-/// Expiry of the earliest queue row before the owner.
+/// Returns an expression for the expiry of the first queue row before the owner's row.
 std::string first_turn_ends(const tables&, const owner_id&);
 
-/// Returns one attempt, a transaction. Its UPDATE has the `packed_answer`. If the attempt is
-/// granted, the owner's queue row is deleted; if the lock is busy, the owner has a queue row
-/// afterwards. The INSERT has one row if the queue row is new.
+/// Returns the statements of one attempt; they are a transaction. The insert id of the UPDATE is
+/// the `packed_answer`. A granted attempt deletes the owner's queue row; a busy attempt leaves the
+/// owner with a queue row. The INSERT affects one row if the queue row is new.
 std::vector<std::string> fair_attempt(const tables&, const ask&, const attempt_terms&);
 inline constexpr std::size_t fair_update_at = 1, fair_insert_at = 3;
 
 std::string turn_removed(const tables&, const hold&);
 
-/// Returns the condition that the lock is free and no other waiter comes first.
+/// Returns the condition that the lock is free and no other waiter is earlier in the queue.
 std::string turn_has_come(const tables&, const ask&);
 
 } // namespace holdfast::mysql

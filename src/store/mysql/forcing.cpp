@@ -12,7 +12,8 @@
 namespace holdfast::mysql {
 namespace {
 
-/// Returns statements that lock the lock's rows and read the exclusive holder and the readers.
+/// Returns statements that lock the rows of this lock. They read the exclusive holder and the
+/// readers.
 std::vector<std::string> holders_locked(const site& at, const lock_name& name) {
     const std::string here = " WHERE name=" + hex(name.text), alive = ">" + std::string{now_text};
     return {"SELECT IF(expires" + alive + ",owner,NULL) FROM " + at.named.locks + here +
@@ -52,7 +53,8 @@ bool is_meant(const force_wish& what, const holders& found) {
            (what.only_from.empty() || std::ranges::count(all, what.only_from) > 0);
 }
 
-/// Returns, in words, the other kind that has the name. Null: the expected kind or no kind has it.
+/// Returns the other kind that uses the name, in words. Null: no kind or only the expected kind
+/// uses the name.
 const char* what_is_instead(const force_wish& what, const result& kinds) {
     if (what.kind)
         return other_kind_in(kinds, reason_for(*what.kind));

@@ -10,14 +10,15 @@
 
 namespace holdfast::mysql {
 
-/// Which holds to end by force.
+/// Selects the holds that are ended by force.
 struct force_wish {
     lock_name name;
-    std::string only_from{};         ///< end only this owner's hold; empty: any owner's
-    std::optional<lock_kind> kind{}; ///< empty: a lock of any kind
+    std::string only_from{};         ///< end only the hold of this owner; empty: of any owner
+    std::optional<lock_kind> kind{}; ///< kind that the lock must have; empty: any kind
 };
 
-/// Ends exactly the holds that it has read, if the server runs it before the deadline.
+/// Reads the holds and ends exactly these holds. Does so only if the server runs it before the
+/// deadline.
 asio::awaitable<attempt> force_once(site&, const force_wish&, time_point deadline, forced& outcome);
 
 } // namespace holdfast::mysql

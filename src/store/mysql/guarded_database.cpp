@@ -45,7 +45,8 @@ asio::awaitable<answers> guarded_database::run(statements& what, call_wishes wis
     throw net::failure{*refused};
 }
 
-/// Reads the identity anew if the server's address has changed, because the data may be other data.
+/// Reads the identity again if the server's address has changed. Another server may have other
+/// data.
 void guarded_database::ask_for_identity(const std::string& server) {
     if (asked_ == server)
         return;
@@ -64,7 +65,7 @@ asio::awaitable<void> guarded_database::read_identity(std::shared_ptr<guarded_da
         if (!answer_at(said, 0).rows.empty())
             self->identity_ = identity_in(said.of.front().rows.front());
     } catch (const boost::system::system_error&) {
-        self->asked_.clear(); // ask again at the next request
+        self->asked_.clear(); // the next request then asks again
     }
 }
 

@@ -10,8 +10,8 @@
 
 namespace holdfast::mysql {
 
-/// A database that adds advice to refusals. It also reads, beside the requests, the identity of the
-/// data on the server.
+/// Database that adds advice to refusals. It also reads the identity of the data on the server, at
+/// the same time as other requests.
 class guarded_database final : public database,
                                public std::enable_shared_from_this<guarded_database> {
 public:
@@ -34,9 +34,9 @@ public:
 
     database& unguarded() { return *inner_; }
 
-    /// Returns the identity from the table of identities; its id is empty until it was read. A
-    /// server that flushes its log at each commit forgets nothing. Until the setting is read, the
-    /// server is assumed to do so.
+    /// Returns the identity of the server's data, from the table of identities. The id is empty
+    /// until it was read. A server that flushes its log at each commit loses no committed change.
+    /// Until that setting is read, the server is assumed to flush.
     const server_identity& identity() const { return identity_; }
 
 private:
@@ -46,7 +46,7 @@ private:
     const std::unique_ptr<database> inner_;
     const store_context& context_;
     const tables named_;
-    std::string asked_; ///< address of the server whose identity was asked for last
+    std::string asked_; ///< address of the server that was asked last for the identity
     server_identity identity_{.forgets_before = time_point::min()};
 };
 

@@ -10,7 +10,8 @@ namespace {
 
 const std::string sql_now{now_text};
 
-/// Returns the FROM clause for the unexpired hold rows of that kind that belong to the lock's row.
+/// Returns the FROM clause for the unexpired hold rows of that kind. The rows belong to the lock
+/// whose row the statement changes.
 std::string living(const tables& named, hold_row kind) {
     return " FROM " + named.holds + " AS h WHERE h.name=" + named.locks +
            ".name AND h.kind=" + std::to_string(static_cast<int>(kind)) + " AND h.expires>" +
@@ -38,10 +39,10 @@ std::string kept(const std::string& reason) {
     return "token+" + refusing(reason);
 }
 
-/// Returns a statement that shortens the marks of waiting writers once no reader is left. New
-/// readers are then held back only for the writers' head start, because a writer may be dead. The
-/// head start is in the mark's `token`. The derived table is needed because MySQL does not let an
-/// UPDATE read its own table.
+/// Returns a statement that shortens the marks of waiting writers after the last reader has left.
+/// New readers then wait only for the writers' head start. This bounds the delay if a writer is
+/// dead. The mark's `token` contains the head start. The derived table is needed because MySQL does
+/// not allow an UPDATE to read its own table.
 std::string marks_cut(const tables& named, const lock_name& name) {
     const std::string here = "name=" + hex(name.text);
     return "UPDATE " + named.holds + " SET expires=LEAST(expires," + sql_now +
@@ -50,10 +51,12 @@ std::string marks_cut(const tables& named, const lock_name& name) {
            " AND kind=0 AND expires>" + sql_now + " LIMIT 1) AS d)=0";
 }
 
-/// Returns the CASE arms that refuse a reader. They stand between "already mine" and "granted".
+/// Returns the CASE arms that refuse a reader. In the CASE they follow the arm "already mine" and
+/// precede "granted".
 std::string refused_to_read(const tables& named, const ask& want) {
     const std::string beside = owner_beside(want);
-    if (!beside.empty()) // a reader under its own client's write hold; other waiters do not matter
+    // a reader whose own client holds the write lock; waiting writers do not block it
+    if (!beside.empty())
         return arm("NOT(owner=" + hex(beside) + " AND expires>" + sql_now + ")",
                    kept(std::to_string(unfounded_reason)));
     const std::string marked = living(named, hold_row::mark);
@@ -109,8 +112,8 @@ std::vector<std::string> read_attempt(const tables& named, const ask& want,
         marks_cut(named, want.name), "COMMIT"};
 }
 
-// Locks the lock's row first, so that it waits for a running attempt of this owner and sees its
-// result.
+// Locks the lock's row first. The release thus waits for an attempt of the same owner that is still
+// running, and sees its result.
 std::vector<std::string> read_release(const tables& named, const hold& held) {
     const std::string name = hex(held.name.text);
     const std::string mine = row_of(held.name, hold_row::reader, to_string(held.owner));

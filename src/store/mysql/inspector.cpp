@@ -12,7 +12,7 @@
 namespace holdfast::mysql {
 namespace {
 
-/// Number of names in one answer, and of answers for one list.
+/// Maximum number of names in one answer, and maximum number of answers for one list.
 constexpr std::size_t names_at_once = 500;
 constexpr int answers_max = 200;
 
@@ -106,7 +106,7 @@ asio::awaitable<forced> row_inspector::force(lock_name name, std::string only_fr
     remote::attempts::sender send = [&](time_point deadline) {
         return force_once(at_, what, deadline, outcome);
     };
-    // One attempt that may take the whole time limit. If it is late, it changes nothing.
+    // Makes a single attempt, which may use the whole time limit. A late attempt changes nothing.
     remote::attempts one{at_.context, nobody, at_.server.command_timeout()};
     co_await one.look(std::move(send), duration::zero(), duration::zero());
     co_return outcome;

@@ -13,7 +13,7 @@
 
 namespace holdfast::mysql {
 
-/// Shows and ends any hold of a lock.
+/// Inspector that shows the holds of a lock and ends them by force.
 class row_inspector final : public inspector {
 public:
     /// `at` and `polls` must outlive the inspector.

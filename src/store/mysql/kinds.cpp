@@ -17,8 +17,9 @@ constexpr verbs of_permits{take_permits, return_permits, kept_in::permits, permi
 
 } // namespace
 
-// Waiters of spin locks poll; here the waiters of all but exclusive locks poll too. This store has
-// no token locks, no semaphores without leases and no rate limiters: only Redis has them.
+// Waiters of spin locks always poll. In this store the waiters of all other kinds except exclusive
+// locks poll too. This store has no token locks, no semaphores without leases and no rate limiters;
+// only Redis has them.
 const verbs* verbs_of(lock_kind kind) noexcept {
     switch (kind) {
     case lock_kind::plain:

@@ -11,7 +11,7 @@
 
 namespace holdfast::mysql {
 
-/// A waiter for a latch to open. It takes nothing, so it leaves nothing behind.
+/// Waiter for a latch to open. A latch has no holds, so there is nothing to release.
 class latch_place final : public place {
 public:
     /// All arguments but `want` must outlive the object.

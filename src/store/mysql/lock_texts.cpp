@@ -14,19 +14,19 @@ std::string when(std::string_view condition, std::string_view then) {
     return std::string{" WHEN "}.append(condition).append(" THEN ").append(then);
 }
 
-/// Returns an expression that leaves the token as it is, and makes the answer a refusal.
+/// Returns an expression that keeps the token, and sets the answer to a refusal with this reason.
 std::string unchanged(std::string_view reason) {
     return "token+" + refusing(reason);
 }
 
 std::string quoted(std::string_view bell) {
-    // Needs no escaping, because bell_of makes only "hf:" and hexadecimal digits.
+    // The text needs no escaping: bell_of returns only "hf:" and hexadecimal digits.
     return std::string{"'"}.append(bell).append("'");
 }
 
-/// Returns an expression whose value is 0. It tries to take the user lock without waiting, and adds
-/// `bell_bit` to the insert id if the connection has it. User locks nest, so one that the
-/// connection has already is not taken again.
+/// Returns an expression with the value 0. It tries to take the user lock without waiting. If the
+/// connection then holds the user lock, it adds `bell_bit` to the insert id. User locks nest, so
+/// the expression does not take a user lock that the connection already holds.
 std::string with_bell(std::string_view bell) {
     if (bell.empty())
         return {};
@@ -47,7 +47,8 @@ std::string unless_granted(std::string_view column, std::string_view granted) {
         .append(")");
 }
 
-/// Returns the CASE arms that only a writer has. They stand between "already mine" and "free".
+/// Returns the CASE arms that only an attempt of a writer has. In the CASE they follow "already
+/// mine" and precede "free".
 std::string refused_to_write(const tables& named, const ask& want) {
     if (want.kind != lock_kind::write || want.under == 0)
         return {};
@@ -64,8 +65,8 @@ std::string free_for(const tables& named, const ask& want) {
     return free;
 }
 
-/// Returns the CASE arms for a busy lock. Their reason is the time left of the holder, the last
-/// reader or the first waiter in a fair queue.
+/// Returns the CASE arms for a busy lock. The reason is the remaining time of the holder, of the
+/// last reader, or of the first waiter in a fair queue.
 std::string busy_for(const tables& named, const ask& want) {
     if (want.kind == lock_kind::fair)
         return when("TRUE",
@@ -94,8 +95,8 @@ std::string lock_attempt_if_free(const tables& named, const ask& want, const att
            is_read_by_anybody(named, want.name) + " AND NOT " + is_late(terms.late);
 }
 
-// MySQL assigns the columns from left to right, so the assignment to `token` decides what the
-// others do.
+// MySQL assigns the columns from left to right. The columns after `token` can therefore depend on
+// its new value.
 std::string lock_attempt(const tables& named, const ask& want, const attempt_terms& terms) {
     const std::string owner = hex(to_string(want.owner)), now{now_text};
     return "UPDATE " + named.locks + " SET token=CASE" +
@@ -121,9 +122,10 @@ std::string lock_row(const tables& named, const lock_name& name) {
            " FROM DUAL ON DUPLICATE KEY UPDATE touched=" + named.locks + ".touched";
 }
 
-// The release leaves the owner in the row. When this client takes the lock again, the row's length
-// stays the same, and a lock with its unlock costs the server a third less. An expired hold is also
-// set to the past, so that a delayed attempt of the owner does not find the hold.
+// The release keeps the owner in the row. If this client takes the lock again, the row's length
+// does not change. This makes a lock with its unlock a third cheaper for the server. The expiry of
+// an expired hold is also set to the past, so that a delayed attempt of this owner does not find
+// the hold.
 std::string lock_release(const tables& named, const hold& held, std::string_view bell) {
     const std::string name = quoted(bell);
     const std::string awaited =

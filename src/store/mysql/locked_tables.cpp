@@ -5,8 +5,8 @@
 
 namespace holdfast::mysql {
 
-// Sends an UPDATE that changes no row. It waits for table locks, but not for row locks. MySQL's
-// shortest lock wait timeout is one second.
+// Sends an UPDATE that changes no row. The UPDATE waits for table locks, but not for row locks. The
+// shortest lock wait timeout in MySQL is one second.
 asio::awaitable<void> refuse_locked_tables(site& at, const answers& said, std::size_t update_at) {
     if (answer_at(said, update_at).error == 0)
         co_return;

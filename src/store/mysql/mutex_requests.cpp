@@ -24,8 +24,8 @@ bool rings_bell(const site& at, const hold& of) {
 
 using attempt_text = std::string (*)(const tables&, const ask&, const attempt_terms&);
 
-/// Sends one attempt, with or without the user lock. For a writer, the statements about its mark
-/// follow.
+/// Sends one attempt, with or without the user lock. If the requester is a writer, the statements
+/// about its mark follow.
 asio::awaitable<answers> ask_for_lock(site& at, const ask& want, const take_terms& how,
                                       attempt_text text_of, const std::string& bell) {
     const auto make = [&](const runtime::remote_clock& clock, const server_facts&) {
@@ -38,7 +38,7 @@ asio::awaitable<answers> ask_for_lock(site& at, const ask& want, const take_term
         return all;
     };
     composing text{make};
-    // A failed mark is ignored, because only the attempt's result counts.
+    // A failure to write the mark is ignored. Only the result of the attempt counts.
     call_wishes wishes{.on = how.on, .rest_is_hint = true, .may_meet_lock = 0};
     const std::string undo = bell_dropped(bell);
     if (!bell.empty())
@@ -46,15 +46,15 @@ asio::awaitable<answers> ask_for_lock(site& at, const ask& want, const take_term
     co_return co_await at.server.run(text, wishes);
 }
 
-/// Returns whether the user lock may have caused the error: a deadlock of user locks, or a server
-/// without user locks.
+/// Returns whether the user lock may have caused the error. Possible causes are a deadlock of user
+/// locks, and a server without user locks.
 bool may_be_the_bell(const error_code& failed) {
     return failed == store_errc::try_again || failed == store_errc::other;
 }
 
-/// Sends an attempt with the user lock, and repeats it without if the user lock may have been
-/// refused. User locks are only notifications, so the lock itself does not need them. A server that
-/// refuses them permanently is not asked for one again.
+/// Sends an attempt with the user lock. If the server may have refused the user lock, sends the
+/// attempt again without it: the user lock is only a notification, so the lock does not need it. If
+/// the server always refuses user locks, this client does not ask for them again.
 asio::awaitable<answers> ask_with_bell(site& at, const ask& want, const take_terms& how,
                                        attempt_text text_of) {
     const std::string bell = at.bell(want.name), none;
@@ -84,7 +84,8 @@ asio::awaitable<taken> attempt_once(site& at, const ask& want, const take_terms&
     answers said;
     if (how.may_be_free && want.kind != lock_kind::write)
         said = co_await ask_in_words(at, want, how, lock_attempt_if_free);
-    if (said.of.empty() || found_no_row(said, 0)) // the full attempt says why the short one failed
+    // only the full attempt tells why the short attempt failed
+    if (said.of.empty() || found_no_row(said, 0))
         said = co_await ask_in_words(at, want, how, lock_attempt);
     co_await refuse_locked_tables(at, said, 0);
     taken got{attempt_in(said, 0, want.kind)};
@@ -121,9 +122,9 @@ asio::awaitable<taken> take_lock(site& at, const ask& want, take_terms how) {
     co_return co_await with_row_made(at, want.name, once);
 }
 
-// If the connection that has the user lock is cut, the user lock is gone too, and any connection
-// may send the release. If the lock is not ours any more, the user lock still is, and it is
-// released here.
+// If the connection with the user lock is cut, the user lock is already free. Any connection may
+// then send the release. If this client has lost the lock, it may still hold the user lock, which
+// is released here.
 asio::awaitable<released> release_lock(site& at, const hold& held, std::shared_ptr<carrier> bell) {
     if (bell && bell->is_cut())
         bell.reset();

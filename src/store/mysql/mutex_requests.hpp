@@ -5,7 +5,7 @@
 
 namespace holdfast::mysql {
 
-// Functions for `verbs`, for plain and fenced locks and for writers.
+// Functions of plain locks, fenced locks and writers for the table `verbs`.
 asio::awaitable<taken> take_lock(site&, const ask&, take_terms);
 asio::awaitable<released> release_lock(site&, const hold&, std::shared_ptr<carrier> bell);
 std::string lock_may_be_had(const site&, const ask&);

@@ -14,7 +14,7 @@
 namespace holdfast::mysql {
 namespace {
 
-/// Number of names in one answer, and of answers for one list.
+/// Maximum number of names in one answer, and maximum number of answers for one list.
 constexpr std::size_t names_in_page = 1000;
 constexpr int pages_max = 100;
 
@@ -34,7 +34,7 @@ asio::awaitable<counter_answer> mysql_counters::change(counter_change what) {
     remote::attempts::sender send = [&](time_point deadline) {
         return change_once(at_, what, deadline, memory(), outcome);
     };
-    // One attempt that may take the whole time limit. If it is late, it changes nothing.
+    // Makes a single attempt, which may use the whole time limit. A late attempt changes nothing.
     remote::attempts one{at_.context, nobody, at_.server.command_timeout()};
     co_await one.look(std::move(send), duration::zero(), duration::zero());
     co_return outcome;
@@ -80,7 +80,7 @@ asio::awaitable<counter_list> mysql_counters::list(counter_kind kind, std::strin
             }
             counter_list::entry one{behind, {}};
             one.state = co_await inspect({behind}, kind);
-            if (one.state.exists) // otherwise it was erased in the meantime
+            if (one.state.exists) // a counter that does not exist was erased in the meantime
                 all.counters.push_back(std::move(one));
         }
         if (rows.size() < names_in_page)

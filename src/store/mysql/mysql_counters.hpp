@@ -12,10 +12,10 @@
 
 namespace holdfast::mysql {
 
-/// Counter store for latches and for the totals of leased semaphores.
+/// Store of the latches, and of the totals of leased semaphores.
 class mysql_counters final : public counter_store {
 public:
-    /// The arguments must outlive the store and everything it makes.
+    /// The arguments must outlive the store and all objects that the store makes.
     mysql_counters(site& at, poller& polls)
         : at_{at}
         , poller_{polls} {}

@@ -10,16 +10,16 @@
 
 namespace holdfast::mysql {
 
-/// Longest lock name. Longer names are refused before anything is sent, because not every server
-/// refuses them.
+/// Maximum length of a lock name, in bytes. A longer name is refused before anything is sent,
+/// because some servers do not refuse it.
 inline constexpr std::size_t name_bytes_most = 255;
 
 std::optional<std::string> objection_to_name(const lock_name&);
 
-/// The lock store in one schema, for all kinds of kinds.hpp.
+/// Lock store in one schema, for all kinds of locks in kinds.hpp.
 class mysql_locks final : public lock_store {
 public:
-    /// The arguments must outlive the store and everything it makes.
+    /// The arguments must outlive the store and all objects that the store makes.
     mysql_locks(site& at, poller& polls)
         : at_{at}
         , poller_{polls}
@@ -37,7 +37,7 @@ public:
     asio::awaitable<void> renew(hold_list, const renewal_wishes&, renewal_sink&) override;
     asio::awaitable<release_answer> release(hold) override;
 
-    /// Returns null: a server does not report rows that are changed or deleted.
+    /// Returns null, because a MySQL server does not notify clients of changed or deleted rows.
     std::unique_ptr<watch> watch_over(const hold&, doubter&) override { return nullptr; }
 
 private:

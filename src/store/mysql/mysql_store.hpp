@@ -19,7 +19,7 @@
 
 namespace holdfast::mysql {
 
-/// The store in one schema, over any database: a pool in production, a model in tests.
+/// Store in one schema. It works on any database: the pool in production, a model in tests.
 class mysql_store final : public store {
 public:
     mysql_store(std::unique_ptr<database> server, const options& how, store_context context)

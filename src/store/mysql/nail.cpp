@@ -23,9 +23,10 @@ std::string with_schema(std::string_view table) {
 
 } // namespace
 
-// The statement must change the row. A mere row lock is also granted by a server that accepts no
-// writes, and with several primaries each server has its own row locks. `touched` gets a new value
-// each time. The version comment is only for MariaDB: outside a transaction it matches no row.
+// The statement must change the row, not only lock it. A server that accepts no writes also grants
+// a row lock, and with several primaries each server has its own row locks. `touched` gets a new
+// value each time. Only MariaDB runs the text in the version comment: outside a transaction it
+// makes the statement match no row.
 std::string nail_text(const std::string& quoted_table, std::string_view name,
                       std::string_view owner) {
     return "UPDATE " + quoted_table +

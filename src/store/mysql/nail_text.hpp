@@ -6,7 +6,8 @@
 
 namespace holdfast::mysql {
 
-/// Returns the statement of `nail` for that owner's hold, without a check of a lease.
+/// Returns the statement that `nail` sends for this owner's hold. The statement does not check the
+/// lease.
 std::string nail_text(const std::string& quoted_table, std::string_view name,
                       std::string_view owner);
 

@@ -18,8 +18,9 @@ std::string quoted(std::string_view first, std::string_view suffix) {
     return all.append(suffix).append("`");
 }
 
-/// Returns 32 bits of FNV-1a with a different start for each round. Two names have the same 160
-/// bits only if an attacker chose them. The harm is small: a waiter of the other lock is woken.
+/// Returns 32 bits of FNV-1a with a start value that depends on the round. The bits of two names
+/// are all equal only if an attacker chose the names. Little harm results: a waiter of the other
+/// lock wakes up.
 std::uint32_t mixed(std::uint32_t round, std::string_view text) {
     std::uint32_t sum = 2166136261U ^ (round * 0x9e3779b9U);
     for (const char each : text) {

@@ -15,27 +15,27 @@
 
 namespace holdfast::mysql {
 
-/// Returns the arms of an attempt's CASE that refuse the name of another kind. They follow the arm
-/// for an owner that holds the lock already.
+/// Returns the arms of an attempt's CASE that refuse a name of another kind. In the CASE they
+/// follow the arm for an owner that already holds the lock.
 std::string other_kinds_refused(const tables&, const ask&);
 
-/// Returns the condition, without row locks, that readers have the name. It is needed because
-/// readers of older versions of holdfast do not mark the lock's row.
+/// Returns the condition that readers use the name. The condition sets no row locks. It is needed
+/// because older versions of holdfast do not mark the lock's row for readers.
 std::string is_read_by_anybody(const tables&, const lock_name&);
 
-/// Returns the value of column `kind` for a new row. It is `counter` if a reader or a counter has
-/// the name, so that every attempt looks at the other tables.
+/// Returns the value of column `kind` for a new row. The value is `counter` if a reader or a
+/// counter uses the name. Every attempt then checks the other tables too.
 std::string kind_of_new_row(const tables&, const lock_name&);
 
-/// Returns a statement that marks the lock's row before a counter of that name is made. An attempt
-/// for the lock then waits for the row, and looks at the counter.
+/// Returns a statement that marks the lock's row before a counter with the same name is created. An
+/// attempt to take the lock then waits for the row and checks the counter.
 std::string counter_announced(const tables&, const lock_name&);
 
-/// Returns SQL that yields the reason (packed_answer.hpp) for each kind that has the name.
+/// Returns SQL that yields a reason (packed_answer.hpp) for each kind that uses the name.
 std::string kinds_there(const tables&, const lock_name&);
 
-/// Returns, in words, another kind that has the name according to an answer to `kinds_there`. Null:
-/// only the kind of `own_reason`, or no kind, has it.
+/// Returns the other kind that uses the name, in words. `result` is an answer to `kinds_there`.
+/// Null: only the kind of `own_reason`, or no kind, uses the name.
 const char* other_kind_in(const result&, std::uint64_t own_reason);
 
 std::uint64_t reason_for(lock_kind) noexcept;

@@ -21,10 +21,10 @@ inline constexpr std::uint64_t refused_bit = std::uint64_t{1} << 63U;
 inline constexpr std::uint64_t bell_bit = std::uint64_t{1} << 62U;
 inline constexpr unsigned reason_bits = 20;
 
-/// Reasons that are not a length of time.
+/// Reasons that are not a remaining time.
 inline constexpr std::uint64_t late_reason = 0;
-inline constexpr std::uint64_t longest_left = 1'048'569; ///< this long or longer: 17 minutes
-// The next four reasons mean that the name belongs to another kind.
+inline constexpr std::uint64_t longest_left = 1'048'569; ///< a remaining time of 17 minutes or more
+// The next four reasons mean that another kind uses the name.
 inline constexpr std::uint64_t mutex_reason = 1'048'570;
 inline constexpr std::uint64_t shared_reason = 1'048'571;
 inline constexpr std::uint64_t permits_reason = 1'048'572;
@@ -35,14 +35,18 @@ inline constexpr std::uint64_t unfounded_reason = 1'048'575;
 struct packed_answer {
     bool no_row = false;
     remote::verdict said{};
-    std::optional<duration> left{}; ///< if busy: the time left; empty: long, or without an end
-    std::chrono::microseconds server_now{}; ///< zero: the answer does not tell the time
-    std::uint64_t last_token = 0;           ///< if granted
-    bool has_bell = false;                  ///< if granted
-    const char* other_kind = nullptr; ///< another kind that has the name, in words; null: none
+    /// remaining time of the holder, if busy; empty: very long, or unlimited
+    std::optional<duration> left{};
+    /// time of the server; zero: the answer does not contain it
+    std::chrono::microseconds server_now{};
+    std::uint64_t last_token = 0; ///< last token of the grant; valid if granted
+    /// whether the connection holds the user lock; valid if granted
+    bool has_bell = false;
+    const char* other_kind = nullptr; ///< other kind that uses the name, in words; null: none
 };
 
-/// Returns, in words, the kind that the reason stands for. Null: the reason is not a kind.
+/// Returns the kind that the reason means, in words. Returns null if the reason does not mean a
+/// kind.
 const char* other_kind_for(std::uint64_t reason) noexcept;
 
 packed_answer taken_apart(std::uint64_t insert_id);

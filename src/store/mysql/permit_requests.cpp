@@ -11,8 +11,8 @@ namespace holdfast::mysql {
 
 namespace {
 
-/// Throws `store_errc::wrong_type` if another kind has the name. Called when the semaphore does not
-/// exist.
+/// Throws `store_errc::wrong_type` if another kind uses the name. Called after no semaphore was
+/// found.
 asio::awaitable<void> refuse_other_kind(site& at, const lock_name& name) {
     const auto make = [&](const runtime::remote_clock&, const server_facts&) {
         return std::vector<std::string>{kinds_there(at.named, name)};
@@ -25,7 +25,8 @@ asio::awaitable<void> refuse_other_kind(site& at, const lock_name& name) {
 
 } // namespace
 
-// Without a row there is no such semaphore. Its permits count as busy until the semaphore is made.
+// No row means that the semaphore does not exist. Its permits count as busy until the semaphore is
+// created.
 asio::awaitable<taken> take_permits(site& at, const ask& want, take_terms how) {
     const std::string mark = at.next_mark(want.owner);
     const auto make = [&](const runtime::remote_clock& clock, const server_facts&) {

@@ -8,7 +8,8 @@
 namespace holdfast::mysql {
 namespace {
 
-/// Returns a subquery about the held permits of the counter's row that is being changed.
+/// Returns a subquery about the held permits of a counter. The outer statement changes the
+/// counter's row.
 std::string held_there(const tables& named, const std::string& what, const std::string& which) {
     return "(SELECT " + what + " FROM " + named.holds + " AS h WHERE h.name=" + named.counters +
            ".name AND h.kind=2 AND h.expires>" + std::string{now_text} + which +
@@ -27,7 +28,7 @@ std::string one_of(const hold& held) {
     return "name=" + hex(held.name.text) + " AND kind=2 AND owner IN " + list_of(permit_rows(held));
 }
 
-/// Returns the ids as a derived table with one column.
+/// Returns the ids as an SQL derived table with one column.
 std::string as_rows(const std::vector<std::string>& ids) {
     std::string all = "(";
     for (const std::string& each : ids)
@@ -77,8 +78,8 @@ std::vector<std::string> permit_attempt(const tables& named, const ask& want,
             "COMMIT"};
 }
 
-// Locks the counter's row first, so that it waits for a running attempt of this owner and sees its
-// result.
+// Locks the counter's row first. The release thus waits for an attempt of the same owner that is
+// still running, and sees its result.
 std::vector<std::string> permit_release(const tables& named, const hold& held) {
     const std::string gone = "DELETE FROM " + named.holds + " WHERE " + one_of(held);
     return {"START TRANSACTION",

@@ -10,7 +10,7 @@
 namespace holdfast::mysql {
 namespace {
 
-/// Allowance for rounding: the server rounds the remaining time up, and the two clocks are read at
+/// Allowance for rounding. The server rounds the remaining time up, and the two clocks are read at
 /// different moments.
 constexpr duration rounding_of_ends{1};
 
@@ -54,10 +54,10 @@ asio::awaitable<attempt> lock_place::request(time_point deadline) {
     co_return got.seen;
 }
 
-/// Starts to wait for a notification. If the server has user locks, the waiter waits for one. It
-/// also polls, but rarely, because a dead holder may still have the user lock, or a holder may have
-/// lost only the lock. Otherwise, or if the user lock was granted while the lock is held, the
-/// waiter polls often.
+/// Starts to wait for a notification. If the server has user locks, the waiter waits for the user
+/// lock. It also polls, but rarely: a dead holder may still hold the user lock, and a holder may
+/// have lost only the lock. The waiter polls often if there are no user locks. It also polls often
+/// if it got the user lock while the lock is held.
 void lock_place::listen() {
     if (how_.has_bell && !bell_ && bell_wait::is_of_use(at_))
         bell_ = std::make_unique<bell_wait>(at_, want_.name, wake_);

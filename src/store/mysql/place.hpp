@@ -14,14 +14,15 @@
 
 namespace holdfast::mysql {
 
-/// One waiter for a lock of any kind: makes the attempts, and is woken when the next may succeed.
+/// One waiter for a lock of any kind. It makes the attempts. It wakes the caller when the next
+/// attempt may succeed.
 class lock_place final : public place {
 public:
     /// All arguments but `want` must outlive the object.
     lock_place(site&, bells&, poller&, remote::lately_busy&, ask want, alarm& wake);
 
     /// Makes one attempt. The first attempt is a single statement, because most locks are free. The
-    /// second attempt first starts to wait for the user lock or to poll.
+    /// second attempt begins by waiting for the user lock or by polling.
     asio::awaitable<answer> look() override;
     asio::awaitable<void> leave() override;
 
@@ -43,8 +44,8 @@ private:
     remote::attempts attempts_;
     std::unique_ptr<bell_wait> bell_;
     std::unique_ptr<watch> poll_;
-    pace pace_ = pace::often; ///< pace of `poll_`
-    duration round_trip_{};   ///< round trip of the last attempt
+    pace pace_ = pace::often; ///< how often `poll_` polls
+    duration round_trip_{};   ///< duration of the last attempt's round trip
 };
 
 } // namespace holdfast::mysql

@@ -14,20 +14,21 @@
 namespace holdfast::mysql {
 namespace {
 
-/// Pauses between two polls for one waiter. A pause grows by a quarter each time.
+/// First pause between two polls for one waiter. Each pause is a quarter longer than the pause
+/// before.
 constexpr duration shortest_pause{5};
 constexpr duration longest_pause{100};
 constexpr duration pause_of_called{250};
 
-/// Waiters that are due within this time are included in the current poll.
+/// Each poll includes the waiters that become due within this time.
 constexpr duration slack{10};
 
-/// Maximum number of waiters in one SELECT. The next SELECT has the rest.
+/// Maximum number of waiters in one SELECT. Further waiters are in the next SELECT.
 constexpr std::size_t asked_at_once = 200;
 
 } // namespace
 
-/// State that the loop shares. The loop may outlive the poller for a moment.
+/// State that the poller shares with its loop. The loop may live slightly longer than the poller.
 class poller::list : public std::enable_shared_from_this<poller::list> {
 public:
     explicit list(site& at)
@@ -80,7 +81,7 @@ private:
         return first;
     }
 
-    /// Returns the waiters that are due. It returns none if a new waiter has woken the loop.
+    /// Returns the waiters that are due now. Returns an empty list if a new waiter woke the loop.
     std::vector<std::uint64_t> take_due() {
         std::vector<std::uint64_t> due;
         const time_point now = at_.context.time.now();
@@ -97,7 +98,7 @@ private:
         return due;
     }
 
-    /// Shortens the pause by up to a fifth at random, so that clients do not all poll at the same
+    /// Shortens the pause at random by up to a fifth. Otherwise all clients would poll at the same
     /// time.
     duration jittered(duration full) {
         const auto fifth = static_cast<std::uint64_t>(full.count()) / 5;
@@ -115,7 +116,8 @@ private:
             for (const auto& row : answer_at(said, 0).rows)
                 ring(static_cast<std::uint64_t>(number_at(row, 0)));
         } catch (const boost::system::system_error&) {
-            // Waiters also make attempts themselves, and these report the failure.
+            // Ignore the failure here. Each waiter also makes attempts itself, and its attempts
+            // report the failure.
             for (auto& [number, each] : waiters_)
                 each.pause = std::max(each.pause, longest_pause);
         }

@@ -10,11 +10,11 @@
 
 namespace holdfast::mysql {
 
-/// How often to poll for a waiter. `often`: every few milliseconds at first, ten times a second
-/// later. `seldom`: a few times a second, for a waiter that a user lock will notify.
+/// How often to poll for a waiter. `often`: every few milliseconds at first, later ten times a
+/// second. `seldom`: a few times a second, because a user lock will probably notify the waiter.
 enum class pace { often, seldom };
 
-/// Polls for all waiters of one client. One SELECT asks for all waiters that are due.
+/// Poller for all waiters of one client. One SELECT asks for all waiters that are due.
 class poller {
 public:
     /// The site must outlive the poller.
@@ -22,11 +22,11 @@ public:
     poller(const poller&) = delete;
     ~poller();
 
-    /// Rings `wake` when `condition` (SQL, such as `verbs::may_be_had`) is true, while the result
-    /// lives.
+    /// Rings `wake` when `condition` becomes true. `condition` is SQL, for example from
+    /// `verbs::may_be_had`. The polling ends when the returned object is destroyed.
     std::unique_ptr<watch> enrol(std::string condition, alarm& wake, pace = pace::often);
 
-    /// Stops polling; rings no alarm any more.
+    /// Stops polling. Afterwards no alarm rings.
     void stop() noexcept;
 
 private:

@@ -20,14 +20,14 @@
 namespace holdfast::mysql {
 namespace {
 
-/// Rows after which a batch is full. A transaction of that size takes the server a few
-/// milliseconds.
+/// Maximum number of rows in a batch. The server needs a few milliseconds for a transaction of this
+/// size.
 constexpr std::size_t batch_max = 500;
 
-/// Some holds of one table, renewed in one transaction.
+/// Some holds of one table. One transaction renews them.
 struct batch {
     kept_in where{};
-    std::vector<std::size_t> places; ///< indexes in the list of holds
+    std::vector<std::size_t> places; ///< indexes of these holds in the list of holds
     std::vector<held_row> rows;
 };
 
@@ -105,8 +105,8 @@ private:
         return {.answer_by = how_.answer_by, .elsewhere = how_.elsewhere, .reserved = true};
     }
 
-    /// Extends the rows that no other transaction has locked. Returns them with the whole lease as
-    /// the time left.
+    /// Extends the rows that no other transaction has locked. Returns these rows with the whole
+    /// lease as their remaining time.
     asio::awaitable<rows_left> prolong(const batch& some) {
         two_writes both{at_, wishes()};
         const std::vector<std::string> locking{rows_locked(at_.named, some.where, some.rows)};
@@ -119,14 +119,15 @@ private:
         };
         const answers done = co_await both.end(prolonging);
         rows_left left;
-        if (answer_at(done, 0).matched == ours.size()) // otherwise see_the_rest asks about them
+        // otherwise see_the_rest asks about these rows
+        if (answer_at(done, 0).matched == ours.size())
             for (held_row& each : ours)
                 left.emplace(std::move(each), how_.lease_time);
         co_return left;
     }
 
-    /// Asks about the rows that were not extended. A row that another transaction has locked stays
-    /// as it is, and belongs to this client until it expires.
+    /// Asks about the rows that were not extended. A row that another transaction has locked is not
+    /// changed. It belongs to this client until it expires.
     asio::awaitable<void> see_the_rest(const batch& some, rows_left& left) {
         std::vector<held_row> rest;
         for (const held_row& each : some.rows)
@@ -167,7 +168,7 @@ private:
         to_.renewed(place, said);
     }
 
-    /// Returns whether the renewal only asks how much time is left, and extends nothing.
+    /// Returns whether the renewal only asks for the remaining time and extends nothing.
     bool asks_only() const { return how_.lease_time == duration::zero(); }
 
     site& at_;

@@ -8,8 +8,8 @@
 
 namespace holdfast::mysql {
 
-/// Runs `lock_store::renew`. The holds are renewed in batches of about 500 rows, all at the same
-/// time.
+/// Implements `lock_store::renew`. Splits the holds into batches of about 500 rows, and renews all
+/// batches at the same time.
 asio::awaitable<void> renew_holds(site&, bells&, hold_list, const renewal_wishes&, renewal_sink&);
 
 } // namespace holdfast::mysql

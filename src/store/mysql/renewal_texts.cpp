@@ -11,7 +11,7 @@ const std::string& table_of(const tables& named, kept_in where) {
     return where == kept_in::locks ? named.locks : named.holds;
 }
 
-/// Returns the condition for these rows, by primary key, if they have not expired.
+/// Returns a condition that selects the unexpired rows among `rows`, by primary key.
 std::string any_of(kept_in where, const std::vector<held_row>& rows) {
     const std::string kind = where == kept_in::locks     ? ""
                              : where == kept_in::readers ? " AND kind=0"

@@ -21,17 +21,17 @@ struct held_row {
 
 std::vector<held_row> rows_of(const hold&);
 
-/// Returns a SELECT that locks the rows that are ours and that no other transaction has locked. It
-/// yields name and owner.
+/// Returns a SELECT that locks this client's rows. It skips rows that another transaction has
+/// locked. It yields name and owner.
 std::string rows_locked(const tables&, kept_in, const std::vector<held_row>&);
 
-/// Returns an UPDATE that matches as many rows as it extends. It checks the owners again, because
-/// the server may have ended the transaction.
+/// Returns an UPDATE that extends the rows. It matches exactly the rows that it extends. It checks
+/// the owners again, because the server may have ended the transaction that locked the rows.
 std::string rows_prolonged(const tables&, kept_in, const std::vector<held_row>&,
                            duration lease_time);
 
-/// Returns a SELECT of name, owner and microseconds left, for the rows that are ours, locked or
-/// not.
+/// Returns a SELECT of this client's rows, locked or not. It yields name, owner and remaining
+/// microseconds.
 std::string rows_seen(const tables&, kept_in, const std::vector<held_row>&);
 
 } // namespace holdfast::mysql

@@ -7,7 +7,7 @@
 
 namespace holdfast::mysql {
 
-/// Makes the row of a name that was not used yet.
+/// Inserts the row of a name that was not used before.
 inline asio::awaitable<void> make_lock_row(site& at, const lock_name& name) {
     const auto make = [&](const runtime::remote_clock&, const server_facts&) {
         return std::vector<std::string>{lock_row(at.named, name)};
@@ -16,8 +16,8 @@ inline asio::awaitable<void> make_lock_row(site& at, const lock_name& name) {
     co_await at.server.run(text);
 }
 
-/// Makes an attempt. If it finds no row, makes the row and repeats the attempt. A sweep may delete
-/// the row in between, so this is repeated a few times.
+/// Makes an attempt. If the attempt finds no row, inserts the row and repeats the attempt. A sweep
+/// may delete the new row before the attempt finds it, so the cycle is repeated a few times.
 template <typename Once>
 asio::awaitable<taken> with_row_made(site& at, const lock_name& name, Once once) {
     constexpr int attempts_max = 3;

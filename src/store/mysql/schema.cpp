@@ -4,9 +4,9 @@
 namespace holdfast::mysql {
 namespace {
 
-// Names and owners are bytes: no collation, case-sensitive, with trailing blanks. A new or free row
-// has an expiry one hour in the past, and not earlier, because a sweep deletes what expired a day
-// ago.
+// Names and owners are columns of bytes. They have no collation, are case-sensitive, and keep
+// trailing blanks. A new or free row has an expiry one hour in the past. An earlier expiry is not
+// possible, because a sweep deletes rows that expired a day ago.
 
 constexpr const char* lock_columns = R"(
   name    VARBINARY(255)  NOT NULL PRIMARY KEY,

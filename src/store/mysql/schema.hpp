@@ -8,10 +8,11 @@
 
 namespace holdfast::mysql {
 
-/// Returns the statements that make the missing tables. They change nothing else.
+/// Returns the statements that create the missing tables. The statements change nothing else.
 std::vector<std::string> making(const tables&);
 
-/// Returns the same statements as one text for people, each with a semicolon and a line break.
+/// Returns the same statements as one text for administrators. Each statement ends with a semicolon
+/// and a line break.
 std::string ddl(const tables&);
 
 } // namespace holdfast::mysql

@@ -26,8 +26,9 @@ asio::awaitable<answers> run_one(database& server, const std::string& statement)
     co_return co_await server.run(text);
 }
 
-/// Tries the last statement first. It needs other privileges than the others, and the server checks
-/// them even if the table does not exist yet. A user without all privileges thus creates nothing.
+/// Tries the last statement first. It needs more privileges than the other statements, and the
+/// server checks them even if the table does not exist yet. Thus a user without all privileges
+/// creates no table at all.
 asio::awaitable<void> try_last(database& server, const std::string& statement) {
     try {
         co_await run_one(server, statement);
@@ -43,7 +44,7 @@ asio::awaitable<std::vector<finding>> make_them(const site& at, database& server
     const std::int64_t there = number_at(answer_at(said, 0).rows.at(0), 0);
     const std::vector<std::string> all = making(at.named);
     co_await try_last(server, all.back());
-    // Sends them one by one, because each statement commits by itself.
+    // Sends the statements one by one, because each statement commits by itself.
     for (const std::string& each : all)
         co_await run_one(server, each);
     std::vector<finding> told(1);

@@ -20,7 +20,7 @@ asio::awaitable<taken> let_in_once(site& at, const ask& want, time_point deadlin
     co_await refuse_locked_tables(at, said, read_update_at);
     taken got{attempt_in(said, read_update_at, want.kind)};
     got.no_row = found_no_row(said, read_update_at);
-    // The UPDATE was in time, but the INSERT was too late.
+    // The server ran the UPDATE in time, but the INSERT too late.
     if (got.seen.said == verdict::granted && answer_at(said, read_insert_at).matched == 0)
         got.seen.said = verdict::late;
     got.seen.token = 0;

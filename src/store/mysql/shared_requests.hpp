@@ -6,7 +6,7 @@
 
 namespace holdfast::mysql {
 
-// Functions for `verbs`.
+// Functions of readers for the table `verbs`.
 asio::awaitable<taken> take_to_read(site&, const ask&, take_terms);
 asio::awaitable<released> release_read(site&, const hold&, std::shared_ptr<carrier> bell);
 std::string may_be_read(const site&, const ask&);

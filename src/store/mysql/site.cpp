@@ -40,7 +40,7 @@ std::int64_t number_at(const std::vector<std::optional<std::string>>& row, std::
 attempt attempt_in(const answers& said, std::size_t update_at, lock_kind wanted) {
     const result& update = answer_at(said, update_at);
     attempt got;
-    if (update.error != 0) { // an error is stored only for this statement
+    if (update.error != 0) { // the request allows an error only for this statement
         got.not_looked_at = true;
         got.holder_tells = false;
     } else {

@@ -20,25 +20,26 @@ namespace holdfast::mysql {
 using remote::attempt;
 using remote::verdict;
 
-/// Context of all requests (`site`). It outlives the requests.
+/// Context that all requests of a store share. It outlives the requests.
 struct site {
     database& server;
     const store_context& context;
     tables named;
     std::string schema;
     std::string table; ///< name of the first table, as in the options
-    std::string info;  ///< who this client is, for people
+    std::string info;  ///< description of this client for administrators
     std::uint64_t attempts_made = 0;
 
-    /// Returns a unique value that an attempt writes into a row. Its later statements find the row
-    /// by it.
+    /// Returns a unique value. An attempt writes it into a row, and its later statements find the
+    /// row by this value.
     std::string next_mark(const owner_id& owner) {
         return to_string(owner) + '#' + std::to_string(++attempts_made);
     }
     std::string bell(const lock_name& name) const { return bell_of(schema, table, name); }
 };
 
-/// Statements that a function makes. Give the object a name before a co_await: g++ 12 needs that.
+/// Statements that a function makes. Store the object in a named variable before a co_await,
+/// because g++ 12 miscompiles temporaries there.
 template <typename Make>
 class composing final : public statements {
 public:
@@ -53,24 +54,25 @@ private:
     Make make_;
 };
 
-/// Returns the answer to the statement with that index. Throws `store_errc::protocol` if it is
-/// missing.
+/// Returns the answer to the statement with the index `which`. Throws `store_errc::protocol` if the
+/// answer is missing.
 const result& answer_at(const answers&, std::size_t which);
 
-/// Returns a value of a row. Throws `store_errc::protocol` if it is NULL, missing or not a number.
+/// Returns a number from a column of a row. Throws `store_errc::protocol` if the value is NULL,
+/// missing or not a number.
 std::int64_t number_at(const std::vector<std::optional<std::string>>& row, std::size_t column);
 const std::string& text_at(const std::vector<std::optional<std::string>>& row, std::size_t column);
 
-/// Returns what an attempt's UPDATE says by its insert id, with the times of its answer. An attempt
-/// that met a row lock of another transaction counts as busy, without a known end. Throws
-/// `store_errc::wrong_type` if another kind has the name.
+/// Returns the result of an attempt from the insert id of its UPDATE, with the times of the answer.
+/// If the attempt met a row lock of another transaction, the result is busy with an unknown
+/// remaining time. Throws `store_errc::wrong_type` if another kind uses the name.
 attempt attempt_in(const answers&, std::size_t update_at, lock_kind wanted);
 
-/// Returns a granted attempt with the server time from the answer of that index. It also updates
-/// the estimate of the server's clock.
+/// Returns a granted attempt with the server's time from the answer `which`. Also updates the
+/// estimate of the server's clock.
 attempt clock_in(const answers&, std::size_t which);
 
-/// Returns whether the attempt found no row for the name.
+/// Returns whether the table has no row for the name, according to the attempt's answer.
 bool found_no_row(const answers&, std::size_t update_at);
 
 } // namespace holdfast::mysql

@@ -32,7 +32,7 @@ lock_owner owner_in(const std::string& text, const std::string& info) {
     return one;
 }
 
-/// Columns: name, owner, kind, left, token, info.
+/// Adds a row of the table of locks. Columns: name, owner, kind, remaining time, token, info.
 void add_lock(lock_state& told, const std::vector<std::optional<std::string>>& row) {
     const std::int64_t left = number_at(row, 3);
     told.last_token = static_cast<std::uint64_t>(number_at(row, 4));
@@ -47,7 +47,7 @@ void add_lock(lock_state& told, const std::vector<std::optional<std::string>>& r
         told.kind = key_kind::read_write_lock;
 }
 
-/// Columns: name, kind, owner, left, info.
+/// Adds a row of the table of holds. Columns: name, kind, owner, remaining time, info.
 void add_hold(lock_state& told, const std::vector<std::optional<std::string>>& row) {
     const auto kind = static_cast<hold_row>(number_at(row, 1));
     if (kind != hold_row::turn)
@@ -66,7 +66,7 @@ void add_hold(lock_state& told, const std::vector<std::optional<std::string>>& r
     told.is_held = true;
 }
 
-/// Reports the name as another kind, if no lock has it.
+/// Reports that another kind uses the name, if no lock uses it.
 void add_counter(lock_state& told) {
     if (!told.owners.empty() || !told.waiters.empty())
         return;
@@ -120,7 +120,7 @@ std::optional<holding> holding_of(const lock_state& told) {
     if (told.kind == key_kind::other)
         found.other = "a leased semaphore or a latch";
     found.remaining = told.remaining;
-    // Only readers have a lease of their own, in `remaining`.
+    // Only readers have a lease of their own (`remaining`).
     const auto has_it_alone = [](const lock_owner& each) { return !each.remaining.has_value(); };
     found.alone = std::ranges::any_of(told.owners, has_it_alone);
     for (const lock_owner& each : told.owners)

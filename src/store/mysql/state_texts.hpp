@@ -14,22 +14,23 @@
 
 namespace holdfast::mysql {
 
-/// Returns three SELECTs: the rows of these locks, their readers and waiters, and the counters with
-/// these names.
+/// Returns three SELECTs for these names: the rows of the locks, the readers and waiters, and the
+/// counters.
 std::vector<std::string> states_asked(const tables&, const std::vector<std::string>& names);
 
-/// Returns the states from the three answers, in the order of the names. Locks that are free and
-/// have no waiters are left out.
+/// Returns the states from the three answers, in the order of the names. Omits locks that are free
+/// and have no waiters.
 std::vector<lock_state> states_in(const std::vector<std::string>& names, const result& locks,
                                   const result& holds, const result& counters);
 
-/// Returns the state of one lock as a `holding`. Empty: the lock is free.
+/// Returns the state of one lock as a `holding`. Returns an empty result if the lock is free.
 std::optional<holding> holding_of(const lock_state&);
 
-/// Returns a SELECT of the names of held locks that follow the name `behind`, in order.
+/// Returns a SELECT of the names of held locks in ascending order, starting after the name
+/// `behind`.
 std::string held_names(const tables&, const std::string& behind, std::size_t at_most);
 
-/// Returns the condition that the lock has no holder, neither exclusive nor shared.
+/// Returns the condition that the lock has neither an exclusive holder nor readers.
 std::string lock_is_free(const tables&, const lock_name&);
 
 } // namespace holdfast::mysql

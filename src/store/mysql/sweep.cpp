@@ -12,7 +12,7 @@ namespace {
 constexpr duration between_sweeps = std::chrono::minutes{10};
 constexpr std::size_t rows_in_step = 500;
 
-/// Maximum number of steps in one sweep. The next sweep does the rest.
+/// Maximum number of steps in one sweep. The next sweep continues.
 constexpr int steps_max = 1000;
 
 const std::string day_ago = std::string{now_text} + "-INTERVAL 1 DAY";
@@ -24,7 +24,7 @@ std::string unused_names(const tables& named, const std::string& behind) {
            day_ago + " ORDER BY name LIMIT " + std::to_string(rows_in_step);
 }
 
-// Deletes by the primary key, so that no other rows are locked.
+// Deletes by the primary key, so that the server locks no other rows.
 std::vector<std::string> unused_deleted(const tables& named,
                                         const std::vector<std::string>& names) {
     const std::string old = " AND expires<" + day_ago;
@@ -55,7 +55,7 @@ asio::awaitable<void> sweep::loop(std::shared_ptr<sweep> self) {
         try {
             co_await self->once();
         } catch (const boost::system::system_error&) {
-            // The next sweep tries again.
+            // Ignored: the next sweep tries again.
         }
     }
 }

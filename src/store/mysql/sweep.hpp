@@ -9,8 +9,9 @@
 
 namespace holdfast::mysql {
 
-/// Deletes rows that were not used for a day, in small steps, every ten minutes. If a lock's row
-/// was deleted, its next token is still greater, because tokens follow the server's clock.
+/// Task that deletes rows that were not used for a day. It runs every ten minutes, in small steps.
+/// If it deletes a lock's row, the lock's next token is still greater than all earlier tokens,
+/// because tokens follow the server's clock.
 class sweep : public std::enable_shared_from_this<sweep> {
 public:
     /// The site must live until stop().
@@ -30,8 +31,8 @@ private:
     bool stopped_ = false;
 };
 
-/// Return the statements of one step: a SELECT of unused names that follow `behind`, and the
-/// DELETEs for these names. Pure functions.
+/// Return the statements of one step: a SELECT of unused names after the name `behind`, and the
+/// DELETEs for the names found. Pure functions.
 std::string unused_names(const tables&, const std::string& behind);
 std::vector<std::string> unused_deleted(const tables&, const std::vector<std::string>& names);
 

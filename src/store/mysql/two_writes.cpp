@@ -8,7 +8,7 @@
 namespace holdfast::mysql {
 namespace {
 
-/// Sets a short timeout for a client that is silent while its transaction is open.
+/// Sets a short timeout for a client that sends nothing while its transaction is open.
 std::string short_idle_time(bool is_mariadb) {
     return is_mariadb ? "SET SESSION idle_transaction_timeout=3" : "SET SESSION wait_timeout=3";
 }

@@ -10,19 +10,19 @@
 
 namespace holdfast::mysql {
 
-/// A transaction in two writes. The first write locks rows and reads them; the second writes what
-/// the client made of them. In between the server waits for the client only three seconds, so a
-/// frozen process does not block others for long.
+/// A transaction in two writes. The first write locks and reads rows. The client computes new
+/// values, and the second write stores them. Between the writes the server waits for the client at
+/// most three seconds, so a frozen process does not block other clients for long.
 class two_writes {
 public:
     /// `wishes` apply to both writes.
     explicit two_writes(site& at, call_wishes wishes = {});
 
-    /// Begins the transaction, and returns the answers to these statements.
+    /// Begins the transaction with the statements `reading`, and returns their answers.
     asio::awaitable<answers> begin(std::vector<std::string> reading);
 
-    /// Ends the transaction on the same connection. `writing` returns the statements, and is called
-    /// when they are sent; it may return none.
+    /// Ends the transaction on the same connection. `writing` returns the statements; it is called
+    /// just before they are sent. It may return an empty list.
     using maker = std::function<std::vector<std::string>(const runtime::remote_clock&)>;
     asio::awaitable<answers> end(maker writing);
 
@@ -31,7 +31,7 @@ private:
     const call_wishes wishes_;
     std::shared_ptr<carrier> on_;
     bool is_mariadb_ = false;
-    duration idle_limit_{}; // usual idle timeout of the session
+    duration idle_limit_{}; // the session's usual idle timeout
 };
 
 } // namespace holdfast::mysql

@@ -18,7 +18,7 @@ std::string socket_of(const store_url& url) {
     return url.path();
 }
 
-/// Returns the schema from the URL's path; empty if the path has none.
+/// Returns the schema from the URL's path, or an empty text if the path has no schema.
 std::string schema_in_path(const store_url& url) {
     const std::vector<std::string>& segments = url.segments();
     const std::size_t used =

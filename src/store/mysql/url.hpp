@@ -6,7 +6,7 @@
 
 namespace holdfast::mysql {
 
-/// Reads all options from a URL. Throws `errc::invalid_argument`.
+/// Reads all options from a URL. Throws `errc::invalid_argument` if an option is wrong.
 options read_url(store_url&);
 
 } // namespace holdfast::mysql

@@ -9,8 +9,8 @@
 namespace holdfast::mysql {
 namespace {
 
-/// Maximum length of a text in the description. Three texts, two numbers and the tabs must fit into
-/// the column `info`.
+/// Maximum length of each text in the description, in bytes. Three texts, two numbers and the tabs
+/// must fit into the column `info`.
 constexpr std::size_t word_bytes_max = 64;
 
 constexpr std::size_t uuid_size = 36;

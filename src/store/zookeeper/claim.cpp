@@ -14,12 +14,12 @@
 namespace holdfast::zookeeper {
 namespace {
 
-/// Last number that is used. The server numbers the nodes below a path with 31 bits. Later numbers
-/// are out of order, and some servers then repeat the last number.
+/// Last node number that is used. The server numbers the nodes below a path with 31 bits. Greater
+/// numbers would be out of order, and some servers then repeat the last number.
 constexpr std::int64_t number_last = (std::int64_t{1} << 31) - (std::int64_t{1} << 20);
 
-/// Maximum number of attempts in one call. An attempt fails if the session ends, if the node is
-/// deleted, or if the ensemble deletes the empty path above it.
+/// Maximum number of attempts in one call. An attempt fails if the session ends or the node is
+/// deleted. It also fails if the ensemble deletes the empty path above the node.
 constexpr int rounds_max = 5;
 
 bool was_not_made(const error_code& why) {
@@ -85,7 +85,7 @@ asio::awaitable<std::vector<std::string>> claim::among() {
             refuse_too_long(want_.parent, names->size());
             co_return std::move(*names);
         }
-        if (names || !mine_) // the node was deleted, or its session has ended: make it again
+        if (names || !mine_) // the node or its session is gone: make the node again
             mine_.reset();
     }
     throw net::failure{errc::unreachable, "the node below '" + want_.parent +
@@ -99,8 +99,8 @@ asio::awaitable<std::optional<std::vector<std::string>>> claim::list_beside() {
     co_return names;
 }
 
-/// Deletes the parent after its numbers are used up, if it is empty and has no data. When the
-/// parent is made again, its numbers begin with 0.
+/// Deletes the parent after its numbers are used up, if the parent is empty and has no data. A new
+/// parent numbers its nodes from 0 again.
 asio::awaitable<void> claim::make_parent_anew() {
     co_await remove();
     std::string path = want_.parent;
@@ -112,8 +112,8 @@ asio::awaitable<void> claim::make_parent_anew() {
         refuse_worn_out(want_.parent);
 }
 
-/// Makes the node. Returns nothing if the path above was missing and was made, or if the node
-/// already existed; the caller then repeats.
+/// Makes the node. Returns an empty result if the caller must repeat the call. That is so if the
+/// path above was missing and was made now, or if the node already existed.
 asio::awaitable<std::optional<std::vector<std::string>>> claim::make() {
     const node_mode mode = want_.numbered ? node_mode::ephemeral_sequential : node_mode::ephemeral;
     new_node wanted{below(want_.parent, want_.prefix), want_.data, mode};
@@ -130,7 +130,7 @@ asio::awaitable<std::optional<std::vector<std::string>>> claim::make() {
     case session::refusal::no_parent:
         co_await home_->make_path(want_.parent, want_.parents_mode);
         co_return std::nullopt;
-    case session::refusal::exists: // made by an earlier request or an earlier session
+    case session::refusal::exists: // an earlier request or an earlier session made the node
         co_await find();
         co_return std::nullopt;
     case session::refusal::none:
@@ -141,8 +141,8 @@ asio::awaitable<std::optional<std::vector<std::string>>> claim::make() {
     co_return std::move(got.children);
 }
 
-/// Looks for the node after an answer was lost. If it is not there now, it never will be, because
-/// the server has finished the earlier request.
+/// Looks for the node after an answer was lost. A node that does not exist now will never exist,
+/// because the server has finished the earlier request.
 asio::awaitable<void> claim::find() {
     std::vector<own_node> found = co_await find_unseen(*home_, want_.parent, want_.prefix);
     unseen_ = false;

@@ -14,32 +14,33 @@
 
 namespace holdfast::zookeeper {
 
-/// An ephemeral node of one owner in the queue of a lock. The node is made once even if answers are
-/// lost, and it is deleted when it is not needed any more. Thread safety: call everything on the
-/// client's executor.
+/// An ephemeral node of one owner in the queue of a lock (`claim`). Only one node is made, even if
+/// answers are lost. The node is deleted when it is no longer needed. Thread safety: call
+/// everything on the client's executor.
 class claim {
 public:
     struct wish {
         std::string parent;
         std::string prefix; ///< prefix of the node's name; it contains the owner
         std::string data;
-        bool numbered = true; ///< false: the prefix is the whole name
-        /// Mode of the parent and of the nodes above it that must be made.
+        /// whether the server adds a number; false: the prefix is the whole name
+        bool numbered = true;
+        /// Mode of the parent, and of the other nodes above, if they must be made.
         node_mode parents_mode = node_mode::container;
     };
 
     claim(std::shared_ptr<household>, wish);
     claim(const claim&) = delete;
-    /// A node that may still exist is deleted in the background.
+    /// Deletes the node in the background if it may still exist.
     ~claim();
 
     /// Makes the node if it does not exist. Returns the names of all children of the parent, with
-    /// the node's own name. All nodes that were made before it are among them.
+    /// the node's own name. The result contains every existing node that was made before this node.
     asio::awaitable<std::vector<std::string>> among();
 
-    asio::awaitable<void> remove(); ///< idempotent
+    asio::awaitable<void> remove(); ///< deletes the node; a repeated call does no harm
 
-    /// Gives up the node; the caller must delete it from now on.
+    /// Passes the node to the caller, which must delete it.
     own_node hand_over();
 
     const std::optional<own_node>& node() const noexcept { return mine_; }
@@ -58,10 +59,10 @@ private:
     const std::shared_ptr<household> home_;
     const wish want_;
     std::optional<own_node> mine_;
-    bool unseen_ = false; ///< the node may exist, because the answer was lost
+    bool unseen_ = false; ///< the answer was lost, so the node may exist
 };
 
-/// Maximum number of nodes in a queue. Each attempt searches the whole list, and a server sends at
+/// Maximum number of nodes in a queue. Each attempt reads the whole list, and a server sends at
 /// most one megabyte.
 inline constexpr std::size_t line_longest = 10'000;
 

@@ -13,8 +13,8 @@
 namespace holdfast::zookeeper {
 namespace {
 
-/// Time between a grant and the watch of its node. Most holds are released earlier, and it is
-/// unlikely that another client deletes the node so soon.
+/// Delay between a grant and the watch of its node. Most holds are released before, and another
+/// client rarely deletes the node so soon.
 constexpr duration unwatched_for{100};
 
 } // namespace
@@ -101,7 +101,7 @@ asio::awaitable<void> custodian::set(std::weak_ptr<entry> one) {
     try {
         made = co_await home_.at->watch_node(path, std::move(rung));
     } catch (const boost::system::system_error&) {
-        co_return; // renewals check the node in any case
+        co_return; // renewals check the node even without a watch
     }
     const std::shared_ptr<entry> there = one.lock();
     if (!there)
@@ -111,8 +111,8 @@ asio::awaitable<void> custodian::set(std::weak_ptr<entry> one) {
         there->whom.doubt();
 }
 
-/// Casts doubt on the hold, because its node has changed. The watch has fired, so it must be set
-/// again.
+/// Reports the hold as doubtful, because its node has changed. The watch has fired, so it must be
+/// set again.
 void custodian::changed(const std::weak_ptr<entry>& one) {
     const std::shared_ptr<entry> there = one.lock();
     if (!there || home_.is_closed())

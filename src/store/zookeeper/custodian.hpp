@@ -12,9 +12,9 @@ namespace holdfast::zookeeper {
 
 class household;
 
-/// Watches the nodes of this client's holds (`custodian`), so that a holder learns at once if its
-/// node is deleted. The watch is set some time after the grant, because most holds are released
-/// before that. Thread safety: call everything on the client's executor.
+/// Watcher of the nodes of this client's holds (`custodian`). It tells a holder at once if the
+/// holder's node is deleted. A watch is set some time after the grant, because most holds are
+/// released earlier. Thread safety: call everything on the client's executor.
 class custodian {
 public:
     explicit custodian(household& home)
@@ -23,7 +23,7 @@ public:
 
     std::unique_ptr<watch> over(own_node, doubter& whom);
 
-    void try_again(); ///< sets the watches that could not be set before
+    void try_again(); ///< sets the watches that could not be set earlier
     void close() noexcept;
 
 private:
@@ -37,7 +37,8 @@ private:
     void changed(const std::weak_ptr<entry>&);
 
     household& home_;
-    entries unwatched_; ///< in the order of the times when the watch is to be set
+    /// holds without a watch yet, in the order of the times when their watches are due
+    entries unwatched_;
     entries watched_;
     std::shared_ptr<alarm> wake_;
     bool running_ = false;

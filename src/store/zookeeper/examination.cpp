@@ -25,11 +25,11 @@
 namespace holdfast::zookeeper {
 namespace {
 
-/// A request should take at most this part of the session's timeout. A heartbeat, which comes each
-/// sixth of the timeout, then has time for several attempts.
+/// A request is slow if it takes more than this fraction (1/20) of the session's timeout.
+/// Heartbeats come after each sixth of the timeout, and each must have time for several attempts.
 constexpr int slow_part_of_session = 20;
 
-/// Maximum number of locks that are examined. Each costs two requests.
+/// Maximum number of locks that are examined. The examination of a lock costs two requests.
 constexpr std::size_t looked_at_most = 100;
 
 constexpr std::int64_t numbers_of_the_old = std::int64_t{1} << 30;
@@ -44,7 +44,8 @@ std::string ms(duration length) {
     return std::to_string(length.count()) + " ms";
 }
 
-/// Returns how many nodes were ever made below the node; the server counts deleted nodes too.
+/// Returns how many children were ever created below the node. The server counts deleted children
+/// too.
 std::int64_t numbers_given(const node_stat& of) {
     return (std::int64_t{of.child_version} + of.children) / 2;
 }
@@ -78,7 +79,7 @@ private:
     asio::awaitable<bool> reach() {
         try {
             std::string root = "/";
-            co_await home_->at->sync(std::move(root)); // opens the session
+            co_await home_->at->sync(std::move(root)); // this request opens the session
             const std::vector<std::string> nothing;
             const time_point began = home_->context.time.now();
             co_await home_->at->confirm(nothing, time_point::max());
@@ -147,7 +148,7 @@ private:
         }
     }
 
-    /// Deletes the trial lock's nodes, whatever failed before.
+    /// Deletes the trial lock's nodes, even after a failure.
     asio::awaitable<void> leave(lock_place& spot, bool taken) {
         for (int left = releases_max; left > 0; --left) {
             try {
@@ -164,7 +165,7 @@ private:
 
     asio::awaitable<void> look_at_locks() {
         if (home_->where.root().empty())
-            co_return; // the locks may be anywhere
+            co_return; // the locks may have any path
         try {
             found_paths all = co_await find_paths(*home_, "*");
             if (all.entries.size() > looked_at_most)

@@ -10,7 +10,7 @@
 
 namespace holdfast::zookeeper {
 
-/// Runs `store::examine`. `asked` is the session timeout that the client asked for.
+/// Implements `store::examine`. `asked` is the session timeout that the client requested.
 asio::awaitable<std::vector<finding>> examine_ensemble(std::shared_ptr<household>, ask trial,
                                                        duration asked);
 

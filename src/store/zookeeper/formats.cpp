@@ -10,8 +10,8 @@
 namespace holdfast::zookeeper {
 namespace {
 
-/// The part of a node's name before the number. Longer marks come first in the table, because one
-/// mark may end with another.
+/// Part of a node's name before the number, with the kind of lock that it stands for. Longer marks
+/// come first in the table, because one mark may end with another.
 struct mark {
     std::string_view text;
     bool shares;
@@ -28,8 +28,8 @@ constexpr std::string_view curators_prefix = "_c_";
 constexpr std::size_t uuid_length = 36;
 constexpr std::size_t digits_length = 32;
 
-/// Length of the server's number: ten characters, or eleven for a negative number after an
-/// overflow.
+/// Length of the number that the server adds: ten characters, or eleven if an overflow made it
+/// negative.
 constexpr std::size_t number_least = 10;
 constexpr std::size_t number_most = 11;
 
@@ -156,7 +156,7 @@ std::vector<contender> contenders_in(const std::vector<std::string>& children) {
     for (const std::string& each : children)
         if (const std::optional<contender> one = contender_at(each))
             all.push_back(*one);
-    // A writer may have its own read hold under the same number; the writer comes first.
+    // A writer and its own read hold may have the same number. The writer then comes first.
     std::ranges::sort(all, [](const contender& one, const contender& other) {
         return std::tuple{one.number, one.shares, one.node} <
                std::tuple{other.number, other.shares, other.node};
@@ -183,7 +183,8 @@ std::optional<std::int64_t> number_in(std::string_view node) {
         const std::string_view end = node.substr(node.size() - length);
         if (length == number_most && end.front() != '-')
             continue;
-        // "…-0000000001" is a hyphen and a number; "…--2147483648" is a negative number.
+        // In "…-0000000001" a hyphen precedes the number. In "…--2147483648" the number itself is
+        // negative.
         if (length == number_most &&
             (node.size() == length || node[node.size() - length - 1] != '-'))
             continue;

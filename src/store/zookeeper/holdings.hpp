@@ -14,14 +14,15 @@
 
 namespace holdfast::zookeeper {
 
-/// Table of the nodes of each hold of this client. A hold alone does not tell its nodes, because
-/// the server chose their numbers. Thread safety: call everything on the client's executor.
+/// Table of the nodes of each hold of this client. The hold itself does not contain its nodes'
+/// names, because the server chose their numbers. Thread safety: call everything on the client's
+/// executor.
 class holdings {
 public:
     void keep(const hold& what, std::vector<own_node> nodes) {
         all_.insert_or_assign(key_of(what), std::move(nodes));
     }
-    /// Returns the nodes of the hold. Null: this client does not hold it any more.
+    /// Returns the nodes of the hold. Null: this client no longer has the hold.
     const std::vector<own_node>* find(const hold& what) const {
         const auto found = all_.find(key_of(what));
         return found == all_.end() ? nullptr : &found->second;
@@ -30,7 +31,7 @@ public:
     bool empty() const noexcept { return all_.empty(); }
 
 private:
-    /// Name of the lock and owner's number, which is used once.
+    /// Name of the lock and number of the owner. Each number is used for only one hold.
     using key = std::pair<std::string, std::uint64_t>;
     static key key_of(const hold& what) { return {what.name.text, what.owner.number}; }
 

@@ -58,7 +58,7 @@ void household::hear(session_news what) {
 }
 
 /// Reads the identity of the ensemble from the root node. If the root does not exist yet,
-/// `make_node` reads it when it makes the root.
+/// `make_node` reads the identity when it makes the root.
 asio::awaitable<void> household::read_root(std::shared_ptr<household>) {
     try {
         std::string root = where.root();
@@ -66,7 +66,8 @@ asio::awaitable<void> household::read_root(std::shared_ptr<household>) {
         if (found)
             learn_root(found->stat);
     } catch (const boost::system::system_error&) {
-        // The next session reads the root again. Until then the ensemble's identity is not known.
+        // The root is read again in the next session. Until then the ensemble's identity is
+        // unknown.
     }
 }
 
@@ -96,7 +97,7 @@ asio::awaitable<void> household::make_path(std::string path, node_mode last) {
         const bool is_roots = !where.root().empty() && each.size() <= where.root().size();
         return is_roots ? node_mode::persistent : each == path ? last : node_mode::container;
     };
-    // Starts with the last node, because usually only that one is missing.
+    // Start with the last node of the path, because usually only the last node is missing.
     std::vector<std::string> missing;
     for (std::string_view each = path; each != "/"; each = parent_of(each)) {
         missing.emplace_back(each);
@@ -111,7 +112,7 @@ asio::awaitable<void> household::make_path(std::string path, node_mode last) {
 }
 
 /// Makes the node. Returns false if its parent does not exist. Servers before 3.5.3 have no
-/// container nodes, so a persistent node is made there.
+/// container nodes; there the node is made persistent.
 asio::awaitable<bool> household::make_node(std::string path, node_mode mode) {
     bool knows = true;
     try {

@@ -18,7 +18,7 @@
 
 namespace holdfast::zookeeper {
 
-/// State that all parts of one store share (`household`). Running operations keep it alive.
+/// State that all parts of one store share. Running operations keep it alive.
 class household : public std::enable_shared_from_this<household> {
 public:
     household(std::unique_ptr<session>, store_context, const options&);
@@ -43,28 +43,30 @@ public:
     void keep(const hold&, std::vector<own_node>);
     void forget(const hold&);
 
-    /// Returns whether the node's session is still open, so that the node exists unless it was
-    /// deleted.
+    /// Returns whether the session that made the node is still open. The node then exists unless it
+    /// was deleted.
     bool lives(const own_node& node) const { return node.session == at->state().id; }
 
-    /// Returns how long a hold is valid, from `began`, according to the ensemble's answers.
+    /// Returns how long a hold that began at `began` is valid. The result depends on the answers of
+    /// the ensemble so far.
     duration term_since(time_point began) const;
 
-    /// Waits until the session is known to live for a while. Call it before a grant is reported.
+    /// Waits until it is sure that the session will live for a while. Call it before a grant is
+    /// reported.
     asio::awaitable<void> prove_session() {
         const time_point answer_by = context.time.now() + at->command_timeout();
         co_await at->prove_alive(answer_by);
     }
 
-    /// Returns the data for a node of this client. `above`: see formats.hpp.
+    /// Returns the data for a node of this client. formats.hpp explains `above`.
     std::string data_for(const owner_id&, std::string_view above = {}) const;
 
-    /// Makes the node and the missing nodes above it. The ensemble deletes the node after it was
-    /// empty for some time, unless `last` is another mode than container.
+    /// Makes the node and the missing nodes above it. `last` is the mode of the node. If it is
+    /// container, the ensemble deletes the node some time after the node became empty.
     asio::awaitable<void> make_path(std::string path, node_mode last = node_mode::container);
 
-    /// Returns the identity of the ensemble, from the creation of the root node; empty: not known
-    /// yet.
+    /// Returns the identity of the ensemble, which is derived from the creation of the root node.
+    /// Empty: not read yet.
     const std::string& ensemble() const noexcept { return ensemble_; }
 
 private:
@@ -75,7 +77,7 @@ private:
 
     std::optional<client_card> card_;
     std::unique_ptr<watch> news_;
-    std::shared_ptr<void> holding_; ///< set while there are holds
+    std::shared_ptr<void> holding_; ///< keeps the session in use while there are holds
     std::string ensemble_;
     bool closed_ = false;
 };

@@ -33,11 +33,11 @@ lock_waiter waiter_from(node_owner&& one) {
     waiter.is_holdfast = one.is_holdfast();
     waiter.text = std::move(one.text);
     waiter.client = std::move(one.said.client);
-    waiter.listens = true; // as long as its node exists
+    waiter.listens = true; // true as long as the waiter's node exists
     return waiter;
 }
 
-/// Returns, in words, what has the path instead of a lock of this kind. Null: nothing else has it.
+/// Returns in words what uses the path instead of a lock of this kind. Null: nothing else uses it.
 const char* instead_of(lock_kind kind, const line& seen) {
     if (seen.semaphore)
         return words_for(lock_kind::permit);
@@ -93,8 +93,8 @@ asio::awaitable<forced> lock_inspector::force_kind(lock_name name, lock_kind kin
     co_return nothing;
 }
 
-/// Deletes the holders' nodes. A late request ends no other hold, because a node never changes its
-/// owner.
+/// Deletes the holders' nodes. If the request arrives late, it ends no other hold, because a node
+/// always belongs to the same owner.
 asio::awaitable<forced> lock_inspector::end(line seen, std::string only_from) {
     forced outcome;
     const std::vector<node_owner> holders = co_await read_owners(*home_, seen.holders);
@@ -108,7 +108,8 @@ asio::awaitable<forced> lock_inspector::end(line seen, std::string only_from) {
     co_return outcome;
 }
 
-/// Returns the token of the present hold, or 0. A free lock has no node that stores its last token.
+/// Returns the token of the current hold, or 0. A free lock has no node, so its last token is not
+/// stored.
 asio::awaitable<std::uint64_t> lock_inspector::last_token(lock_name name) {
     const line seen = co_await read_line(*home_, home_->where.of(name));
     std::uint64_t last = 0;
@@ -148,7 +149,7 @@ asio::awaitable<std::optional<lock_state>> lock_inspector::describe_at(std::stri
     for (node_owner& each : waiters)
         found.waiters.push_back(waiter_from(std::move(each)));
     if (found.owners.empty())
-        co_return std::nullopt; // all were released in the meantime
+        co_return std::nullopt; // all holders released the lock in the meantime
     co_return found;
 }
 

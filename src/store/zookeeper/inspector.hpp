@@ -12,7 +12,8 @@
 
 namespace holdfast::zookeeper {
 
-/// Shows and ends any hold of a lock, by Curator, kazoo or holdfast.
+/// Inspector that shows the holds of a lock and ends them by force. The holds may be Curator's,
+/// kazoo's or holdfast's.
 class lock_inspector final : public inspector {
 public:
     explicit lock_inspector(std::shared_ptr<household> home)

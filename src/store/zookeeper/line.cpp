@@ -28,7 +28,7 @@ line line_in(const std::string& path, const std::vector<std::string>& names) {
 }
 
 /// Finds a writer that upgrades the only read hold. That writer holds the lock, although its node
-/// comes later in the queue.
+/// is later in the queue.
 asio::awaitable<void> see_upgrade(household& home, line& seen) {
     if (seen.alone || seen.holders.size() != 1 || seen.waiters.empty())
         co_return;

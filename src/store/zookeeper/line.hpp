@@ -13,27 +13,29 @@
 
 namespace holdfast::zookeeper {
 
-/// The nodes of one lock at the moment when they were read.
+/// The nodes of one lock at the time when they were read (`line`).
 struct line {
-    std::vector<std::string> holders{}; ///< paths, in queue order
-    std::vector<std::string> waiters{}; ///< paths, in queue order
-    bool shared = false;                ///< some holders are readers
-    bool alone = false;                 ///< one holder is exclusive
-    bool of_pair = false;               ///< the nodes belong to a read-write lock
-    /// The nodes belong to a mutex. If neither this nor `of_pair` is set, either kind is possible.
+    std::vector<std::string> holders{}; ///< paths of the holders' nodes, in queue order
+    std::vector<std::string> waiters{}; ///< paths of the waiters' nodes, in queue order
+    bool shared = false;                ///< whether the holders are readers
+    bool alone = false;                 ///< whether the holder is exclusive
+    bool of_pair = false;               ///< whether the nodes belong to a read-write lock
+    /// Whether the nodes belong to a mutex. If `of_mutex` and `of_pair` are both false, both kinds
+    /// are possible.
     bool of_mutex = false;
-    bool semaphore = false; ///< a leased semaphore has the path
+    bool semaphore = false; ///< whether a leased semaphore uses the path
 };
 
-/// Reads the queue after a sync, so that it has everything that the ensemble has done.
+/// Reads the queue after a sync. The result contains every earlier change of the ensemble.
 asio::awaitable<line> read_line(household&, std::string path);
-/// Reads the queue at the connected server, which may be behind the ensemble.
+/// Reads the queue from the connected server. Newer changes of the ensemble may be missing.
 asio::awaitable<line> read_line_here(household&, std::string path);
 
-/// Maximum number of owners that are read from their nodes.
+/// Maximum number of owners that are read from their nodes' data.
 inline constexpr std::size_t owners_told_max = 100;
 
-/// Owner of a node, from the node's data. For nodes of other programs it is taken from the name.
+/// Owner of a node, from the node's data. For a node of another program the owner comes from the
+/// node's name.
 struct node_owner {
     std::string text{};
     told_owner said{};
@@ -42,7 +44,7 @@ struct node_owner {
     bool is_holdfast() const { return !said.owner.empty(); }
 };
 
-/// Reads the owners, in the order of the nodes. Nodes that do not exist any more are left out.
+/// Reads the owners, in the order of the nodes. Omits nodes that no longer exist.
 asio::awaitable<std::vector<node_owner>> read_owners(household&, std::vector<std::string> nodes);
 
 } // namespace holdfast::zookeeper

@@ -10,8 +10,8 @@
 namespace holdfast::zookeeper {
 namespace {
 
-/// State that a watch and its loop share. A ZooKeeper watch fires once and must be set again. The
-/// loop may outlive the watch that it rings for.
+/// State that a watch and its loop share. A ZooKeeper watch fires once and must then be set again.
+/// The loop may outlive the watch.
 struct listening {
     std::shared_ptr<household> home;
     std::string path;
@@ -40,7 +40,7 @@ private:
     const std::shared_ptr<listening> it_;
 };
 
-/// Rings before the watch is set again and once more afterwards, so that a change in between is not
+/// Rings before the watch is set again, and once more afterwards. No change between the two is
 /// missed.
 asio::awaitable<void> go_on(std::shared_ptr<listening> it) {
     while (it->whom && it->set) {
@@ -51,7 +51,7 @@ asio::awaitable<void> go_on(std::shared_ptr<listening> it) {
         try {
             co_await it->ask();
         } catch (const boost::system::system_error&) {
-            it->set.reset(); // the listener polls instead
+            it->set.reset(); // the caller polls instead
         }
         if (it->whom)
             it->whom->ring();
@@ -70,7 +70,7 @@ asio::awaitable<std::unique_ptr<watch>> watch_line(std::shared_ptr<household> ho
     if (it->set)
         runtime::run_in_background(home->context, go_on(it));
     else
-        wake.ring(); // there is nothing at the path
+        wake.ring(); // the path does not exist
     co_return watching;
 }
 

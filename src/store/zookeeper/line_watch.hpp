@@ -10,8 +10,8 @@
 
 namespace holdfast::zookeeper {
 
-/// Implements `inspector::listen`: rings for each node that is added to the queue or removed. That
-/// is much traffic in a long queue, so only observers that do not queue themselves use it.
+/// Implements `inspector::listen`. Rings for each node that is added to the queue or removed from
+/// it. In a long queue this causes much traffic, so only observers use it, not waiters.
 asio::awaitable<std::unique_ptr<watch>> watch_line(std::shared_ptr<household>, std::string path,
                                                    alarm& wake);
 

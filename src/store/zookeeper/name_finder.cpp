@@ -14,7 +14,7 @@
 namespace holdfast::zookeeper {
 namespace {
 
-/// Maximum number of nodes that are searched. Each costs at least one request.
+/// Maximum number of nodes that are searched. Each node costs at least one request.
 constexpr std::size_t nodes_max = 2000;
 
 bool matches(const std::string& pattern, const std::string& name) {
@@ -26,7 +26,7 @@ void add_matching(found_paths& to, const std::string& pattern, std::string name,
         to.entries.push_back({std::move(name), std::move(path)});
 }
 
-/// Returns the folder before the pattern's first special letter: "/a/b" for "/a/b/c*d".
+/// Returns the folder before the pattern's first wildcard: "/a/b" for "/a/b/c*d".
 std::string folder_of(const std::string& pattern) {
     const std::size_t special = pattern.find_first_of("*?[\\");
     const std::string plain = pattern.substr(0, special);

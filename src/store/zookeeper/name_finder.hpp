@@ -14,11 +14,11 @@ struct found_paths {
         std::string path;
     };
     std::vector<entry> entries{}; ///< sorted by name
-    bool complete = true;         ///< false: more nodes exist than could be searched
+    bool complete = true;         ///< false: there are more nodes than were searched
 };
 
-/// Returns the names below the root that match a glob pattern. If names are paths, it searches the
-/// folder before the pattern's first special letter, and all folders below.
+/// Returns the names below the root that match a glob pattern. If names are paths, the search
+/// covers the folder before the pattern's first wildcard and all folders below it.
 asio::awaitable<found_paths> find_paths(household&, std::string pattern);
 
 } // namespace holdfast::zookeeper

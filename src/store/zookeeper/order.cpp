@@ -27,7 +27,7 @@ standing standing_of(const std::vector<std::string>& children, std::string_view 
             continue;
         }
         if (each->number == me->number || !waits_for(me->shares, *each))
-            continue; // it is our own node, or both are readers
+            continue; // our own node, or both nodes are readers
         found.behind = each->node;
         found.conflict = found.conflict || (after_aside && !each->shares);
     }

@@ -12,24 +12,24 @@ namespace holdfast::zookeeper {
 
 /// Position of one node in a lock's queue.
 struct standing {
-    bool there = false;    ///< the node exists
-    bool first = false;    ///< it holds the lock
-    bool conflict = false; ///< a node before it waits for the hold that it upgrades
-    /// The node to wait for. When that node is deleted, look again.
+    bool there = false;    ///< whether the node exists
+    bool first = false;    ///< whether the node holds the lock
+    bool conflict = false; ///< an earlier node waits for the hold that this owner upgrades
+    /// Node to wait for. Make the next attempt when it was deleted.
     std::string behind{};
 };
 
-/// Returns the position of the node `mine`. A reader waits for the last writer before it; an
-/// exclusive node waits for the last node before it. Neither waits for `aside`, which is the
-/// owner's own read hold that a writer upgrades.
+/// Returns the position of the node `mine`. A reader waits for the last writer before it. An
+/// exclusive node waits for the last node before it. `aside` is the owner's own read hold during an
+/// upgrade; the node `mine` does not wait for it.
 standing standing_of(const std::vector<std::string>& children, std::string_view mine,
                      std::string_view aside = {});
 
-/// Returns whether a new node would have to wait.
+/// Returns whether a new node in this queue would have to wait.
 bool is_taken(const std::vector<std::string>& children, bool shares, std::string_view aside = {});
 
-/// Returns the holders: one exclusive node, or all readers that share the lock. A writer's own read
-/// node with the same number is also a holder.
+/// Returns the holders: one exclusive node, or all readers that share the lock. If a writer has a
+/// read node with the same number, that read node is a holder too.
 std::vector<contender> holders_among(const std::vector<contender>& in_order);
 
 } // namespace holdfast::zookeeper

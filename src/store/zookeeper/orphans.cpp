@@ -13,7 +13,8 @@
 namespace holdfast::zookeeper {
 namespace {
 
-/// First and longest pause between two rounds. The pause doubles while the server fails.
+/// First and longest pause between two rounds of deletions, in ms. The pause doubles while the
+/// server fails.
 constexpr duration orphans_first_pause{100}, orphans_longest_pause{5000};
 
 } // namespace
@@ -113,8 +114,8 @@ asio::awaitable<std::vector<own_node>> find_unseen(household& home, std::string 
             continue;
         std::string path = below(parent, each);
         const std::optional<node_data> node = co_await home.at->get(path);
-        // Skip nodes of an earlier session. ZooKeeper deletes them when that session expires, and
-        // they hold no lock of this client.
+        // Skip nodes of an earlier session. ZooKeeper deletes them when the earlier session
+        // expires. They hold no lock of this client.
         if (node && node->stat.ephemeral_owner == home.at->state().id)
             found.emplace_back(std::move(path), node->stat.ephemeral_owner, node->stat.czxid);
     }

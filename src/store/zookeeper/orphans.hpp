@@ -16,27 +16,27 @@ namespace holdfast::zookeeper {
 
 class household;
 
-/// Nodes that must be deleted, and whose deletion is not confirmed yet. They would block other
-/// clients until the session ends. The deletion is tried after each reconnection, and again and
-/// again while there is a connection, because a server may be too busy. Thread safety: call
-/// everything on the client's executor.
+/// List of nodes that must be deleted, with no confirmation of their deletion yet (`orphans`).
+/// Until the session ends they would block other clients. The deletion is tried after each
+/// reconnection. While there is a connection, it is also repeated after pauses, because a server
+/// may be too busy. Thread safety: call everything on the client's executor.
 class orphans {
 public:
     explicit orphans(household& home)
         : home_{home} {}
 
-    /// Adds a node. `asked_for` says that `take_deleted` will be called for it.
+    /// Adds a node. `asked_for` says that `take_deleted` will be called for this node.
     void add(own_node, bool asked_for = false);
 
-    /// Adds all children of `parent` with that name prefix that the current or next session makes.
-    /// Call it after the answer to a creation was lost.
+    /// Adds all children of `parent` with the name prefix `prefix` that the current or next session
+    /// makes. Call it after the answer to the creation of a node was lost.
     void add_unseen(std::string parent, std::string prefix);
 
-    /// Returns whether the node was deleted here, and forgets that.
+    /// Returns whether this object has deleted the node. Then forgets the node.
     bool take_deleted(const own_node&);
 
-    void try_all();       ///< call it when the session has a connection again
-    void session_ended(); ///< forgets all nodes, because they were deleted with the session
+    void try_all();       ///< tries all deletions; call it when the session has a connection again
+    void session_ended(); ///< forgets all nodes, because the server deletes them with the session
     void close() noexcept;
 
     std::size_t count() const noexcept { return left_.size(); }
@@ -44,7 +44,7 @@ public:
 private:
     struct entry {
         std::string parent;
-        std::string name; ///< name, or name prefix if `unseen`
+        std::string name; ///< name of the node; only a prefix of the name if `unseen`
         bool unseen;
         bool asked_for = false;
     };
@@ -61,12 +61,13 @@ private:
     bool trying_ = false;
 };
 
-/// Deletes all children of `parent` with that name prefix that this client's current session has
-/// made.
+/// Deletes the children of `parent` with the name prefix `prefix`, if this client's current session
+/// made them.
 asio::awaitable<void> delete_unseen(household&, std::string parent, std::string prefix);
 
-/// Returns the children of `parent` with that name prefix that this client's current session has
-/// made, the oldest first. If it returns none, none will be made by an earlier request.
+/// Returns the children of `parent` with the name prefix `prefix` that this client's current
+/// session made, oldest first. If the result is empty, no earlier request will make a child any
+/// more.
 asio::awaitable<std::vector<own_node>> find_unseen(household&, std::string parent,
                                                    std::string prefix);
 

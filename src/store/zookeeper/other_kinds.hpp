@@ -10,17 +10,17 @@
 
 namespace holdfast::zookeeper {
 
-/// Returns, in words, what has the path instead of a lock of the wanted kind. Only the holder
-/// counts, so that no waiter is refused because of a node that is about to be deleted. `mine` is
-/// the caller's own node. Null: no other kind has the path.
+/// Returns in words what uses the path instead of a lock of the wanted kind. Only the holder's node
+/// counts: a waiter must not be refused because of a node that will soon be deleted. `mine` is the
+/// caller's own node. Null: no other kind uses the path.
 const char* other_kind_than(lock_kind wanted, const std::vector<std::string>& children,
                             std::string_view mine = {});
 
-/// Returns, in words, the lock that has the path of a semaphore. Null: no lock has it.
+/// Returns in words the lock that uses the path of a semaphore. Null: no lock uses it.
 const char* lock_in_words(const std::vector<std::string>& children);
 
-/// Returns whether a leased semaphore has the path. holdfast's and Curator's semaphores have two
-/// folders there.
+/// Returns whether a leased semaphore uses the path. Semaphores of holdfast and Curator have two
+/// folders below their path.
 bool is_semaphore(const std::vector<std::string>& children);
 
 } // namespace holdfast::zookeeper

@@ -7,7 +7,7 @@
 
 namespace holdfast::zookeeper {
 
-/// A node that a session of this client has made. It is deleted when that session ends.
+/// Node that a session of this client has made. The server deletes it when that session ends.
 struct own_node {
     own_node(std::string p, std::int64_t s, std::int64_t z)
         : path{std::move(p)}

@@ -20,9 +20,9 @@ std::optional<unsigned> digit(char letter) {
     return std::nullopt;
 }
 
-/// Removes the first code point from the text, which is not empty, and returns it. Returns nothing
-/// if it is not UTF-8 or has more than 16 bits. A server takes the latter for two characters that
-/// it forbids.
+/// Removes the first code point from `text` and returns it. `text` must not be empty. Returns an
+/// empty result if the bytes are not UTF-8 or the code point has more than 16 bits. A server reads
+/// a longer code point as two characters, and it forbids both.
 std::optional<std::uint32_t> next_letter(std::string_view& text) {
     const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
     const std::uint32_t first = at(0);
@@ -53,7 +53,7 @@ std::optional<std::uint32_t> next_letter(std::string_view& text) {
     return letter;
 }
 
-/// Returns whether a server allows the character; this copies the server's own check.
+/// Returns whether a server allows the character. The condition is copied from ZooKeeper.
 bool is_allowed(std::uint32_t letter) {
     return (letter >= 0x20 && letter < 0x7f) || (letter >= 0xa0 && letter < 0xd800) ||
            (letter >= 0xf900 && letter < 0xfff0);
@@ -130,7 +130,7 @@ std::optional<std::string> decoded(std::string_view node) {
         name += static_cast<char>(*high << 4 | *low);
         i += 2;
     }
-    if (encoded(name) != node) // encoded in another way, so it is not ours
+    if (encoded(name) != node) // another program chose this name, so it is not a lock of ours
         return std::nullopt;
     return name;
 }

@@ -14,34 +14,36 @@ namespace holdfast::zookeeper {
 /// Translator between lock names and paths. Thread safety: any thread may use it.
 class paths {
 public:
-    /// The parameters are those of the options. `root` must be a valid path.
+    /// The parameters are options of the store. `root` must be a valid path.
     paths(std::string root, bool names_are_paths);
 
-    /// Limit for the path below which one lock's nodes are.
+    /// Maximum length of the path of a lock, in bytes. The lock's nodes are below this path.
     static constexpr std::size_t bytes_max = 1000;
 
     std::optional<std::string> objection_to(const lock_name&) const;
 
-    /// Returns the path whose children are the holders and waiters. The name must be allowed.
+    /// Returns the path of a lock. The children of the path are the holders and waiters. The name
+    /// must be allowed.
     std::string of(const lock_name&) const;
 
-    /// Returns the name for which `of` returns that path. Empty: there is none.
+    /// Returns the name of the lock at the path. Empty: no name leads to this path.
     std::optional<std::string> name_at(std::string_view path) const;
 
-    /// Returns the parent of all locks' nodes; empty if names are paths.
+    /// Returns the parent of all locks' nodes. Empty if names are paths.
     const std::string& root() const noexcept { return root_; }
 
 private:
-    std::string root_; // without a slash at its end; empty: names are paths
+    std::string root_; // without a final slash; empty: names are paths
     bool names_are_paths_;
 };
 
-/// Returns why ZooKeeper does not accept the path; empty: it does.
+/// Returns why ZooKeeper refuses the path. Empty: ZooKeeper accepts the path.
 std::optional<std::string> objection_to_path(std::string_view path);
 
-/// Replaces each byte that is not ASCII or not allowed in a node's name by `%` and two digits.
+/// Replaces each byte that is not ASCII, or that a node's name must not contain, by `%` and two
+/// digits.
 std::string encoded(std::string_view name);
-/// Reverses `encoded`. Empty: the text was not made by it.
+/// Reverses `encoded`. Returns an empty result if `encoded` cannot have made the text.
 std::optional<std::string> decoded(std::string_view node);
 
 /// Joins "/a/b" and "c" to "/a/b/c".

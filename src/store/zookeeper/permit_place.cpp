@@ -17,11 +17,12 @@ namespace {
 
 constexpr int turns_max = 10;
 
-/// Maximum number of permits in one request, because one renewal checks that many nodes.
+/// Maximum number of permits in one request. The limit exists because one renewal checks at most
+/// this number of nodes.
 constexpr std::uint32_t permits_most = 500;
 
-/// Mode of both folders. Containers would be deleted when they are empty, and then the number of
-/// permits would be lost.
+/// Mode of both folders. The ensemble would delete empty container nodes, and the total number of
+/// permits would then be lost.
 constexpr node_mode mode_above = node_mode::persistent;
 
 claim::wish turn_wish(const household& home, const ask& want, const semaphore_paths& at) {
@@ -91,12 +92,12 @@ asio::awaitable<answer> permit_place::look() {
     co_await home_->prove_session();
     if (!std::ranges::all_of(seats_,
                              [this](const auto& each) { return home_->lives(*each->node()); }))
-        co_return answer{}; // the session has ended meanwhile, so make everything again
+        co_return answer{}; // the session has ended in the meantime: make all nodes again
     co_return co_await granted(began);
 }
 
-/// Returns the total of permits; nothing if it is not set yet. A waiter then watches the
-/// semaphore's node, to learn when the total is set.
+/// Returns the total number of permits. Returns an empty result if the total is not set yet. A
+/// waiter then watches the semaphore's node, so that it notices when the total is set.
 asio::awaitable<std::optional<std::int64_t>> permit_place::capacity() {
     const std::optional<std::int64_t> known = co_await read_capacity(*home_, at_);
     if (!known)
@@ -112,7 +113,7 @@ asio::awaitable<std::optional<std::int64_t>> permit_place::capacity() {
     co_return co_await read_capacity(*home_, at_);
 }
 
-/// Checks whether an attempt without waiting is hopeless, so that nothing is written in vain.
+/// Checks whether an attempt without waiting would fail. This check avoids useless writes.
 asio::awaitable<bool> permit_place::is_busy(std::int64_t capacity) {
     const listing waiting = co_await home_->at->list(at_.locks);
     if (waiting && is_taken(*waiting, false))
@@ -138,9 +139,9 @@ asio::awaitable<bool> permit_place::is_my_turn() {
     co_return false;
 }
 
-/// Makes the nodes for the permits, if enough are free. All nodes count, as in Curator, even unused
-/// ones: Curator makes its node before it waits for a free permit. No other client adds nodes while
-/// it is our turn.
+/// Makes the nodes for the permits, if enough permits are free. All nodes count, even unused nodes,
+/// because Curator counts them too: Curator makes its node before it waits for a free permit. No
+/// other client adds nodes meanwhile, because this client holds the semaphore's mutex.
 asio::awaitable<bool> permit_place::has_seats(std::int64_t capacity) {
     const auto fit = [capacity](std::size_t taken) {
         return static_cast<std::int64_t>(taken) <= capacity;
@@ -174,7 +175,8 @@ asio::awaitable<answer> permit_place::granted(time_point began) {
     try {
         co_await turn_.remove();
     } catch (const boost::system::system_error&) {
-        // It is deleted later, in the background. The permits are granted in any case.
+        // The node is deleted later, in the background. The permits are granted even if the
+        // deletion fails now.
     }
     said.term = home_->term_since(began);
     co_return said;

@@ -14,8 +14,8 @@
 
 namespace holdfast::zookeeper {
 
-/// A waiter for permits of a leased semaphore. It queues for the semaphore's mutex, and keeps the
-/// mutex until as many permits as it wants are free. So all permits are granted, or none.
+/// Waiter for permits of a leased semaphore. It queues for the semaphore's mutex. Then it keeps the
+/// mutex until enough permits are free. Therefore it gets all wanted permits or none.
 class permit_place final : public place {
 public:
     /// `wake` must outlive the object.

@@ -17,11 +17,11 @@
 namespace holdfast::zookeeper {
 namespace {
 
-/// Maximum number of lists in one attempt. The node before ours may be deleted between the list and
-/// the watch. The queue is then listed again.
+/// Maximum number of times that one attempt lists the queue. The node before ours may be deleted
+/// between the list and the watch. The queue is then listed again.
 constexpr int steps_max = 10;
 
-/// Returns the number in a node's name, for a node of the same owner that gets the same number.
+/// Returns the number in a node's name. Another node of the same owner will get the same number.
 std::string_view number_text(std::string_view node) {
     constexpr std::size_t digits = 10;
     return node.substr(node.size() - std::min(digits, node.size()));
@@ -38,8 +38,8 @@ const own_node* node_under(const household& home, const ask& want) {
     return &nodes->front();
 }
 
-/// Returns the node to make. A reader under its own write hold gets the write node's number. It
-/// thus keeps its position in the queue when the write hold is released.
+/// Returns the node to make. A reader that already has the write lock uses the number of its write
+/// node. The reader thus keeps its position in the queue after the write lock is released.
 claim::wish wish_of(const household& home, const ask& want) {
     const own_node* const under = node_under(home, want);
     const bool above = under && want.kind == lock_kind::write;
@@ -95,7 +95,7 @@ lock_place::~lock_place() {
 
 asio::awaitable<answer> lock_place::look() {
     const time_point began = home_->context.time.now();
-    if (std::exchange(granted_, false)) // the earlier grant came too late to be used
+    if (std::exchange(granted_, false)) // the grant came too late and nobody used it
         home_->forget(want_);
     check_foundation(nullptr);
     if (!want_.waits && !spot_.may_exist()) {
@@ -116,7 +116,7 @@ asio::awaitable<answer> lock_place::look() {
             co_await home_->prove_session();
             if (home_->lives(*spot_.node()))
                 co_return granted(began);
-            continue; // the session has ended meanwhile, and its node is deleted
+            continue; // the session has ended in the meantime, so the node is deleted
         }
         if (mine.conflict)
             fail_conflict();
@@ -132,7 +132,7 @@ asio::awaitable<answer> lock_place::look() {
     co_return answer{}; // the queue changes too fast; the caller pauses before its next attempt
 }
 
-/// Checks whether an attempt without waiting is hopeless, so that nothing is written in vain.
+/// Checks whether an attempt without waiting would fail. This check avoids useless writes.
 asio::awaitable<bool> lock_place::is_taken() {
     const listing names = co_await home_->at->list(parent_);
     const bool reads = want_.kind == lock_kind::read;
@@ -158,8 +158,8 @@ answer lock_place::busy() const {
     return answer{.term = remote::jittered(home_->context.poll_bound, home_->context.random())};
 }
 
-/// Returns the node of the owner's hold beside which this request is made. Null: there is none, or
-/// it is gone.
+/// Returns the node of the owner's other hold, from which the request upgrades or downgrades. Null:
+/// no other hold, or its node is gone.
 const own_node* lock_place::stood_on() const {
     return node_under(*home_, want_);
 }
@@ -172,7 +172,7 @@ void lock_place::check_foundation(const std::vector<std::string>* names) const {
         fail_unfounded();
 }
 
-/// Returns the owner's own read node that a writer upgrades; it does not make the writer wait.
+/// Returns the owner's own read node during an upgrade. The writer does not wait for it.
 std::string_view lock_place::aside() const {
     const own_node* const under = want_.kind == lock_kind::write ? stood_on() : nullptr;
     return under ? last_part(under->path) : std::string_view{};

@@ -13,7 +13,8 @@
 
 namespace holdfast::zookeeper {
 
-/// Watches one node: rings an alarm once when the node changes, and remembers that (`sentry`).
+/// Watch of one node (`sentry`). It rings an alarm once when the node changes, and remembers the
+/// change.
 class sentry {
 public:
     sentry(household& home, alarm& wake)
@@ -32,7 +33,7 @@ private:
     std::unique_ptr<watch> watch_;
 };
 
-/// A waiter for one lock: makes its node in the queue, and watches the node before it.
+/// Waiter for one lock. It makes its own node in the queue, and watches the node before its own.
 class lock_place final : public place {
 public:
     /// `wake` must outlive the object.
@@ -44,7 +45,8 @@ public:
 
     bool must_leave() const noexcept override { return granted_ || spot_.may_exist(); }
     bool uncertain() const noexcept override { return spot_.uncertain(); }
-    /// A request of a session has no effect any more once another connection has the session.
+    /// Once another connection has taken over the session, requests on the old connection have no
+    /// effect.
     time_point settled_at() const noexcept override { return time_point::min(); }
 
 private:
@@ -52,8 +54,8 @@ private:
     answer granted(time_point began);
     answer busy() const;
     const own_node* stood_on() const;
-    /// Throws if the hold beside which this request is made is lost. `names` are the current
-    /// children.
+    /// Throws if the owner's other hold, from which the request upgrades or downgrades, is lost.
+    /// `names` are the current children.
     void check_foundation(const std::vector<std::string>* names) const;
     std::string_view aside() const;
 
@@ -63,7 +65,7 @@ private:
     const std::string parent_;
     claim spot_;
     sentry before_;
-    bool granted_ = false; ///< the node is in `household::held`
+    bool granted_ = false; ///< the node was added to `household::held`
     bool leaving_ = false;
 };
 

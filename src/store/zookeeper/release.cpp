@@ -13,12 +13,12 @@
 namespace holdfast::zookeeper {
 namespace {
 
-/// If a released node had this number or a greater one, the path is deleted once it is empty, so
-/// that its numbers begin again. The ensemble deletes empty paths too, but looks only once a
-/// minute, and may never see the path empty.
+/// Limit for node numbers. If a released node has this number or a greater number, the path is
+/// deleted when it is empty, so that the numbers begin again. The ensemble deletes empty paths too.
+/// It checks only once a minute, and may never find the path empty.
 constexpr std::int64_t number_of_the_old = std::int64_t{1} << 30;
 
-/// Deletes the node. Returns whether it existed until now.
+/// Deletes the node. Returns whether the node existed before.
 asio::awaitable<bool> delete_node(household& home, own_node node) {
     if (!home.lives(node))
         co_return false;
@@ -35,7 +35,7 @@ asio::awaitable<void> renew_numbers(household& home, std::string path) {
         std::string above{parent_of(path)};
         co_await home.at->remove(std::move(above));
     } catch (const boost::system::system_error&) {
-        // The next release tries it again.
+        // Ignored: the next release tries again.
     }
 }
 

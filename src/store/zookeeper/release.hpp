@@ -9,8 +9,8 @@
 
 namespace holdfast::zookeeper {
 
-/// Runs `lock_store::release`: deletes the nodes of the hold. If a node cannot be deleted now, it
-/// is deleted later in the background.
+/// Implements `lock_store::release`: deletes the nodes of the hold. If a node cannot be deleted
+/// now, it is deleted later in the background.
 asio::awaitable<release_answer> release_nodes(std::shared_ptr<household>, hold);
 
 } // namespace holdfast::zookeeper

@@ -17,15 +17,15 @@ namespace {
 
 constexpr std::size_t batch_max = 500;
 
-/// Holds whose nodes are checked in one request.
+/// Holds with nodes that one request checks together.
 struct batch_of_holds {
-    std::vector<std::size_t> which{}; ///< indexes in the list of holds
-    std::vector<std::size_t> ends{};  ///< for each hold: the end of its paths
+    std::vector<std::size_t> which{}; ///< indexes of these holds in the list of holds
+    std::vector<std::size_t> ends{};  ///< for each hold: index after its last path
     std::vector<std::string> paths{};
 };
 
-/// Groups the holds; all nodes of a hold are in one batch. The indexes of holds whose session has
-/// ended go to `gone`.
+/// Groups the holds into batches. All nodes of a hold are in the same batch. Appends the indexes of
+/// holds to `gone` if their session has ended.
 std::vector<batch_of_holds> batches_of(const household& home, hold_list holds,
                                        std::vector<std::size_t>& gone) {
     std::vector<batch_of_holds> all;
@@ -47,7 +47,7 @@ std::vector<batch_of_holds> batches_of(const household& home, hold_list holds,
     return all;
 }
 
-/// Forgets a lost hold, and deletes the nodes that are left of it, because it will not be released.
+/// Removes a lost hold. Also deletes its remaining nodes, because no release will follow.
 void give_up(household& home, const hold& lost) {
     const std::vector<own_node>* const nodes = home.held.find(lost);
     if (!nodes)
@@ -87,7 +87,7 @@ asio::awaitable<void> renew_holds(std::shared_ptr<household> home, hold_list hol
         give_up(*home, *holds[which]);
         to.renewed(which, answer{});
     }
-    // Set after a batch without an answer; the others would get none either.
+    // Set after a batch got no answer. The other batches would get no answer either.
     std::optional<boost::system::system_error> silent;
     for (const batch_of_holds& each : batches) {
         if (silent) {

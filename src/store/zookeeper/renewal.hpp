@@ -9,8 +9,8 @@
 
 namespace holdfast::zookeeper {
 
-/// Runs `lock_store::renew`. One write checks up to 500 nodes, and keeps the session alive. A hold
-/// is valid as long as the session, whatever lease was asked for.
+/// Implements `lock_store::renew`. One write checks up to 500 nodes and keeps the session alive. A
+/// hold is valid as long as the session; the requested lease has no influence.
 asio::awaitable<void> renew_holds(std::shared_ptr<household>, hold_list, time_point answer_by,
                                   renewal_sink&);
 

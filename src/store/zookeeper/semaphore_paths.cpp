@@ -16,16 +16,16 @@ constexpr std::string_view before_request = "\n";
 
 } // namespace
 
-// The format of Curator's SharedCount: a number of four bytes, the highest first. SharedCount reads
-// no further. A Java program that gives its semaphore the SharedCount of this path has the same
-// total.
+// Format of Curator's SharedCount: a number of four bytes, the highest byte first. SharedCount
+// ignores all later bytes. A Java program can therefore pass the SharedCount of this path to its
+// semaphore, and has the same total.
 
 std::optional<std::int64_t> capacity_in(std::string_view data) {
     const std::string_view behind = data.substr(std::min(data.size(), bytes_of_number));
     const bool is_number =
         data.size() >= bytes_of_number && (behind.empty() || behind.starts_with(before_request));
     if (!is_number)
-        return std::nullopt; // Curator's own nodes have no number; they may have an address
+        return std::nullopt; // data of a node that Curator made: empty or an address, but no number
     std::uint32_t number = 0;
     for (const char byte : data.substr(0, bytes_of_number))
         number = (number << 8) | static_cast<unsigned char>(byte);

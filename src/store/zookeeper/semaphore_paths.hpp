@@ -20,23 +20,24 @@ struct semaphore_paths {
         , locks{below(itself, "locks")}
         , leases{below(itself, "leases")} {}
     std::string
-        /// Node whose data is the total of permits. Curator has that number only in each client.
+        /// Node that stores the total number of permits. Curator does not store the total on the
+        /// server; each Curator client has its own copy.
         itself;
     std::string locks;
     std::string leases;
 };
 
-/// Parses the total of permits. Empty: it is not set, as in a semaphore that Curator made.
+/// Parses the total number of permits. Empty: not set, as in a semaphore that Curator made.
 std::optional<std::int64_t> capacity_in(std::string_view data);
 
-/// Makes and checks the node's data: the total, and the request that set it.
+/// Make and check the node's data: the total, and the id of the request that set the total.
 std::string capacity_data(std::int64_t permits, const owner_id& request);
 bool was_set_by(std::string_view data, const owner_id& request);
 
-/// Reads the total of the semaphore. Empty: it is not set yet.
+/// Reads the total number of permits from the server. Empty: not set yet.
 asio::awaitable<std::optional<std::int64_t>> read_capacity(household&, const semaphore_paths&);
 
-/// Throws `store_errc::wrong_type` if a lock has the path.
+/// Throws `store_errc::wrong_type` if a lock uses the path.
 asio::awaitable<void> refuse_lock(household&, const semaphore_paths&);
 
 } // namespace holdfast::zookeeper

@@ -27,7 +27,7 @@ namespace {
 
 } // namespace
 
-/// Throws, because no counter can be waited for here. Waiters for permits queue in a
+/// Throws, because this store has no counters to wait for. Waiters for permits use a
 /// `permit_place`.
 std::unique_ptr<place> zookeeper_counters::line_up(counter_ask, alarm&) {
     throw net::failure{errc::invalid_argument, "ZooKeeper keeps no such counters"};
@@ -59,7 +59,8 @@ asio::awaitable<counter_answer> zookeeper_counters::change(counter_change what) 
     refuse_another_number(at, present.value_or(0));
 }
 
-/// Sets the total of permits. Idempotent: a repeated request finds its own id in the node.
+/// Sets the total number of permits. A repeated call does no harm: the request finds its own id in
+/// the node.
 asio::awaitable<counter_answer> zookeeper_counters::set(counter_change what, bool only_new) {
     const semaphore_paths at{home_->where, what.name};
     const std::string data = capacity_data(what.amount, what.request);
@@ -71,7 +72,7 @@ asio::awaitable<counter_answer> zookeeper_counters::set(counter_change what, boo
     co_await home_->at->sync(path);
     const std::optional<node_data> node = co_await home_->at->get(path);
     const std::optional<std::int64_t> present = node ? capacity_in(node->data) : std::nullopt;
-    if (!present) { // made by Curator, or by a client that waits for the total
+    if (!present) { // Curator made it, or a client that waits for the total
         co_await home_->at->set(std::move(path), data);
         co_return said;
     }
@@ -83,8 +84,8 @@ asio::awaitable<counter_answer> zookeeper_counters::set(counter_change what, boo
     co_return said;
 }
 
-/// Makes the semaphore's nodes. Returns whether its node is new. The folders below are persistent,
-/// because the semaphore's node must not be deleted when they are empty.
+/// Makes the semaphore's nodes. Returns whether the semaphore's node is new. The folders below it
+/// are persistent: if they were deleted when empty, the semaphore's node could be deleted too.
 asio::awaitable<bool> zookeeper_counters::make(const semaphore_paths& at, std::string data) {
     new_node wanted{at.itself, data, node_mode::persistent};
     session::creation got = co_await home_->at->create(wanted);
@@ -100,7 +101,7 @@ asio::awaitable<bool> zookeeper_counters::make(const semaphore_paths& at, std::s
     co_return got.why == session::refusal::none;
 }
 
-/// Gives a permit back. Any client may hold it.
+/// Gives a permit back, even if another client holds it.
 asio::awaitable<bool> zookeeper_counters::give_back(const semaphore_paths& at, std::string permit) {
     std::string path = at.leases;
     co_await home_->at->sync(path);
@@ -115,7 +116,7 @@ asio::awaitable<bool> zookeeper_counters::give_back(const semaphore_paths& at, s
     co_return co_await home_->at->remove(std::move(node)) == session::removal::removed;
 }
 
-/// Erases the semaphore with all held permits. Waiters start again.
+/// Deletes the semaphore and all held permits. Waiters start again.
 asio::awaitable<bool> zookeeper_counters::erase(const semaphore_paths& at) {
     const std::optional<std::int64_t> present = co_await read_capacity(*home_, at);
     if (!present)
@@ -144,7 +145,7 @@ asio::awaitable<counter_state> zookeeper_counters::state_at(const semaphore_path
     const auto nodes = static_cast<std::int64_t>(leases ? leases->size() : 0);
     counter_state found;
     found.exists = all.has_value();
-    // Nodes of waiters are counted, too, so there may be more nodes than permits.
+    // Waiters have nodes too, so there may be more nodes than permits.
     found.taken = all ? std::min(nodes, *all) : nodes;
     found.value = all ? *all - found.taken : 0;
     co_return found;

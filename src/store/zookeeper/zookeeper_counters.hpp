@@ -12,8 +12,8 @@
 
 namespace holdfast::zookeeper {
 
-/// Counter store for the total of a leased semaphore. The total can be set only once here: each
-/// Curator client has its own copy and is not told of a change.
+/// Store of the totals of leased semaphores. A total can be set only once: each Curator client has
+/// its own copy, and nothing tells it about a change.
 class zookeeper_counters final : public counter_store {
 public:
     explicit zookeeper_counters(std::shared_ptr<household> home)

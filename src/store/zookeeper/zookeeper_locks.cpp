@@ -27,8 +27,9 @@ bool zookeeper_locks::offers(lock_kind kind) const noexcept {
     return false;
 }
 
-/// Returns the limits. An attempt may make the nodes above its own, list and watch. After one
-/// command timeout it starts no new request, and each running request has its own timeout.
+/// Returns the limits. One attempt may make the nodes above its own node, list the queue and set a
+/// watch. It starts no new request after one command timeout. Each running request has its own
+/// timeout.
 limits zookeeper_locks::bounds() const noexcept {
     return {.name_bytes_max = paths::bytes_max,
             .time_limit = 2 * home_->at->command_timeout(),
@@ -50,8 +51,9 @@ asio::awaitable<release_answer> zookeeper_locks::release(hold what) {
     return release_nodes(home_, std::move(what));
 }
 
-/// Watches only the first node of the hold. A forced release deletes all nodes of the hold. Only a
-/// permit that is given back by its id is deleted alone, and the next renewal notices that.
+/// Watches only the first node of the hold. This is enough: a forced release deletes all nodes of
+/// the hold. A permit that is given back by its id is the only node that can be deleted alone; the
+/// next renewal notices that.
 std::unique_ptr<watch> zookeeper_locks::watch_over(const hold& what, doubter& whom) {
     const std::vector<own_node>* const nodes = home_->held.find(what);
     if (!nodes || nodes->empty())

@@ -9,7 +9,7 @@
 
 namespace holdfast::zookeeper {
 
-/// The lock store in one session, for all kinds of locks that Curator has. The nodes have Curator's
+/// Lock store in one session, for all kinds of locks that Curator has. The nodes have Curator's
 /// format.
 class zookeeper_locks final : public lock_store {
 public:

@@ -14,7 +14,7 @@
 
 namespace holdfast::zookeeper {
 
-/// The store in one session: at an ensemble in production, at a model in tests.
+/// Store in one session. The session belongs to an ensemble in production, and to a model in tests.
 class zookeeper_store final : public store {
 public:
     zookeeper_store(std::unique_ptr<session> at, store_context context, const options& how)
@@ -31,7 +31,8 @@ public:
     lock_store& locks() noexcept override { return locks_; }
     counter_store* counters() noexcept override { return &counters_; }
     inspector& operators_view() noexcept override { return inspector_; }
-    /// Never forgets: an answered write is on the disks of most servers.
+    /// Returns that the server forgets nothing: when a write was answered, most servers have stored
+    /// it on disk.
     server_identity identity(const lock_name&) const override {
         return {home_->ensemble(), time_point::min()};
     }

@@ -13,7 +13,7 @@ namespace {
 struct known_error {
     std::int32_t number;
     error_code code;
-    std::string_view words; ///< name in ZooKeeper's own list, which operators can look up
+    std::string_view words; ///< name in ZooKeeper's documentation, for operators
 };
 
 const auto& known_errors() {

@@ -8,7 +8,7 @@
 
 namespace holdfast::zookeeper {
 
-/// Makes a failure from the error number of an answer. `asked` says what was requested.
+/// Makes a failure from the error number of an answer. `asked` describes the request.
 net::failure failure_of(std::int32_t error, std::string_view asked);
 
 } // namespace holdfast::zookeeper

@@ -8,8 +8,8 @@
 
 namespace holdfast::zookeeper {
 
-/// Splits received bytes into frames; each frame begins with its length. A frame that is too long
-/// throws `net::failure` (protocol) before memory is reserved for it.
+/// Splitter of received bytes into frames. Each frame begins with its length. If a frame is too
+/// long, it throws `net::failure` (protocol) before it reserves memory for the frame.
 class frame_reader {
 public:
     explicit frame_reader(std::size_t frame_bytes_max)
@@ -17,16 +17,17 @@ public:
 
     void feed(std::string_view bytes);
 
-    /// Returns the next complete frame, without its length. It is valid until the next feed().
+    /// Returns the next complete frame, without its length. The frame is valid until the next
+    /// feed().
     std::optional<std::string_view> next();
 
 private:
     const std::size_t bytes_max_;
     std::string buffer_;
-    std::size_t taken_ = 0; // bytes of buffer_ that were returned already
+    std::size_t taken_ = 0; // number of bytes of buffer_ that were already returned
 };
 
-/// Write a frame: call begin_frame(), append the content, then call end_frame() with the result of
+/// Write a frame. Call begin_frame(), append the content, then call end_frame() with the result of
 /// begin_frame().
 std::size_t begin_frame(std::string& out);
 void end_frame(std::string& out, std::size_t begun_at);

@@ -19,15 +19,15 @@ public:
 
     jute_writer& number(std::int32_t);
     jute_writer& long_number(std::int64_t);
-    jute_writer& text(std::string_view); ///< texts and other bytes
+    jute_writer& text(std::string_view); ///< also for bytes that are not text
     jute_writer& flag(bool);
 
 private:
     std::string& out_;
 };
 
-/// Reader of encoded bytes. It never reads beyond the end, and never reserves memory for more
-/// elements than the bytes can hold. It throws `net::failure` (protocol) instead.
+/// Reader of encoded bytes. It never reads beyond the end, and it never reserves memory for more
+/// elements than the bytes can contain. In both cases it throws `net::failure` (protocol) instead.
 class jute_reader {
 public:
     explicit jute_reader(std::string_view bytes)
@@ -36,7 +36,7 @@ public:
     std::int32_t number();
     std::int64_t long_number();
     bool flag();
-    std::string_view text(); ///< view of the bytes given; null is returned as empty
+    std::string_view text(); ///< view of the bytes given to the constructor; empty for null
     std::vector<std::string> texts();
 
     bool at_end() const { return rest_.empty(); }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int32_t any_version = -1;
 constexpr std::int32_t every_permission = 31;
-constexpr std::int32_t no_more = -1; // the type that ends a multi request
+constexpr std::int32_t no_more = -1; // type that marks the end of a multi request
 constexpr std::size_t password_bytes = 16;
 
 std::int32_t as_number(opcode what) {
@@ -33,7 +33,7 @@ void write_acl(jute_writer& to, node_acl who) {
     to.text(open ? "world" : "auth").text(open ? "anyone" : "");
 }
 
-/// Header of each part of a multi request or answer.
+/// Header of each part of a multi request or of its answer.
 struct part_head {
     std::int32_t type = no_more;
     bool done = true;
@@ -121,7 +121,7 @@ void compose_digest(std::string& out, const credentials& who) {
     jute_writer to{out};
     to.number(number_of::authentication).number(as_number(opcode::authenticate));
     to.number(0).text("digest");
-    // The parts are appended one by one, so that no copy of the password stays in memory.
+    // Append the parts one by one. No copy of the password then stays in memory.
     to.number(static_cast<std::int32_t>(who.user.size() + 1 + password.size()));
     out.append(who.user).append(":").append(password);
     end_frame(out, begun_at);
@@ -132,13 +132,13 @@ void compose_greeting(std::string& out, const greeting& said) {
     jute_writer to{out};
     to.number(0).long_number(said.last_zxid).number(said.timeout_ms).long_number(said.id);
     to.text(said.id ? said.password : std::string(password_bytes, '\0'));
-    to.flag(false); // the client does not accept a read-only server
+    to.flag(false); // whether the client accepts a read-only server: no
     end_frame(out, begun_at);
 }
 
 welcome read_welcome(std::string_view frame) {
     jute_reader from{frame};
-    (void)from.number(); // version of the protocol, always 0
+    (void)from.number(); // skip the version of the protocol, always 0
     welcome said;
     said.timeout_ms = from.number();
     said.id = from.long_number();
@@ -157,7 +157,7 @@ answer_head read_head(jute_reader& from) {
 node_event read_event(jute_reader& from) {
     node_event told;
     told.type = from.number();
-    (void)from.number(); // state of the session, which the client knows itself
+    (void)from.number(); // skip the state of the session, which the client knows itself
     told.path = from.text();
     return told;
 }
@@ -167,21 +167,21 @@ node_stat read_stat(jute_reader& from) {
     stat.czxid = from.long_number();
     stat.mzxid = from.long_number();
     stat.made_at = from.long_number();
-    (void)from.long_number(); // time of the last change
+    (void)from.long_number(); // skip the time of the last change
     stat.version = from.number();
     stat.child_version = from.number();
-    (void)from.number(); // version of its ACL
+    (void)from.number(); // skip the version of the ACL
     stat.ephemeral_owner = from.long_number();
     stat.data_length = from.number();
     stat.children = from.number();
-    (void)from.long_number(); // zxid of the last change of its children
+    (void)from.long_number(); // skip the zxid of the last change of the children
     return stat;
 }
 
 created_node read_created(std::string_view body) {
     jute_reader from{body};
     created_node made{.path = std::string{from.text()}};
-    if (!from.at_end()) // servers before 3.5.3 send no stat for a container
+    if (!from.at_end()) // servers before 3.5.3 send no stat for a container node
         made.stat = read_stat(from);
     return made;
 }
@@ -201,7 +201,7 @@ std::vector<std::optional<bool>> read_checks(std::string_view body, std::size_t 
     jute_reader from{body};
     std::vector<std::optional<bool>> there;
     there.reserve(count);
-    bool decided = true; // all checks so far succeeded
+    bool decided = true; // whether all checks so far succeeded
     for (std::size_t i = 0; i < count; ++i) {
         const part_head head = read_part_head(from);
         if (head.done)

@@ -34,14 +34,14 @@ enum class opcode : std::int32_t {
     close_session = -11,
 };
 
-/// Special message numbers. Numbers of ordinary requests begin at one.
+/// Message numbers with a special meaning. The numbers of ordinary requests begin at one.
 namespace number_of {
 inline constexpr std::int32_t event = -1;
 inline constexpr std::int32_t ping = -2;
 inline constexpr std::int32_t authentication = -4;
 } // namespace number_of
 
-/// Error numbers that are regular answers to some requests.
+/// Error numbers that some requests expect as regular answers.
 namespace answered {
 inline constexpr std::int32_t well = 0;
 inline constexpr std::int32_t unimplemented = -6;
@@ -52,12 +52,12 @@ inline constexpr std::int32_t session_expired = -112;
 inline constexpr std::int32_t session_moved = -118;
 } // namespace answered
 
-// Requests.
+// Constructors of the requests.
 
 struct message {
     opcode what;
     std::string body{};
-    /// Returns whether the message is a write; the ensemble agrees on a write before it is
+    /// Returns whether the message is a write. The ensemble agrees on a write before the write is
     /// answered.
     bool is_write() const;
 };
@@ -69,7 +69,7 @@ message get_message(std::string_view path, bool watched);
 message set_message(std::string_view path, std::string_view data);
 message list_message(std::string_view path, bool watched);
 message sync_message(std::string_view path);
-/// Asks, as a write, whether the nodes exist. There must be at least one path.
+/// Makes a request that checks, as a write, whether the nodes exist. `paths` must not be empty.
 message check_message(std::span<const std::string> paths);
 
 /// Append a message to `out` as a frame.
@@ -77,23 +77,24 @@ void compose(std::string& out, std::int32_t number, const message&);
 void compose_ping(std::string& out);
 void compose_digest(std::string& out, const credentials&);
 
-/// First frame of a connection.
+/// First frame that the client sends on a connection.
 struct greeting {
-    std::int64_t last_zxid = 0; ///< newest zxid seen; a server that is behind it refuses
+    /// newest zxid that the client has seen; a server with older data refuses the client
+    std::int64_t last_zxid = 0;
     std::int32_t timeout_ms = 0;
-    std::int64_t id = 0;    ///< zero: open a new session
+    std::int64_t id = 0;    ///< id of the session to resume; zero: open a new session
     std::string password{}; ///< password of the session; never stored on disk
 };
 void compose_greeting(std::string& out, const greeting&);
 
 struct welcome {
     std::int32_t timeout_ms = 0;
-    std::int64_t id = 0; ///< zero: the session has expired
+    std::int64_t id = 0; ///< id of the granted session; zero: the session has expired
     std::string password{};
 };
 welcome read_welcome(std::string_view frame);
 
-// Answers.
+// Readers of the answers.
 
 struct answer_head {
     std::int32_t number = 0;
@@ -104,7 +105,7 @@ answer_head read_head(jute_reader&);
 
 struct node_event {
     enum class kind : std::int32_t { created = 1, deleted = 2, changed = 3, children = 4 };
-    std::int32_t type = 0; ///< a `kind`; other values are ignored
+    std::int32_t type = 0; ///< a `kind`; events of other types are ignored
     std::string path{};
 
     bool is(kind one) const { return type == static_cast<std::int32_t>(one); }
@@ -116,8 +117,8 @@ created_node read_created(std::string_view body);
 node_data read_data(std::string_view body);
 std::vector<std::string> read_children(std::string_view body);
 
-/// Returns for each of the checks whether the node exists. Empty: unknown, because an earlier node
-/// does not exist.
+/// Returns for each check whether the node exists. Empty: unknown, because a node in an earlier
+/// check does not exist.
 std::vector<std::optional<bool>> read_checks(std::string_view body, std::size_t count);
 
 } // namespace holdfast::zookeeper

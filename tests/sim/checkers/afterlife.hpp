@@ -20,14 +20,14 @@ public:
     explicit afterlife(world& w)
         : world_{w} {}
 
-    /// Called when the last lease on the hold ends, with its owner. The release request is sent in
-    /// this moment; an earlier request may still be sent before it.
+    /// Called when the last lease on a hold ends; `c` has the owner. The client sends the release
+    /// request at this moment. It may still send an earlier request before the release.
     void released(const claim& c) { of(c).unwanted_since = world_.clock.now(); }
 
     void shared(const claim& c) { of(c).unwanted_since.reset(); }
 
-    /// Called when an operation ends. If it was a re-entry, whether it succeeded or failed, the
-    /// hold was in use until now.
+    /// Called when an operation ends. If the operation was a re-entry, the hold was in use until
+    /// now, even if the re-entry failed.
     void completed(const operation& o) {
         if (o.what == deed::share)
             share_ended_at_[o.who.client] = world_.clock.now();
@@ -53,11 +53,11 @@ public:
 private:
     struct life {
         std::string name{};
-        bool was_granted = false; ///< the owner knows of the grant
+        bool was_granted = false; ///< whether the owner knows that the lock was granted
         std::optional<time_point> unwanted_since{};
         time_point granted_at{};
         unsigned times_handed_on = 0;
-        bool over = false; ///< a release was sent
+        bool over = false; ///< whether a release was sent
     };
 
     life& of(const claim& c) {
@@ -66,7 +66,7 @@ private:
         return l;
     }
 
-    /// Readers may join a hold for as long as it may be handed over.
+    /// Called when a reader joins a hold. Readers may join as long as the hold may be handed over.
     void joined(const claim& c, life& l) {
         l.unwanted_since.reset();
         if (world_.clock.now() - l.granted_at >= world_.how.hand_off.within)
@@ -101,8 +101,8 @@ private:
         l.over = l.over || r.what == memory::verb::release;
     }
 
-    /// Returns whether a re-entry of this client waits for replicas to confirm it, or did so until
-    /// this moment.
+    /// Returns whether a re-entry of this client waits for replicas. Also returns true if the wait
+    /// ended at this moment.
     bool may_be_shared_soon(const hold& h) const {
         if (!world_.replicas.exists())
             return false;
@@ -123,8 +123,8 @@ private:
     }
 
     world& world_;
-    by_text<life> lives_;                      ///< by owner
-    std::map<int, time_point> share_ended_at_; ///< end of the last re-entry, by client
+    by_text<life> lives_;                      ///< hold of each owner
+    std::map<int, time_point> share_ended_at_; ///< end of the last re-entry of each client
 };
 
 } // namespace holdfast::sim

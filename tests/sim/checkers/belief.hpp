@@ -28,7 +28,7 @@ private:
                                 (shown.owner.empty() ? "nobody" : shown.owner));
             return;
         }
-        // In the server's milliseconds, which it shows rounded down.
+        // Milliseconds of the server's clock; the server rounds them down.
         const double believed = static_cast<double>(c.held.remaining().count()) * world_.rate();
         const duration left = shown.left_of(c);
         if (believed > static_cast<double>(left.count() + 1))

@@ -29,9 +29,9 @@ public:
     }
 
 private:
-    using leases = std::map<std::string, duration>; // by permit
+    using leases = std::map<std::string, duration>; // remaining lease of each permit
     struct semaphore {
-        std::int64_t most = 0; ///< the greatest number of permits since the last check
+        std::int64_t most = 0; ///< greatest number of permits since the last check
         leases held{};
         void saw(std::int64_t all) { most = std::max(most, all); }
     };
@@ -43,7 +43,7 @@ private:
         last.saw(all);
         const auto is_new = [&](const auto& each) { return !last.held.contains(each.first); };
         const auto count = static_cast<std::int64_t>(held.size());
-        // A permit that has expired is held again if the clock is stepped back.
+        // An expired permit is held again after the clock is stepped back.
         const bool grows = world_.stepped_back() == duration{} && std::ranges::any_of(held, is_new);
         if (grows && count > last.most)
             world_.violated("capacity", name,
@@ -54,7 +54,7 @@ private:
     }
 
     world& world_;
-    std::map<int, semaphore> known_; ///< by name
+    std::map<int, semaphore> known_; ///< semaphore of each name
 };
 
 } // namespace holdfast::sim

@@ -27,37 +27,39 @@ public:
     explicit conservation(world&);
 
     void sent(const memory::request&, const memory::fate&);
-    void counted(int name, const memory::count_record&); ///< the server has carried the request out
+    /// called when the server has carried out the request
+    void counted(int name, const memory::count_record&);
     void completed(const operation&, outcome);
     void look();
-    void forgotten(); ///< all counters
+    void forgotten(); ///< forgets the expected values of all counters
     void evicted(int name);
     void at_peace();
 
 private:
-    /// Expected value of a counter, computed from the requests.
+    /// Expected value of a counter. It is calculated from the requests.
     struct number {
         std::optional<std::int64_t> value{};
         std::chrono::microseconds ends_at = std::chrono::microseconds::max();
     };
-    /// What a request has done so far.
+    /// Effects of a request so far.
     struct request {
-        std::chrono::microseconds at{}; ///< when the request had its first effect
+        std::chrono::microseconds at{}; ///< time of the request's first effect
         bool done = false;
-        bool given_back = false; ///< of an attempt: it takes nothing any more
-        bool moved = false;      ///< it has changed the number
-        bool copied = false;     ///< an attempt that was sent twice
-        bool unnoticed = false;  ///< it took permits after it was sent twice
+        /// attempt: its permits were returned, so it takes nothing any more
+        bool given_back = false;
+        bool moved = false;     ///< whether the request has changed the number
+        bool copied = false;    ///< whether the attempt was sent twice
+        bool unnoticed = false; ///< whether it took permits after it was sent twice
     };
-    /// For one program and one name: how much its requests have changed the number, and how much
-    /// its callers have changed it, as far as they know.
+    /// Two sums for one program and one name: how much its requests have changed the number, and
+    /// how much its callers know that they have changed it.
     struct account {
         std::int64_t at_server = 0;
         std::int64_t least = 0;
         std::int64_t most = 0;
-        /// Permits taken by attempts that arrived twice. The first arrival may have found the
-        /// counter busy. When the copy arrives, the caller may have given up, so this looks like a
-        /// client that took permits and died.
+        /// Number of permits that attempts took after they arrived twice. The counter may have been
+        /// busy when the first copy arrived, and the caller may have given up before the second
+        /// copy arrived. The effect is the same as that of a client that took permits and died.
         std::int64_t unnoticed = 0;
     };
 
@@ -67,17 +69,17 @@ private:
     void change(int name, const memory::count_record&);
     void draw(int name, const memory::count_record&);
     bool forgets(request&, const memory::count_record&);
-    bool is_of_use(int name, const std::string& program) const; ///< what is known of that program
-                                                                ///< can be used
+    /// whether the sums of this program can be checked
+    bool is_of_use(int name, const std::string& program) const;
     account& account_of(const std::string& program, int name) { return accounts_[{program, name}]; }
     std::pair<std::int64_t, std::int64_t> told(const operation&, outcome) const;
     void fail(int name, const std::string& story);
 
     world& world_;
-    std::vector<number> numbers_; ///< by name
+    std::vector<number> numbers_; ///< expected value of each name
     std::map<std::string, request> requests_;
     std::map<std::pair<std::string, int>, account> accounts_;
-    std::set<std::string> doubted_; ///< programs whose requests the server has partly forgotten
+    std::set<std::string> doubted_; ///< programs with requests that the server has partly forgotten
 };
 
 } // namespace holdfast::sim

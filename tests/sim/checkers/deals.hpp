@@ -29,7 +29,7 @@ public:
         });
     }
 
-    /// The handler was destroyed and never called.
+    /// Called when a handler was destroyed without being called.
     void dropped(const deal& d) { fail(d, "was never completed"); }
 
     void completed(const deal& d, outcome how) {
@@ -60,8 +60,8 @@ private:
         return realm_.at(d.program, d.of.front().server).net.latency();
     }
 
-    /// Returns the time limit of an operation. A round may begin when the timeout is almost over,
-    /// and what it was granted is released before the call ends.
+    /// Returns the longest allowed duration of an operation. A round may begin just before the
+    /// timeout. The call then releases the locks of this round before it ends.
     duration longest(const deal& d) const {
         const rules& how = realm_.how;
         const duration slack = 12 * latency(d) + duration{20};
@@ -113,8 +113,8 @@ private:
             return false;
         }
     }
-    /// Returns whether something happened to one of the locks. It may have happened so often during
-    /// the acquisition that the call gave up.
+    /// Returns whether a fault affected one of the locks. Repeated faults during the acquisition
+    /// may have made the call give up.
     bool something_befell(const deal& d) const {
         return std::any_of(d.of.begin(), d.of.end(),
                            [&](spot where) { return !realm_.is_well(where); });
@@ -127,8 +127,9 @@ private:
                });
     }
 
-    /// Checks that a call with free locks gets them. Skips a call that waits beside other calls of
-    /// its program, and a call for a lock in which its own program still believes.
+    /// Checks that a call gets its locks if they are free. Skips a call if other calls of its
+    /// program wait too. Also skips a call if its own program still believes that it holds one of
+    /// the locks.
     void check_progress(std::uint64_t id, const deal& d) {
         const time_point now = realm_.clock.now();
         if (!acquires(d.what) || d.what == deed::try_lock)
@@ -166,8 +167,8 @@ private:
         return std::find_first_of(one.begin(), one.end(), other.begin(), other.end()) != one.end();
     }
 
-    /// Returns the time in which free locks must be taken: the polling bound, the longest pause
-    /// between two attempts, and some round trips.
+    /// Returns the time in which free locks must be taken. It contains the polling bound, the
+    /// longest pause between two attempts, and some round trips.
     duration taken_within(const deal& d) const {
         const bool flawless = !any_terminal(d, [](const terminal& t) { return !t.net.flawless(); });
         if (flawless)
@@ -187,8 +188,8 @@ private:
     }
 
     realm& realm_;
-    std::map<std::uint64_t, time_point> free_since_; ///< time since which all locks of a call are
-                                                     ///< free
+    /// time since which all locks of a call are free
+    std::map<std::uint64_t, time_point> free_since_;
 };
 
 } // namespace holdfast::sim::several

@@ -28,7 +28,7 @@ public:
         }
     }
 
-    /// The handler was destroyed and never called.
+    /// Called when a handler was destroyed without being called.
     void dropped(const operation& o) { fail(o, "was never completed"); }
 
     void completed(const operation& o, outcome how) {
@@ -56,9 +56,9 @@ private:
             return duration::max();
         case deed::unlock:
             return how.release_patience + answer;
-        case deed::share: // more replicas may have to confirm it
+        case deed::share: // more replicas may have to confirm the hold
             return world_.replicas.exists() ? answer + how.command_timeout : slack;
-        case deed::extend: // sent at most three times
+        case deed::extend: // an extension is sent at most three times
             return answer + 2 * how.command_timeout;
         case deed::close:
             return how.close_patience + how.release_patience + slack;
@@ -68,12 +68,13 @@ private:
         case deed::wait:
         case deed::upgrade:
         case deed::read_beside:
-            // An attempt that was quickly answered with "late" is sent once more.
+            // If the server quickly answers "late", the attempt is sent once more.
             return o.patience >= duration::max() / 2
                        ? duration::max()
                        : o.patience + answer + how.command_timeout / 2;
         default:
-            if (changes_counter(o.what)) // such a change is sent like an attempt
+            // a change of a counter is sent in the same way as an attempt
+            if (changes_counter(o.what))
                 return how.unavailable_patience + answer + how.command_timeout / 2;
             return how.unavailable_patience + answer;
         }
@@ -95,7 +96,7 @@ private:
         case outcome::unreachable:
         case outcome::outcome_unknown:
             if ((o.what == deed::extend || o.what == deed::share) && world_.replicas.exists())
-                return true; // a hold that is about to end does not wait for replicas
+                return true; // if the hold is about to end, the call does not wait for replicas
             return troubled && (!acquires(o.what) || took >= patience_with_outage(o));
         case outcome::clock_unstable:
             return world_.clock_was_stepped() || world_.rate() != 1 ||
@@ -120,7 +121,8 @@ private:
                (world_.set_since(o.who.name) >= o.started_at || !world_.is_set(o.who.name));
     }
 
-    /// Returns whether the operation depends on another hold, which may end meanwhile.
+    /// Returns whether the operation depends on another hold. The other hold may end during the
+    /// operation.
     static bool stands_on_another(deed d) { return d == deed::upgrade || d == deed::read_beside; }
 
     std::size_t waiting_beside(const operation& o) const {
@@ -131,8 +133,8 @@ private:
         return static_cast<std::size_t>(waits) + over_just_now(o.who.client);
     }
 
-    // A refusal is reported a moment after it was decided. Other waits may have ended in between,
-    // so they are counted too.
+    // Called when a wait ended. A refusal because of too many waiters is reported a moment after
+    // the decision. Waits that ended in between are therefore counted too.
     void wait_over(int client) {
         if (std::exchange(over_at_, world_.clock.now()) != world_.clock.now())
             over_.clear();
@@ -157,7 +159,7 @@ private:
 
     world& world_;
     time_point over_at_{};
-    std::map<int, std::size_t> over_; // waits that ended at `over_at_`, by client
+    std::map<int, std::size_t> over_; // waits of each client that ended at `over_at_`
 };
 
 } // namespace holdfast::sim

@@ -12,7 +12,8 @@
 
 namespace holdfast::sim {
 
-/// Noted in the trace if two clients believe where exclusion is not promised.
+/// Written to the trace if two clients believe that they have the lock while exclusion is not
+/// promised.
 inline constexpr const char* two_believe = "TWO BELIEVE IN IT, after a failover that may lose it";
 
 class exclusion {
@@ -48,8 +49,8 @@ private:
                         "two leases are believed at once: " + one.owner + ", and " + other.owner);
     }
 
-    /// Notes a double belief after a failover, for a lock that not all replicas had to confirm. It
-    /// must happen in some seeds.
+    /// Writes to the trace that two clients believe in one lock after a failover, if not all
+    /// replicas had to confirm the lock. This must happen in some seeds.
     void count(const claim& one, const claim& other) {
         if (counted_.insert({one.owner, other.owner}).second)
             world_.log.note({.name = one.who.name}, two_believe);

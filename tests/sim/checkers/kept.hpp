@@ -15,7 +15,7 @@ namespace holdfast::sim {
 
 class kept {
 public:
-    /// Both arguments must outlive it.
+    /// Both arguments must outlive the object.
     kept(world& w, const length& of_each)
         : world_{w}
         , lengths_{of_each} {}
@@ -52,8 +52,8 @@ private:
         return world_.how.given_for(std::max(c.longest, support::wire_hold_of(c.held).lease()));
     }
 
-    /// Returns whether a fixed lease outlasts the session, so that the client contacts the server
-    /// for it. An extension whose outcome is unknown does not make the lease longer.
+    /// Returns whether a fixed lease ends later than the session, so that the client asks the
+    /// server to keep it. An extension with an unknown outcome does not count.
     bool outlasts_session(const claim& c, const network& net) const {
         const duration lease = support::wire_hold_of(c.held).lease();
         const duration room = duration{5} + lease / 50;
@@ -63,31 +63,33 @@ private:
                now + room < lengths_.asked_first_at(c) + lease;
     }
 
-    /// Returns whether answers come early enough for no warning. The grant and the first renewal
-    /// take a round trip each, which shortens the lease.
+    /// Returns whether replies arrive early enough that no warning is due. The grant and the first
+    /// renewal each take a round trip, which shortens the lease.
     bool in_time(const claim& c, const network& net) const {
         return 4 * net.latency() < term_of(c) / 3;
     }
 
-    /// Returns whether a round trip takes less than half of the lease, so that each answer comes
-    /// with time to spare.
+    /// Returns whether a round trip takes less than half of the lease. Each reply then arrives in
+    /// time.
     bool has_time(const claim& c, const network& net) const {
         return 5 * net.latency() <= world_.how.given_for(support::wire_hold_of(c.held).lease());
     }
 
-    /// Returns whether the lease is long enough to give up on a lost answer and ask again.
+    /// Returns whether the lease is long enough to give up waiting for a lost reply and to ask
+    /// again.
     bool survives_silence(const claim& c) const {
         return world_.how.given_for(support::wire_hold_of(c.held).lease()) >=
                std::chrono::seconds{1};
     }
 
-    /// Returns when the client may last have asked another server, or the replicas had trouble.
+    /// Returns the last time at which the client may have used another server or at which the
+    /// replicas had trouble.
     time_point last_trouble(const seat& home) const {
         return std::max(home.moved_at, world_.replicas.last_trouble());
     }
 
     void check_failure(const claim& c, const seat& home) {
-        // A request that is not answered before the end of the lease fails at that moment.
+        // A request without a reply fails at the end of the lease.
         const bool is_over = support::wire_hold_of(c.held).ends_at() <= world_.clock.now();
         if (!is_over && in_time(c, home.net) &&
             home.net.well_since(world_.clock.now(), c.who.name) &&
@@ -95,8 +97,8 @@ private:
             fail(c, "a renewal of it failed");
     }
 
-    /// Checks that nothing was wrong for a long time. If two callers asked for the hold, it lasts
-    /// as long as the longer lease.
+    /// Checks that there was no fault for a long time before the loss. If two callers asked for the
+    /// hold, the hold lasts as long as the longer lease.
     void check_kept(const claim& c, time_point excused, const seat& home, const char* what) {
         const network& net = home.net;
         const time_point trouble =

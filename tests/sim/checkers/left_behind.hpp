@@ -25,16 +25,16 @@ public:
     void at_the_end();
 
 private:
-    /// Holds on the server that no caller wants, with the time since when.
+    /// Holds on the server that no caller wants, with the time at which they became unwanted.
     using ghosts = std::map<std::string, time_point>;
-    /// Requests that were sent for an owner number.
+    /// Requests that were sent for one owner number.
     struct record {
-        time_point looked_at{};  ///< time of the last attempt
-        int looked_to = 0;       ///< the server that received it
-        time_point settles_at{}; ///< time by which it has had its effect, or is known to have
-                                 ///< failed
-        bool copied = false;     ///< a copy of its attempt may arrive after its release
-        bool left = false;       ///< a release was sent
+        time_point looked_at{}; ///< time of the last attempt
+        int looked_to = 0;      ///< server that received the last attempt
+        /// time by which the requests have had their effect, or have certainly failed
+        time_point settles_at{};
+        bool copied = false; ///< a copy of the attempt may arrive after the owner's release
+        bool left = false;   ///< whether a release was sent
     };
 
     bool wanted(int name, const std::string& owner) const;
@@ -50,14 +50,14 @@ private:
     void fail(int name, std::string story);
 
     world& world_;
-    std::vector<ghosts> ghosts_;                         ///< by name
-    by_text<time_point> empty_places_;                   ///< places in queues without a waiter,
-                                                         ///< with the time since when; by owner
-    by_text<record> records_;                            ///< by owner
-    std::map<std::pair<int, int>, std::string> newest_;  ///< newest owner of an attempt, by client
-                                                         ///< and name
+    std::vector<ghosts> ghosts_; ///< unwanted holds of each name
+    /// start time of each queue entry without a waiter, by owner
+    by_text<time_point> empty_places_;
+    by_text<record> records_; ///< requests of each owner
+    /// owner of the newest attempt, by client and name
+    std::map<std::pair<int, int>, std::string> newest_;
     std::set<std::string, std::less<>> closed_;          ///< identities of closed clients
-    std::vector<std::shared_ptr<sync::engine>> engines_; ///< of programs that were closed
+    std::vector<std::shared_ptr<sync::engine>> engines_; ///< engines of closed programs
 };
 
 } // namespace holdfast::sim

@@ -43,17 +43,17 @@ public:
                                 c->owner + " is believed to hold for longer");
     }
 
-    /// Returns when the lease was last requested, for any length.
+    /// Returns the time of the last request for the lease, whatever length it asked for.
     time_point asked_at(const claim& c) const {
         const auto asked = began_.find(c.owner);
         return asked == began_.end() ? time_point{} : asked->second;
     }
 
-    /// Returns when the lease was last requested, or earlier if that request may have been a
-    /// repetition. The server answers "late" to an attempt whose deadline has passed by its clock.
-    /// The client repeats the attempt at once, and counts the lease from when it sent the first
-    /// one. Extensions do not count here, because an extension whose outcome is unknown does not
-    /// prolong the lease.
+    /// Returns the time of the last request for the lease. Returns an earlier time if that request
+    /// may have been a repetition. If the server gets an attempt after its deadline, it answers
+    /// "late". The client then repeats the attempt at once, and counts the lease from the time of
+    /// the first attempt. Extensions do not count here, because an extension with an unknown
+    /// outcome does not prolong the lease.
     time_point asked_first_at(const claim& c) const {
         const auto asked = first_.find(c.owner);
         return asked == first_.end() ? time_point{} : asked->second;
@@ -80,9 +80,9 @@ private:
     }
 
     world& world_;
-    by_text<time_point> began_; ///< by owner, like the next two
-    by_text<time_point> first_; ///< without repetitions
-    by_text<time_point> until_; ///< end of the longest lease that was ever requested
+    by_text<time_point> began_; ///< times by owner; the next two maps too
+    by_text<time_point> first_; ///< times without repetitions
+    by_text<time_point> until_; ///< end of the longest lease that was requested
     std::map<const claim*, time_point> inherited_;
 };
 

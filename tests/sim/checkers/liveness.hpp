@@ -67,8 +67,8 @@ private:
         }
     }
 
-    /// Notes which clients believe in a lease. After an eviction, the server does not know a lease
-    /// that is still believed in. The other waiters of that client then wait for it.
+    /// Stores which clients believe that they hold a lease. After an eviction the server does not
+    /// know such leases any more. The other waiters of the same client then wait for them.
     void note_believers() {
         for (const place& p : believers_)
             last_believed_[p] = world_.clock.now();
@@ -80,16 +80,16 @@ private:
             last_believed_[p] = world_.clock.now();
     }
 
-    /// Returns since when all servers are well. A client whose attempt failed before tries again
-    /// within a second.
+    /// Returns the time since which all servers work without a fault. A client retries within a
+    /// second after a failed attempt.
     time_point all_well_since(const seat& home) const {
         constexpr duration longest_pause{1000};
         const time_point trouble = std::max(world_.replicas.last_trouble(), home.moved_at);
         return world_.replicas.exists() ? trouble + longest_pause : trouble;
     }
 
-    /// Returns whether a JVM is first in the queue. Redisson itself computes how long it may stay
-    /// there.
+    /// Returns whether a JVM is first in the queue. Redisson itself calculates how long the JVM may
+    /// stay there.
     bool a_jvm_is_first(int name) const {
         if (!world_.how.is_fair(name))
             return false;
@@ -98,28 +98,28 @@ private:
     }
 
     /// Returns how long dead waiters may block a fair lock. A waiter that died or was cut off keeps
-    /// its place for a while. The place lasts longer if it was given by a primary whose clock was
-    /// ahead.
+    /// its position in the queue for a while. It keeps it longer if the primary that granted the
+    /// position had a clock that was ahead.
     duration waited_for_dead(int name) const {
         const rules& how = world_.how;
         if (!how.is_fair(name) || !world_.anybody_may_be_dead())
             return {};
-        // Behind JVMs a place lasts longer, and is shortened only when it becomes the first. So the
-        // places end one after the other.
+        // A position behind JVMs lasts longer. It is shortened only when it becomes the first
+        // position. Therefore the positions end one after the other.
         const auto places = static_cast<int>(queued_[static_cast<std::size_t>(name)]);
         return std::max(places, 1) * how.waiter_patience() + how.poll_bound +
                world_.stepped_back() + world_.replicas.clocks_apart() + how.stranger_waits();
     }
 
-    /// Returns the extra time for a token lock, because another program that held it sends no
-    /// notification.
+    /// Returns the extra time for a token lock. It is needed because other programs release the
+    /// lock without a notification.
     duration waited_untold(int name) const {
         return world_.how.is_token(name) ? remote::untold_poll_bound : duration{};
     }
 
-    /// Returns the extra time before readers take the lock. Readers, and callers that queue behind
-    /// them, leave a writer two round trips when the lock is free. A reply that is slower than the
-    /// command timeout does not show how long a round trip takes.
+    /// Returns the extra time before readers take the lock. When the lock is free, readers first
+    /// leave two round trips to a waiting writer. Callers in the queue behind readers do the same.
+    /// A reply that takes longer than the command timeout does not count as a round trip.
     duration kept_back() const {
         const auto is_flawless = [](const seat& each) { return each.net.flawless(); };
         const bool by_slow_writer =
@@ -127,12 +127,12 @@ private:
         return by_slow_writer ? 2 * world_.how.command_timeout : duration{};
     }
 
-    /// Returns the time in which a free lock must be taken: the polling bound, the longest pause
-    /// between two attempts, and some round trips.
+    /// Returns the time in which a free lock must be taken. It contains the polling bound, the
+    /// longest pause between two attempts, and some round trips.
     duration taken_within(const network& net) const {
         if (net.flawless() && world_.server_is_faithful())
             return duration{250} + world_.how.poll_bound / 50 + 8 * net.latency();
-        // the waiter gets its notification from any server
+        // any server may send the waiter's notification
         if (net.flawless() && world_.replicas.exists())
             return duration{250} + world_.how.poll_bound / 50 + 8 * net.latency() +
                    3 * world_.replicas.longest_confirmation();
@@ -142,8 +142,8 @@ private:
 
     world& world_;
     std::vector<std::optional<time_point>> free_since_;
-    std::vector<std::size_t> queued_; ///< greatest queue since then, if JVMs were in it
-    std::vector<place> believers_;    ///< at the last check
+    std::vector<std::size_t> queued_; ///< longest queue since then, if JVMs were in the queue
+    std::vector<place> believers_;    ///< result of the last check
     std::map<place, time_point> last_believed_;
 };
 

@@ -31,8 +31,8 @@ public:
             asked_at_[world_.text_of(r.holds[0].owner)] = world_.clock.now();
     }
 
-    /// Called when the client was told that the store does not have the hold any more: by a
-    /// refusal, or because the lock was forced.
+    /// Called when the client knows that the store has lost the hold. The client knows it after a
+    /// refusal, or after the lock was released by force.
     void known(int name, const std::string& owner) {
         if (world_.books.believed_of(owner))
             world_.violated("loss is told", name,
@@ -71,8 +71,8 @@ private:
         check_asked_anew(c, net);
     }
 
-    /// A client with a new connection asks at once. What is in flight at that moment may be
-    /// outdated, including a grant.
+    /// Checks that a client with a new connection asks about its holds at once. Replies that are in
+    /// flight at that moment may be outdated, even a grant.
     void check_asked_anew(const claim& c, const network& net) {
         const duration two_answers = 4 * net.latency() + duration{5};
         const time_point connected = net.connected_at();
@@ -84,7 +84,8 @@ private:
             fail(c, "the server has forgotten it, and whoever is connected anew did not ask");
     }
 
-    /// A client that has heard of another primary asks that primary at once about all its holds.
+    /// Checks that a client asks a new primary about all its holds at once after it has heard of
+    /// the new primary.
     void check_moved(const claim& c, const seat& home) {
         if (!world_.replicas.exists())
             return;
@@ -97,9 +98,9 @@ private:
             fail(c, "another primary does not know of it, and whoever went there did not ask");
     }
 
-    /// Returns the time within which a loss must be noticed: a third of the lease between two
-    /// contacts, and the time of a contact that had just failed. A hold that was extended is
-    /// renewed at intervals of its longest lease.
+    /// Returns the time in which a client must notice a loss. It is a third of the lease (the
+    /// interval of renewal requests) and the time of a request that had just failed. An extended
+    /// hold is renewed at intervals that fit its longest lease.
     duration noticed_within(const claim& c, const network& net) const {
         const duration longest =
             world_.how.given_for(std::max(c.longest, support::wire_hold_of(c.held).lease()));
@@ -114,7 +115,7 @@ private:
     }
 
     world& world_;
-    by_text<time_point> asked_at_; ///< by owner
+    by_text<time_point> asked_at_; ///< time of the last request, by owner
 };
 
 } // namespace holdfast::sim

@@ -61,11 +61,11 @@ public:
 private:
     struct looks {
         time_point last{};
-        time_point before{};        ///< at another time
-        std::uint64_t request = 0;  ///< of the last check
-        time_point by_another_at{}; ///< when a check with another number was sent
-        bool seen = true;           ///< if false, the next request repeats the check because it was
-                                    ///< late
+        time_point before{};        ///< latest earlier time at which a check was sent
+        std::uint64_t request = 0;  ///< number of the last check
+        time_point by_another_at{}; ///< time at which a check with another number was sent
+        /// whether the check was in time; if false, the next request repeats it
+        bool seen = true;
     };
 
     static bool is_open(const std::optional<std::int64_t>& count) { return count.value_or(0) <= 0; }
@@ -75,9 +75,10 @@ private:
             open_at_[static_cast<std::size_t>(name)] = world_.clock.now();
     }
 
-    /// If nothing was slow, the last check that was sent before now is the one that saw the latch
-    /// open. A call that checks for itself waits for its own answer. So this only applies to a call
-    /// during which only one other call has checked.
+    /// Checks a call with the help of another call. If there was no delay, the latch was seen open
+    /// by the last check that was sent before now. A call that checks by itself waits for its own
+    /// reply. Therefore this applies only to a call during which exactly one other call has
+    /// checked.
     void check_with(const operation& first, const operation& other) {
         const int client = first.who.client;
         const bool stood_beside = other.what == deed::wait && other.who.client == client &&
@@ -101,9 +102,10 @@ private:
     }
 
     world& world_;
-    std::vector<time_point> open_at_;            ///< by name: last
-    std::map<std::pair<int, int>, looks> looks_; ///< by client and name
-    std::vector<operation> let_through_;         ///< at this moment
+    std::vector<time_point> open_at_;            ///< last time at which each latch was open
+    std::map<std::pair<int, int>, looks> looks_; ///< checks by client and name
+    /// operations that passed the latch at this moment
+    std::vector<operation> let_through_;
 };
 
 } // namespace holdfast::sim

@@ -21,7 +21,7 @@ public:
     void sent(const memory::request& r, const memory::fate& f) {
         const bool arrives = !f.refused && !f.overloaded && !f.denied && !f.request_lost;
         if (r.what == memory::verb::release && arrives && !r.counted)
-            // the release may be carried out at once
+            // the server may carry out the release at once
             gave_up_[world_.text_of(r.holds[0].owner)] = true;
         if (r.what == memory::verb::look && arrives &&
             f.request_delay <= world_.how.command_timeout)
@@ -29,7 +29,7 @@ public:
                                                                f.request_delay);
     }
 
-    /// Forgets requests of a program that has ended, because they may never arrive.
+    /// Forgets the requests of a program that has ended, because they may never arrive.
     void closed(const seat& place) {
         const std::string program = place.program->id() + ":";
         for (auto& [owner, arrivals] : looks_)
@@ -60,7 +60,8 @@ private:
         std::vector<std::string> queue{};
     };
 
-    /// Returns whether the owner uses the queue. A foreign client takes a free lock without it.
+    /// Returns whether the owner uses the queue. A foreign client takes a free lock without
+    /// queueing.
     bool queues(const std::string& owner) const {
         return world_.client_of(owner) >= 0 || owner.starts_with("jvm:");
     }
@@ -74,13 +75,13 @@ private:
         }
     }
 
-    /// Returns whether the waiter still has its place, which lasts from the server's execution of a
-    /// poll.
+    /// Returns whether the waiter still has its position in the queue. The position lasts for a
+    /// time after the server has executed a poll.
     bool counts(const std::string& owner) const {
         const auto looks = looks_.find(owner);
         if (looks == looks_.end() || !world_.server_is_faithful())
             return false;
-        // The server's clock may be off by a hundredth.
+        // The speed of the server's clock may be wrong by one percent.
         const duration patience = world_.how.waiter_patience();
         const duration lasts = patience - patience / 50;
         return std::ranges::any_of(looks->second, [&](time_point each) {
@@ -89,10 +90,10 @@ private:
     }
 
     world& world_;
-    std::vector<state> seen_; ///< by name
+    std::vector<state> seen_; ///< last state of each name
     world::server_stamp seen_at_{};
-    by_text<bool> gave_up_;                  ///< owners
-    by_text<std::vector<time_point>> looks_; ///< arrival times of polls, by owner
+    by_text<bool> gave_up_;                  ///< owners that have given up
+    by_text<std::vector<time_point>> looks_; ///< arrival times of the polls of each owner
 };
 
 } // namespace holdfast::sim

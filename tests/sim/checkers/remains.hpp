@@ -27,9 +27,9 @@ public:
 
 private:
     struct record {
-        time_point settles_at{}; ///< time by which the requests have had their effect, or have
-                                 ///< failed
-        bool copied = false;     ///< a copy of its attempt may arrive after its release
+        /// time by which the requests have had their effect, or have certainly failed
+        time_point settles_at{};
+        bool copied = false; ///< a copy of the attempt may arrive after the owner's release
     };
 
     void watch(spot);
@@ -42,12 +42,15 @@ private:
     void fail(int name, std::string story);
 
     realm& realm_;
-    std::map<std::pair<spot, std::string>, time_point> unwanted_; ///< time since when
-    std::vector<std::pair<spot, std::string>> believed_;          ///< now, with the owner
-    by_text<record> records_;                                     ///< by owner
-    std::set<std::string> abandoned_;                             ///< owners, as above
-    std::set<std::string, std::less<>> closed_;                   ///< identities of closed clients
-    std::vector<std::shared_ptr<sync::engine>> engines_;          ///< of clients that were closed
+    /// time at which each hold became unwanted
+    std::map<std::pair<spot, std::string>, time_point> unwanted_;
+    /// holds that a caller believes in now, with the owners
+    std::vector<std::pair<spot, std::string>> believed_;
+    by_text<record> records_; ///< requests of each owner
+    /// owners without a caller, in the form of `records_`
+    std::set<std::string> abandoned_;
+    std::set<std::string, std::less<>> closed_;          ///< identities of closed clients
+    std::vector<std::shared_ptr<sync::engine>> engines_; ///< engines of closed clients
 };
 
 } // namespace holdfast::sim::several

@@ -25,7 +25,7 @@ public:
         if (e.kind == event_kind::acquired) {
             if (r.acquired && !r.ended)
                 fail(e, "was acquired twice");
-            r = {.acquired = true}; // possibly once more, after a hand-over
+            r = {.acquired = true}; // the hold may be granted once more, after a hand-over
             return;
         }
         if (!r.acquired)

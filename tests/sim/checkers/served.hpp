@@ -56,9 +56,9 @@ private:
         }
     }
 
-    /// Returns the time within which a waiter must be served. All waiters are notified when a latch
-    /// opens. For permits, the first waiters that can be served are notified. If such a waiter has
-    /// just given up, it notifies no other waiter.
+    /// Returns the time in which a waiter must be served. When a latch opens, all waiters are
+    /// notified. When permits become free, the first waiters with fitting requests are notified. A
+    /// notified waiter that has just given up does not notify another waiter.
     duration within(const network& net, const operation& o) const {
         const bool all_told = o.what == deed::wait && net.flawless() && world_.server_is_faithful();
         constexpr duration longest_pause{1000};
@@ -68,7 +68,8 @@ private:
     }
 
     world& world_;
-    std::vector<std::optional<time_point>> enough_since_; ///< by name
+    /// time since which enough permits are free, by name
+    std::vector<std::optional<time_point>> enough_since_;
 };
 
 } // namespace holdfast::sim

@@ -23,7 +23,7 @@ public:
         : world_{w}
         , open_since_(static_cast<std::size_t>(w.names())) {}
 
-    /// Called when a program is closed. Its writer-waiting flag stays for a while.
+    /// Called when a program is closed. The flag of its waiting writer stays for a while.
     void closed() { program_closed_ = true; }
 
     void look() {
@@ -41,8 +41,8 @@ public:
         }
     }
 
-    /// Called when a reader is granted. Checks that no writer of the same client began earlier and
-    /// still waits.
+    /// Called when a reader gets the lock. Checks that no writer of the same client was waiting
+    /// before the reader began.
     void granted(const claim& c) {
         if (!c.reads || !c.beside.empty())
             return;
@@ -64,8 +64,9 @@ private:
         return acquires(o.what) && !o.reads && o.what != deed::try_lock;
     }
 
-    /// Notes the writers. A client believes for a while in a write hold that the server has taken
-    /// away. It counts as believed until now if it was believed at the last check.
+    /// Stores which clients hold the lock as writers. A client may believe for a while in a write
+    /// hold that the server has taken away. If it believed so at the last check, it counts as a
+    /// believer until now.
     void note_writers() {
         std::set<std::pair<int, int>> believed;
         for (const claim* c : world_.books.believed())
@@ -77,7 +78,7 @@ private:
         believed_before_ = std::move(believed);
     }
 
-    /// Returns the operation that has just ended with that grant.
+    /// Returns the operation that has just ended with this grant.
     const operation* begun(const claim& c) const {
         const bool is_its = last_ && last_->who.client == c.who.client &&
                             last_->who.actor == c.who.actor && last_->who.name == c.who.name;
@@ -112,9 +113,9 @@ private:
         }
     }
 
-    /// Returns the time in which a reader must get the lock. Without a removal, a writer-waiting
-    /// flag outlasts its writer's last attempt by twice the polling bound. While others are
-    /// subscribed, readers of a client leave a gap.
+    /// Returns the time in which a reader must get the lock. The flag of a waiting writer stays for
+    /// twice the polling bound after the writer's last attempt, unless it is removed. While other
+    /// callers are subscribed, readers of a client leave time for writers.
     duration let_in_within(const network& net) const {
         const duration gap = world_.how.hand_off.within;
         if (all_flawless() && world_.server_is_faithful() && !program_closed_)
@@ -129,11 +130,13 @@ private:
     }
 
     world& world_;
-    std::vector<std::optional<time_point>> open_since_;      ///< by name
-    std::map<std::pair<int, int>, time_point> last_written_; ///< by client and name
-    std::set<std::pair<int, int>> believed_before_;          ///< writers by client and name at the
-                                                             ///< last check
-    std::optional<operation> last_;                          ///< the last operation that ended
+    /// time since which the lock is open to readers, by name
+    std::vector<std::optional<time_point>> open_since_;
+    /// time of the last write hold, by client and name
+    std::map<std::pair<int, int>, time_point> last_written_;
+    /// writers at the last check, by client and name
+    std::set<std::pair<int, int>> believed_before_;
+    std::optional<operation> last_; ///< operation that ended last
     bool program_closed_ = false;
 };
 

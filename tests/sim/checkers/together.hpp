@@ -19,10 +19,10 @@ public:
     explicit together(realm& r)
         : realm_{r} {}
 
-    /// Called for a grant. The lock may be forced away before the caller has it. The caller is then
-    /// told of the loss: at once for a single lock, and soon for several (see check_told()). A
-    /// grant of several locks that took their whole lease must not be returned, if nothing happened
-    /// to any server.
+    /// Called for a grant. The lock may be released by force before the caller gets it. The caller
+    /// then hears of the loss: at once for a single lock, soon for several locks (see
+    /// check_told()). If the acquisition of several locks took longer than their lease, it must not
+    /// succeed, unless a server had a fault.
     void granted(const claim& c) {
         const auto is_well = [this](spot where) { return realm_.is_well(where); };
         const bool taken_away =
@@ -31,8 +31,8 @@ public:
             fail(c, "is granted, and not believed");
     }
 
-    /// Checks that no two leases of one lock are believed in at the same time. (A quorum leaves a
-    /// minority of the servers to others.)
+    /// Checks that no two callers believe in leases of the same lock at the same time. (A quorum
+    /// may leave a minority of the servers to other callers.)
     void compare_all() {
         const std::vector<claim*>& all = realm_.books.claims();
         for (std::size_t i = 0; i < all.size(); ++i)
@@ -48,7 +48,7 @@ public:
                 check_told(*c);
     }
 
-    /// Called for a loss. A renewed lease must not be lost while nothing is wrong.
+    /// Called for a loss. A renewed lease must not be lost without a fault.
     void lost(const claim& c) {
         if (c.held.remaining() > duration{})
             fail(c, "is lost, and has time left");
@@ -92,8 +92,8 @@ private:
         check_noticed(c, shown);
     }
 
-    /// Checks that a loss is noticed in time: within a third of the lease between two contacts, and
-    /// the time of a contact that had just failed.
+    /// Checks that a loss is noticed in time. The limit is a third of the lease (the interval of
+    /// renewal requests) and the time of a request that had just failed.
     void check_noticed(claim& c, std::size_t shown) {
         const time_point now = realm_.clock.now();
         if (shown >= c.needs()) {

@@ -19,7 +19,8 @@ public:
         : world_{w}
         , given_(static_cast<std::size_t>(w.names())) {}
 
-    /// Returns the token that a lock requested now must exceed.
+    /// Returns the greatest token so far. The token of a lock that is requested now must be
+    /// greater.
     std::uint64_t greatest(int name) const {
         if (name < 0)
             return 0; // an operation without a lock
@@ -29,20 +30,20 @@ public:
 
     void completed(const operation& o) { floor_ = o.token_floor; }
 
-    /// Called for a grant of the operation that has just ended.
+    /// Called when the operation that has just ended was granted a lock.
     void granted(const claim& c) {
         const std::uint64_t token = c.held.fencing_token();
         if (token == 0 || !world_.tokens_promised(c.who.name))
             return;
-        // The token may be behind if the caller gets a hold that was forced away and does not know
-        // it yet. This is correct.
+        // The token may be smaller if the caller gets a hold that was ended by force and does not
+        // know this yet. This is correct.
         if (token <= floor_ && world_.exclusion_promised(c.who.name))
             fail(c, "is not above " + std::to_string(floor_) + ", which was given before");
         if (!given_[static_cast<std::size_t>(c.who.name)].insert(token).second)
             fail(c, "was given before");
     }
 
-    /// Called when the server has lost its counters and begins at one again.
+    /// Called when the server has lost its counters. Tokens then begin at one again.
     void forgotten() {
         given_.assign(given_.size(), {});
         for (const auto& [id, o] : world_.books.under_way())
@@ -57,7 +58,7 @@ private:
     }
 
     world& world_;
-    std::vector<std::set<std::uint64_t>> given_; ///< by name
+    std::vector<std::set<std::uint64_t>> given_; ///< granted tokens of each name
     std::uint64_t floor_ = 0;
 };
 

@@ -59,8 +59,8 @@ private:
     }
 
     realm& realm_;
-    /// For each owner, how often each node had been restarted when it was first asked. A time would
-    /// not suffice, because a node may be restarted in the same millisecond after the request.
+    /// For each owner: how often each node had been restarted at the owner's first request. A time
+    /// would not suffice, because a node may be restarted later in the same millisecond.
     std::map<std::string, std::vector<std::size_t>> asked_;
 };
 

@@ -46,14 +46,15 @@ private:
         std::int64_t permits;
         std::chrono::microseconds at;
     };
-    using draws = std::vector<drawn>; // in order of time
+    using draws = std::vector<drawn>; // draws, oldest first
     struct limiter {
         rate how{};
-        std::map<std::string, draws> drawn{}; ///< by client, if each client has its own rate
+        /// draws of each client, if each client has its own rate
+        std::map<std::string, draws> drawn{};
     };
 
-    /// Returns whether the request came for the first time, or after the server's memory of it had
-    /// expired.
+    /// Returns whether the request is new for the server. A request is new again after the server
+    /// has forgotten it.
     bool is_first(const memory::count_record& r) {
         constexpr std::chrono::microseconds remembered = std::chrono::minutes{1};
         const auto [known, is_new] = done_at_.try_emplace(to_string(r.changed->request), r.at);
@@ -68,8 +69,7 @@ private:
         std::erase_if(all, [&](const drawn& each) { return each.by == request; });
     }
 
-    /// Removes expired draws. A draw that has expired does not count again if the clock is stepped
-    /// back.
+    /// Removes expired draws. An expired draw stays expired even if the clock is stepped back.
     static void let_go(limiter& of, std::chrono::microseconds now) {
         for (auto& [who, all] : of.drawn)
             std::erase_if(all, [&](const drawn& each) { return each.at <= now - of.how.per; });
@@ -81,7 +81,7 @@ private:
         std::int64_t sum = want.amount;
         for (const drawn& each : all) {
             if (each.by == want.request)
-                return; // a repeated request: it is drawn already
+                return; // a repeated request whose draw counts already
             sum += each.permits;
         }
         all.push_back({want.request, want.amount, r.at});
@@ -92,11 +92,11 @@ private:
                                 std::to_string(of.how.permits));
     }
 
-    /// Applies a change of the limiter. Setting a new rate forgets all draws. Permits that are
-    /// given back are taken from the last draws.
+    /// Applies a change of the limiter. A new rate forgets all draws. Permits that are given back
+    /// are subtracted from the last draws.
     void change(limiter& of, const counter_change& what, std::chrono::microseconds now) {
         switch (what.verb) {
-        case counter_verb::set: // the draws of other clients with their own rate still count
+        case counter_verb::set: // the draws that other clients made for themselves still count
             of.how = what.to;
             of.drawn.erase("");
             of.drawn.erase(drawer({.how = {.scope = rate::scope_of::per_client}}, what.request));
@@ -125,8 +125,9 @@ private:
     }
 
     world& world_;
-    std::map<int, limiter> limiters_;                            ///< by name
-    std::map<std::string, std::chrono::microseconds> done_at_{}; ///< changes, by request
+    std::map<int, limiter> limiters_; ///< limiter of each name
+    /// time of each change, by request
+    std::map<std::string, std::chrono::microseconds> done_at_{};
 };
 
 } // namespace holdfast::sim

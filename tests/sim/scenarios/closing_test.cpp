@@ -106,7 +106,7 @@ TEST_F(ClosingForGood, WhatIsStillHeldIsReleasedUnderItsHolder) {
     play(holder_of_it, end);
 }
 
-// Found by a seed: the release was sent already, and its reply had not arrived.
+// Found by a seed: the release was already sent, but its reply had not arrived.
 TEST_F(ClosingForGood, AnUnlockThatComesTooLateIsToldThatTheClientClosed) {
     alice.net.next(memory::verb::release, {.answer_delay = 500ms});
     auto holder_of_it = [&]() -> asio::awaitable<void> {

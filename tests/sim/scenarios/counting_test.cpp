@@ -19,12 +19,12 @@ rules of_kind(counter_kind kind) {
     return r;
 }
 
-/// Alice and Bob use the counter lock0, of the kind `kind`.
+/// Story in which Alice and Bob use the counter lock0 of the kind `kind`.
 struct counting_story : story {
     explicit counting_story(counter_kind kind)
         : story{of_kind(kind)} {}
 
-    /// Changes the counter as a foreign client, whose connection has no faults.
+    /// Changes the counter as a foreign client. The connection of that client has no faults.
     void change(counter_verb verb, std::int64_t amount, rate to = {}) {
         counter_change what{w.name_of(0), {}, w.how.counts(0).value(), verb, amount};
         what.to = to;
@@ -71,8 +71,8 @@ struct CountedPermits : counting_story {
     }
 };
 
-// Found by a seed (1114517298): a part went to a waiter of the same client, and the store did not
-// take the rest. The caller was told that nothing had been done.
+// Found by a seed (1114517298). A waiter of the same client got a part of the permits, and the
+// store did not accept the other permits. The caller was then told that nothing had been done.
 TEST_F(CountedPermits, AReleaseThatCannotSendAllOfItServesNobodyHereEither) {
     outcome waited = outcome::other;
     auto waiter = [&]() -> asio::awaitable<void> { waited = co_await acquire(alice, 1); };
@@ -198,7 +198,7 @@ TEST_F(LeasedPermits, OneThatIsGivenBackBySomebodyElseLosesTheLeaseAndTheRestCom
         const std::string id = mine->what().permits.at(1);
         EXPECT_TRUE(co_await give_back_one(bob, id));
         EXPECT_EQ(there(), 1);
-        co_await sleep(w.how.lease_time / 3 + 10ms); // its next renewal
+        co_await sleep(w.how.lease_time / 3 + 10ms); // the next renewal of the holder
         EXPECT_TRUE(mine->what().told_lost);
         co_await sleep(10ms);
         EXPECT_EQ(there(), 3);
@@ -270,7 +270,7 @@ TEST_F(Latched, WhoeverWaitedIsLetThroughWithOneLookAndWhoComesLaterLooksItself)
         change(counter_verb::set_new, 1);
         EXPECT_EQ(co_await wait(alice, 100ms), outcome::nothing) << "it is shut again";
         change(counter_verb::erase, 0);
-        // until then, the caller that gave up blocks a caller that does not wait
+        // until then, the caller that gave up blocks a caller with a single attempt
         co_await sleep(1ms);
         EXPECT_EQ(co_await wait(alice, 0ms), outcome::done);
     };

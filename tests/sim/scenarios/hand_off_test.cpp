@@ -6,7 +6,7 @@ namespace holdfast::sim {
 namespace {
 
 struct HandedOn : story {
-    /// Takes lock0 for one of Alice's calls, with its own lease time.
+    /// Takes lock0 in one of Alice's calls, with a lease time of its own.
     asio::awaitable<held> take_for(duration length) {
         mutex m{*alice.program, w.name_of(0), lease_time{length}};
         const wanted how{.usual = length};
@@ -19,7 +19,7 @@ TEST_F(HandedOn, TheHeirOfALongerLeaseHearsOfItsLossAsSoonAsItsOwnWants) {
     const duration own = w.how.lease_time;
     auto giver = [&]() -> asio::awaitable<void> {
         held mine = co_await take_for(2 * own);
-        co_await sleep(10ms); // within its budget
+        co_await sleep(10ms); // short enough that the hold may still be handed over
         EXPECT_EQ(co_await give_back(mine), outcome::done);
     };
     auto heir = [&]() -> asio::awaitable<void> {

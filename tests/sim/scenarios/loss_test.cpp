@@ -136,7 +136,8 @@ TEST_F(Loss, AnExtensionPostponesTheEndAndNeverBringsItNearer) {
     play(scene);
 }
 
-// Found by a seed: a short extension postponed the next renewal until just before the end.
+// Found by a seed: a short extension delayed the next renewal until shortly before the end of the
+// lease.
 TEST_F(Loss, AnExtensionByLessThanTheLeaseDoesNotPostponeTheRenewal) {
     auto scene = [&]() -> asio::awaitable<void> {
         held mine = co_await take(alice);

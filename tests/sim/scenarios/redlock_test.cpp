@@ -14,8 +14,8 @@ protected:
         : tale{{.is_quorum = true}, servers, 1} {
         for (int each = 0; each < servers; ++each)
             all.push_back({each, 0});
-        // These servers have had no clients before. A client knows their clocks and restarts only
-        // from replies.
+        // These servers had no clients before. A client learns their clocks and restarts only from
+        // replies.
     }
 
     std::vector<spot> all;
@@ -101,7 +101,7 @@ TEST_F(Redlock, ThatThreeAreDeadIsTriedForAsLongAsAnOutageUsuallyLasts) {
     play(scene);
 }
 
-// The node has forgotten its grant. Alice has two of three votes left.
+// The node has forgotten its vote. Alice still has two of three votes.
 TEST_F(Redlock, ARestartedNodeDoesNotVoteForAsLongAsTheLongestLease) {
     auto scene = [&]() -> asio::awaitable<void> {
         for (const int each : {3, 4})
@@ -112,7 +112,8 @@ TEST_F(Redlock, ARestartedNodeDoesNotVoteForAsLongAsTheLongestLease) {
         for (const int each : {3, 4})
             mend(each);
         const wish_of once{.patience = 0ms};
-        held of_bob = co_await take_most(bob, once); // he would have nodes 2, 3 and 4
+        // without the rule, Bob would get nodes 2, 3 and 4
+        held of_bob = co_await take_most(bob, once);
         EXPECT_FALSE(of_bob);
         const wish_of patient{.patience = 3 * r.how.lease_longest};
         EXPECT_NE(co_await give_back(mine), outcome::outcome_unknown);
@@ -153,8 +154,8 @@ TEST_F(Redlock, AClockThatIsSteppedOnOneNodeCostsItsVoteUntilItIsMended) {
     play(scene);
 }
 
-// Outside the assumptions, as docs/guarantees.md says: two clocks are stepped, and one node cannot
-// be asked, so three nodes have forgotten. Alice is told by the next renewal.
+// This case violates the assumptions in docs/guarantees.md. Two clocks are stepped, and one node
+// cannot be asked, so three nodes have forgotten their votes. The next renewal tells Alice.
 TEST_F(Redlock, ClocksThatAreSteppedOnTwoNodesOfThreeGiveTheLockToTwoUntilTheNextRenewal) {
     auto scene = [&]() -> asio::awaitable<void> {
         for (const int each : {3, 4})
@@ -177,7 +178,7 @@ TEST_F(Redlock, ClocksThatAreSteppedOnTwoNodesOfThreeGiveTheLockToTwoUntilTheNex
     play(scene);
 }
 
-// Her program is stopped: it sends and notices nothing, and time passes.
+// Alice's program is stopped. It sends and notices nothing while time passes.
 TEST_F(Redlock, AHolderThatPausesLongerThanTheValidityIsTold) {
     auto scene = [&]() -> asio::awaitable<void> {
         held mine = co_await take_most(alice);
@@ -196,7 +197,7 @@ TEST_F(Redlock, AHolderThatPausesLongerThanTheValidityIsTold) {
     play(scene);
 }
 
-// The votes arrive after their lease has ended, so they do not count.
+// The votes arrive after their lease has ended. Therefore they do not count.
 TEST_F(Redlock, APauseWhileTheVotesAreOnTheirWayIsNoGrant) {
     constexpr duration pause = 40ms;
     for (const spot each : all)
@@ -234,7 +235,7 @@ TEST_F(Redlock, ALostVoteIsMendedWithinAThirdOfTheLeaseAndOneRequest) {
         co_await sleep(lease / 3 + 10ms);
         EXPECT_EQ(votes(mine), 5u);
         r.evict({0, 0});
-        co_await sleep(lease / 3 + 10ms); // the time until it is noticed
+        co_await sleep(lease / 3 + 10ms); // until the next renewal notices the loss
         co_await sleep(lease / 3 + 10ms);
         EXPECT_EQ(votes(mine), 5u);
         EXPECT_FALSE(mine->what().told_lost);

@@ -12,7 +12,7 @@ struct Reentry : story {
         const wanted how;
         return acquire(w, about(alice), alice.of_program, *m, how);
     }
-    /// Returns a second lease, or the reason why there is none.
+    /// Takes the lock a second time. Returns the second lease, or the error.
     asio::awaitable<std::pair<error_code, held>> enter_again(grip& outer) {
         operation o{.what = deed::share, .who = about(alice)};
         o.generation = alice.of_program;
@@ -28,7 +28,7 @@ struct Reentry : story {
     }
 
     void TearDown() override {
-        m.reset(); // it keeps internals of its client alive
+        m.reset(); // the mutex keeps internals of its client alive
         story::TearDown();
     }
 };

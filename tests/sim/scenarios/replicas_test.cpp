@@ -14,8 +14,8 @@ rules with_a_replica(unsigned required) {
     return r;
 }
 
-/// Replication fails. Then the primary hands over to its replica, and only Bob's client hears of
-/// it.
+/// Story in which replication fails. The primary then hands over to its replica, and only Bob's
+/// client hears of it.
 class failover : public story {
 protected:
     explicit failover(unsigned required)

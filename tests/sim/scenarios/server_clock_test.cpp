@@ -36,7 +36,7 @@ TEST_F(ServerClock, OneAttemptIsEnoughEvenAfterAStep) {
     play(scene);
 }
 
-// The margin of a lease is one percent and two milliseconds.
+// The margin of a lease is one percent plus two milliseconds.
 TEST_F(ServerClock, OnePerCentTooFastDoesNoHarm) {
     duration lost_at{}, bob_got_it{};
     w.set_rate(1.01);
@@ -44,7 +44,7 @@ TEST_F(ServerClock, OnePerCentTooFastDoesNoHarm) {
         const wanted how = fixed(6s);
         held mine = co_await take(alice, how);
         std::stop_callback on_loss{mine->what().held.lost(), [&] { lost_at = now(); }};
-        alice.net.cut(true); // otherwise she would release it when she has lost it
+        alice.net.cut(true); // without the cut she would release the lock after its loss
         co_await sleep(10s);
         alice.net.mend();
     };
@@ -59,13 +59,12 @@ TEST_F(ServerClock, OnePerCentTooFastDoesNoHarm) {
     EXPECT_LT(bob_got_it, 6s);
 }
 
-// Found by a seed: replies that take almost the whole timeout arrive late, although no clock has
-// moved.
+// Found by a seed: replies that take almost the whole timeout arrive late. No clock has moved.
 TEST_F(ServerClock, ASlowNetworkIsNoUnstableClock) {
     const duration slow = w.how.command_timeout - 1ms;
     auto scene = [&]() -> asio::awaitable<void> {
         co_await take_once();
-        co_await sleep(10s); // what the client knows of the clock is outdated
+        co_await sleep(10s); // the client's estimate of the clock is then too old
         alice.net.next(memory::verb::look, {.request_delay = slow});
         alice.net.next(memory::verb::look, {.request_delay = slow});
         held mine = co_await take(alice);

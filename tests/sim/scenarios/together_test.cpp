@@ -14,7 +14,7 @@ protected:
     explicit Together(int servers = 1, int names = 5)
         : tale{{}, servers, names} {}
 
-    /// Locks of these names, taken as one.
+    /// Several locks with these names, combined into one.
     struct set {
         std::vector<std::unique_ptr<mutex>> parts{};
         std::optional<multi_mutex> all{};
@@ -58,7 +58,7 @@ protected:
     }
     asio::awaitable<void> dine(int program, int philosopher, int meals, int& eaten) {
         const int left = philosopher, right = (philosopher + 1) % 5;
-        // Each philosopher names the left fork first.
+        // Each philosopher's left fork comes first in the list.
         const std::unique_ptr<set> forks = set_of(program, {{0, left}, {0, right}});
         for (int meal = 0; meal < meals; ++meal) {
             held mine = co_await take_all(program, *forks, {}, {}, philosopher);
@@ -196,7 +196,7 @@ TEST_F(TogetherOnTwo, BehindAPartitionFromOneTheWholeEndsWithItsTermAndTheOtherI
     play(scene);
 }
 
-/// Situation of the locks before the call begins.
+/// State of the locks before the call begins.
 struct surroundings {
     const char* name;
     std::function<void(realm&)> arrange;
@@ -238,14 +238,16 @@ const std::vector<surroundings>& all_surroundings() {
     return all;
 }
 
-/// Plays a call that is cancelled after some steps, and checks that nothing of it is left.
+/// Plays a call and cancels it after some steps. Then checks that the call has left nothing on the
+/// servers.
 class cancelled_call {
 public:
     cancelled_call(const surroundings& s, bool is_quorum, cancellation plot)
         : r_{std::make_unique<realm>(1, realm::customs{.is_quorum = is_quorum}, 3, 2)}
         , is_quorum_{is_quorum}
         , plot_{plot} {
-        r_->add_program({.latency = 20ms}); // without latency, too much would happen in one step
+        // without latency, one step would contain too many events
+        r_->add_program({.latency = 20ms});
         r_->add_program();
         s.arrange(*r_);
         r_->play(take(s.wish));
@@ -277,7 +279,8 @@ public:
         ADD_FAILURE() << "cancelled after " << *plot_.after_steps
                       << " steps: " << r.verdict()->invariant << ": " << r.verdict()->story << '\n'
                       << told.str();
-        (void)r_.release(); // leaked: operations that are stuck in it cannot be destroyed
+        // leaked on purpose: operations that hang in the world cannot be destroyed
+        (void)r_.release();
         return false;
     }
 

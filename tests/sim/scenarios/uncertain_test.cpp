@@ -39,7 +39,7 @@ TEST_F(Uncertain, WithoutTimeToAskAgainItIsReleasedBehind) {
     play(scene);
 }
 
-// The connection breaks, the caller does not wait, and the release overtakes the request.
+// The connection breaks and the caller does not wait, so the release arrives before the request.
 TEST_F(Uncertain, ARequestThatItsOwnReleaseOvertookIsReleasedOnceMore) {
     alice.net.next(memory::verb::look, {.request_delay = 400ms, .cut_off = 1ms});
     auto scene = [&]() -> asio::awaitable<void> {
@@ -54,8 +54,8 @@ TEST_F(Uncertain, ARequestThatItsOwnReleaseOvertookIsReleasedOnceMore) {
     play(scene);
 }
 
-// Found by a seed: the reply to the release arrives when all requests have settled, but the release
-// was carried out before that.
+// Found by a seed. The reply to the release arrives after all requests have settled. But the server
+// carried the release out before they settled.
 TEST_F(Uncertain, ASlowAnswerToTheReleaseDoesNotMakeTheSecondOneNeedless) {
     alice.net.next(memory::verb::look, {.request_delay = 800ms, .cut_off = 1ms});
     alice.net.next(memory::verb::release, {.answer_delay = 900ms});
@@ -74,7 +74,7 @@ TEST_F(Uncertain, ASlowAnswerToTheReleaseDoesNotMakeTheSecondOneNeedless) {
 TEST_F(Uncertain, ARequestThatArrivesAfterItsDeadlineIsNotCarriedOut) {
     const duration late = w.how.command_timeout + 500ms;
     auto scene = [&]() -> asio::awaitable<void> {
-        held first = co_await take(alice); // so the client knows the server's clock
+        held first = co_await take(alice); // with this lease the client learns the server's clock
         EXPECT_EQ(co_await give_back(first), outcome::done);
         alice.net.next(memory::verb::look, {.request_delay = late});
         const wanted how = once();
@@ -100,11 +100,11 @@ TEST_F(Uncertain, CancelledWhileTheAnswerIsUnderWayItCompletesAtOnceAndIsRelease
     play(scene);
 }
 
-// Found by a seed: the last attempt arrives too late to be granted. This says nothing about the
-// first attempt, which was granted and whose reply was lost.
+// Found by a seed. The last attempt arrives too late to be granted. This says nothing about the
+// first attempt: it was granted, and its reply was lost.
 TEST_F(Uncertain, ALateAnswerDoesNotSettleAnEarlierLook) {
     auto scene = [&]() -> asio::awaitable<void> {
-        held first = co_await take(alice); // so the client knows the server's clock
+        held first = co_await take(alice); // with this lease the client learns the server's clock
         EXPECT_EQ(co_await give_back(first), outcome::done);
         alice.net.next(memory::verb::look, {.answer_lost = true});
         alice.net.next(memory::verb::look, {.request_delay = 100ms});
@@ -129,7 +129,7 @@ TEST_F(Uncertain, AReleaseWhoseAnswerWasLostIsRepeated) {
     play(scene);
 }
 
-// Found by a seed: the renewal is carried out, and its client does not learn of it.
+// Found by a seed: the server carries the renewal out, but the client does not learn of it.
 TEST_F(Uncertain, AReleaseIsRepeatedAsLongAsTheLastRenewalMayLast) {
     auto scene = [&]() -> asio::awaitable<void> {
         held mine = co_await take(alice);
@@ -150,7 +150,7 @@ TEST_F(Uncertain, AReleaseIsRepeatedAsLongAsTheLastRenewalMayLast) {
     play(scene);
 }
 
-// Found by a seed: the extension is carried out, and the lease ends before the client gives up
+// Found by a seed. The server carries the extension out, and the lease ends before the client stops
 // waiting for the reply. The release then assumes the shorter lease.
 TEST_F(Uncertain, AnExtensionThatWasNotAnsweredIsReleasedAfterItsHoldIsLost) {
     const duration term = w.how.command_timeout / 2;

@@ -27,7 +27,7 @@ TEST_F(Waiting, ADeadHolderKeepsTheWaiterForOneLease) {
     duration bob_got_it{};
     auto scene_of_alice = [&]() -> asio::awaitable<void> {
         held mine = co_await take(alice);
-        alice.net.cut(false); // for ever, as if she had died
+        alice.net.cut(false); // never reconnects, as if she had died
         co_await sleep(30s);
         alice.net.mend();
     };
@@ -100,7 +100,7 @@ TEST_F(Waiting, WithoutPatienceALocalWaiterIsReasonEnoughToGiveUp) {
         const wanted how = once();
         held mine = co_await take(alice, how);
         EXPECT_FALSE(mine);
-        EXPECT_EQ(now(), 10ms); // without a request to the server
+        EXPECT_EQ(now(), 10ms); // the server got no request
     };
     play(first, second);
 }

@@ -19,17 +19,17 @@
 
 namespace holdfast::sim::several {
 
-/// One lock on one server.
+/// One lock on one server (`spot`).
 struct spot {
     int server = 0;
     int name = 0;
     auto operator<=>(const spot&) const = default;
 };
 
-/// How locks are taken.
+/// Ways to combine locks into one acquisition.
 enum class way { single, all, any, majority };
 
-/// Asynchronous operation in progress, or just completed.
+/// Asynchronous operation that is running or has just ended.
 struct deal {
     deed what{};
     way how = way::single;
@@ -37,43 +37,44 @@ struct deal {
     int actor = -1;
     std::vector<spot> of{};
     duration patience = duration::max();
-    duration lease{}; ///< requested
+    duration lease{}; ///< requested lease time
     time_point started_at{};
-    std::vector<int> generations{}; ///< of its clients, by server
+    std::vector<int> generations{}; ///< generations of its clients, by server
     std::optional<time_point> cancelled_at{};
 };
 
-/// Part of a claim on one server.
+/// Part of a claim that belongs to one server.
 struct share_of_claim {
     spot where{};
     std::string owner{};
     std::shared_ptr<sync::tenure> hold{};
 };
 
-/// Lease that a caller has.
+/// A caller's lease (`claim`).
 struct claim {
     claim(const deal&, lease, duration longest_asked);
     claim(const claim&) = delete;
 
     const way how;
     const int program, actor;
-    const std::vector<spot> of;         ///< in the order of the members
-    const std::vector<int> generations; ///< as in the deal
+    const std::vector<spot> of;         ///< locks in the order of the members
+    const std::vector<int> generations; ///< generations of the clients, from the deal
     lease held;
-    const void* const hold; ///< the same for leases that share a hold
-    duration longest;       ///< longest length that was requested
+    const void* const hold; ///< identifies the hold; equal for leases that share a hold
+    duration longest;       ///< longest lease time that was requested
     bool told_lost = false;
     std::optional<std::stop_callback<std::function<void()>>> on_lost{};
-    std::optional<time_point> absent_since{}; ///< a needed server shows another owner since then
+    /// time since which a needed server shows another owner
+    std::optional<time_point> absent_since{};
 
     bool is_joint() const { return how == way::all || how == way::majority; }
     std::size_t needs() const { return how == way::majority ? of.size() / 2 + 1 : of.size(); }
-    std::vector<share_of_claim> shares() const; ///< as they are now
+    std::vector<share_of_claim> shares() const; ///< returns the current parts of the claim
 };
 
 class accounts {
 public:
-    using deals = std::map<std::uint64_t, deal>; // in the order of their start
+    using deals = std::map<std::uint64_t, deal>; // operations in the order of their start
 
     std::uint64_t begin(deal d) {
         under_way_.emplace(++last_, std::move(d));

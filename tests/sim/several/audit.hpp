@@ -19,7 +19,7 @@ public:
 
     void after_step() { together_.compare_all(); }
 
-    /// Called when nothing is ready any more, before the clock moves.
+    /// Called when no task is ready any more and the clock has not moved yet.
     void at_rest() {
         together_.look();
         votes_.look();
@@ -37,7 +37,7 @@ public:
     void dropped(const deal& d) { deals_.dropped(d); }
     void closed(const terminal& t) { remains_.closed(t); }
 
-    void at_peace() { remains_.at_peace(); } ///< some time after everything was released
+    void at_peace() { remains_.at_peace(); } ///< called some time after all locks were released
     void at_the_end() { remains_.at_the_end(); }
 
 private:

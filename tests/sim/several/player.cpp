@@ -138,7 +138,8 @@ asio::awaitable<void> player::take_and_hold() {
     else
         held = co_await acquire(realm_, d, it->lock(), fixed, plot);
     if (!held) {
-        co_await nap(duration{5}); // its client may be closed, and the successor not started yet
+        // the client may be closed while the next client has not started yet
+        co_await nap(duration{5});
         co_return;
     }
     co_await use(*it, *held);

@@ -20,15 +20,15 @@ class player {
 public:
     player(realm&, int program, int number, const script&, time_point end);
 
-    asio::awaitable<void> live();                    ///< until the end of the safety phase
-    asio::awaitable<void> take_each(duration bound); ///< takes everything once, which must be
-                                                     ///< possible
+    asio::awaitable<void> live(); ///< runs until the end of the safety phase
+    /// takes everything once; each attempt must succeed
+    asio::awaitable<void> take_each(duration bound);
     int program() const { return program_; }
     bool done() const { return done_; }
 
 private:
-    /// Locks of any type, with the lock that combines them. May be destroyed when an operation has
-    /// begun.
+    /// Several locks of any type, and the lock that combines them. The object may be destroyed as
+    /// soon as an operation has begun.
     struct thing {
         std::vector<std::unique_ptr<door>> parts{};
         std::optional<multi_mutex> all{};
@@ -36,7 +36,7 @@ private:
         way how = way::single;
         std::vector<spot> of{};
         duration lease{};
-        std::vector<int> generations{}; ///< of the clients on which it was built
+        std::vector<int> generations{}; ///< generations of the clients that made the locks
         basic_mutex& lock();
     };
 

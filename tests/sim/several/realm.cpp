@@ -64,7 +64,8 @@ void realm::start_client(terminal& to) {
     };
     o.observer = std::make_shared<telling>(log, to.program * 10 + to.server, heard);
     o.random = [&to] { return to.random.roll(); };
-    // A serial executor must be of a type that the library knows.
+    // The library must know the type of a serial executor, so this is the type of the io_context
+    // itself.
     const asio::any_io_executor runs =
         ways.is_serial ? io.get_executor() : client_executor(io, services);
     to.at = std::make_unique<client>(runs, clock, std::move(o));
@@ -112,7 +113,8 @@ void realm::run_until(time_point end) {
         do {
             while (!verdict_ && clock.step())
                 after_step();
-        } while (!verdict_ && clock.jump_to_next(clock.now())); // also everything that is due now
+            // also runs everything that is due now
+        } while (!verdict_ && clock.jump_to_next(clock.now()));
         look_at_servers();
         checks_->at_rest();
     } while (!verdict_ && clock.jump_to_next(end));

@@ -29,21 +29,21 @@ namespace holdfast::sim::several {
 
 class audit;
 
-/// A server with its faults.
+/// One server and its faults.
 struct node {
     explicit node(clock& time)
         : server{time} {}
     memory::server server;
-    std::map<int, time_point> doubt_until{}; ///< by name: until then it may not show the right
-                                             ///< owner
-    std::map<int, time_point> broke_until{}; ///< by name: the same, for faults that no quorum is
-                                             ///< promised to survive
+    /// for each name: time until which the server may show a wrong owner
+    std::map<int, time_point> doubt_until{};
+    std::map<int, time_point> broke_until{}; ///< the same for faults that a quorum need not survive
     std::vector<time_point> restarts{};
     duration stepped_back{};
-    bool is_faithful = true; ///< it has lost no data and its clock is right
+    bool is_faithful = true; ///< whether the server has lost no data and has a right clock
 };
 
-/// A program's client for one server, with its connection. Another client may follow it.
+/// Client of a program for one server, with its connection (`terminal`). Another client may replace
+/// the client.
 struct terminal {
     terminal(int p, int s, dice d, network w)
         : program{p}
@@ -54,16 +54,16 @@ struct terminal {
     dice random;
     network net;
     std::unique_ptr<client> at;
-    int generation = 0; ///< increased when its client begins to close
-    int of_client = 0;  ///< the generation of the present client
+    int generation = 0; ///< number that grows when the client begins to close
+    int of_client = 0;  ///< generation of the current client
 };
 
 class realm {
 public:
     struct customs {
         rules how{};
-        bool is_serial = false; ///< clients put no strand around the executor
-        bool is_quorum = false; ///< each name is one lock on all servers
+        bool is_serial = false; ///< whether clients use the executor without a strand
+        bool is_quorum = false; ///< whether each name is one lock on all servers
         duration node_patience{50};
     };
 
@@ -71,7 +71,7 @@ public:
     realm(const realm&) = delete;
     ~realm();
 
-    asio::io_context services; ///< never runs: see client_executor()
+    asio::io_context services; ///< never runs; see client_executor()
     asio::io_context io;
     sim_clock clock{io};
     std::deque<node> nodes;
@@ -82,14 +82,14 @@ public:
     accounts books;
     std::deque<std::deque<terminal>> programs;
 
-    int add_program(weather = {}); ///< returns its number
+    int add_program(weather = {}); ///< adds a program and returns its number
     terminal& at(int program, int server) {
         return programs[static_cast<std::size_t>(program)][static_cast<std::size_t>(server)];
     }
     const terminal& at(int program, int server) const {
         return programs[static_cast<std::size_t>(program)][static_cast<std::size_t>(server)];
     }
-    /// Returns whether a client of one of its locks has been closed since the lock was requested.
+    /// Returns whether the client of one of the locks was closed after the lock was requested.
     bool is_closed(const claim& c) const {
         return std::ranges::any_of(c.of, [&](spot where) {
             return at(c.program, where.server).generation !=
@@ -99,40 +99,41 @@ public:
     node& node_at(int server) { return nodes[static_cast<std::size_t>(server)]; }
     const node& node_at(int server) const { return nodes[static_cast<std::size_t>(server)]; }
     void start_client(terminal&);
-    void close_began(terminal&); ///< its client is told to close, or destroyed
+    void close_began(terminal&); ///< called when a client is told to close or is destroyed
     asio::awaitable<void> close(terminal&);
 
     void play(asio::awaitable<void> story);
     asio::awaitable<void> sleep(duration);
     void after_steps(std::size_t, std::function<void()>);
-    void run_until(time_point); ///< or until the first violation
+    void run_until(time_point); ///< runs until this time or until the first violation
     void run_for(duration d) { run_until(clock.now() + d); }
     duration elapsed() const { return clock.now() - start_; }
 
-    // Faults of a server.
+    // Functions that make faults of a server.
     void step_clock(int server, duration);
     void set_rate(int server, double);
     void restart_empty(int server);
     void evict(spot);
     void occupy(spot, duration lease);
     void vacate(spot);
-    /// Does what a store does when it has reached its server again.
+    /// Plays a store that has reached its server again.
     asio::awaitable<void> reconnect(int server, duration takes);
 
-    /// Returns the text of the last failed call, as its client reported it.
+    /// Returns the error text of the last failed call, from the client's report.
     const std::string& last_words() const { return last_words_; }
 
     int servers() const { return static_cast<int>(nodes.size()); }
     int names() const { return names_; }
     static lock_name name_of(int number) { return world::name_of(number); }
     const sighting& seen(spot where) const { return sightings_.at(where); }
-    std::string holder(spot) const; ///< now; empty if it is free
-    /// Returns the terminal whose client has that identity; null for a foreign client.
+    std::string holder(spot) const; ///< returns the current holder; empty: the lock is free
+    /// Returns the terminal of the client with this identity. Null: a foreign client.
     const terminal* home_of(const std::string& owner) const;
 
-    /// Returns whether the server shows its grants, because nothing has happened to it.
+    /// Returns whether the server certainly shows its grants, because it had no fault.
     bool is_well(spot where) const { return clock.now() > until(where, &node::doubt_until); }
-    /// Returns whether nothing has happened to any server that no quorum is promised to survive.
+    /// Returns whether the quorum must have kept the lock: no server had a fault that a quorum need
+    /// not survive.
     bool quorum_promised(int name) const;
 
     void violated(const char* invariant, int name, std::string story);

@@ -77,7 +77,7 @@ trials draw_trials(dice& d, const rules& r, int servers) {
         t.slow_node = d.between(0, servers - 1);
     t.rates = d.percent(25);
     if (d.percent(70))
-        return t; // only faults that a quorum is promised to survive
+        return t; // only faults that a quorum must survive
     t.rude_foreigners = d.percent(30);
     if (d.percent(50))
         t.evictions = seconds{d.between(1, 8)};

@@ -12,13 +12,13 @@
 
 namespace holdfast::sim::several {
 
-/// How often programs do each action, in percent, and how long it takes.
+/// Frequency of each action of the programs, in percent, and durations.
 struct manners {
-    int single = 30; ///< one lock instead of several
+    int single = 30; ///< takes one lock instead of several
     int any = 0;
     int fixed = 0;
     int impatient = 0;
-    int timed = 0; ///< in percent of the calls that wait
+    int timed = 0; ///< uses a timeout; percentage of the calls that wait
     int cancels = 0;
     int drops = 0;
     int outlasts = 0;
@@ -26,10 +26,10 @@ struct manners {
     int asks = 0;
     int forces = 0;
     int re_enters = 0;
-    duration pause{}, holds{}, patience{}; ///< maximum times
+    duration pause{}, holds{}, patience{}; ///< maximum durations of pauses, holds and timeouts
 };
 
-/// Faults. Zero means never; otherwise the usual pause between two faults.
+/// Faults, as the usual pause between two faults. Zero: the fault never happens.
 struct trials {
     duration cuts{}, cut_lasts{};
     duration closes{};
@@ -38,7 +38,7 @@ struct trials {
     duration restarts{};
     duration evictions{};
     duration steps{};
-    int slow_node = -1; ///< always answers late
+    int slow_node = -1; ///< number of a server that always answers late; -1: none
     bool rates = false;
 };
 
@@ -52,7 +52,7 @@ struct script {
     int names = 2;
     int programs = 2;
     int actors = 2;
-    std::vector<lock_kind> kinds{}; ///< of each name
+    std::vector<lock_kind> kinds{}; ///< kind of lock of each name
     duration safety_phase{};
 };
 

@@ -9,13 +9,13 @@
 
 namespace holdfast::sim {
 
-/// Subject of the seeds.
+/// Kind of world that the seeds play.
 enum class repertoire {
     single,   ///< single locks on one server
-    together, ///< several locks taken as one, on one or two servers
+    together, ///< several locks combined into one, on one or two servers
     quorum,   ///< one lock on three or five servers
-    replicas, ///< like `single`, on a server with replicas
-    sessions, ///< like `single`, with holds that last as long as a session
+    replicas, ///< single locks on a server with replicas
+    sessions, ///< single locks that last as long as their client's session
 };
 
 result play(repertoire, std::uint64_t seed, std::ostream& out, telling_of = telling_of::failures);

@@ -66,7 +66,8 @@ protected:
     asio::awaitable<void> until(duration since_start) { return r.sleep(since_start - r.elapsed()); }
     duration now() const { return r.elapsed(); }
 
-    /// Plays the scenes in parallel until nothing more happens; an hour is enough.
+    /// Plays the scenes at the same time until nothing happens any more. An hour of simulated time
+    /// is enough.
     template <typename... Scenes>
     void play(Scenes&... scenes) {
         (r.play(scenes()), ...);

@@ -73,7 +73,7 @@ asio::awaitable<void> trouble::cut(terminal& each, dice d) {
     }
 }
 
-/// Replaces all clients of the program, or one of them, at any moment.
+/// Replaces one or all clients of the program. This may happen at any moment.
 asio::awaitable<void> trouble::replace(int program, dice d) {
     for (;;) {
         co_await pause(d, plan_.fate.closes);

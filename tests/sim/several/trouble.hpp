@@ -10,7 +10,7 @@ class trouble {
 public:
     trouble(realm&, const script&, time_point end);
 
-    void begin(); ///< starts all faults of the script, until `end`
+    void begin(); ///< starts all faults of the script; they run until `end`
     void heal();  ///< ends all faults
 
 private:

@@ -24,7 +24,7 @@ public:
     under_way(const under_way&) = delete;
     ~under_way();
 
-    /// Returns a token for a `co_await` that does not throw and can be cancelled.
+    /// Returns a token for a `co_await`. The `co_await` does not throw, and it can be cancelled.
     auto token() const {
         return asio::bind_cancellation_slot(signal_->slot(), asio::as_tuple(asio::use_awaitable));
     }
@@ -40,16 +40,17 @@ private:
     bool ended_ = false;
 };
 
-/// Lease of a caller, which is in the ledger as long as the caller has it.
+/// A caller's lease (`hands`). It is in the ledger as long as the caller has it.
 class hands {
 public:
     hands(realm&, const deal&, lease, duration longest);
     hands(const hands&) = delete;
-    ~hands(); ///< drops the lease, if it still has it
+    ~hands(); ///< destroys the lease if the caller still has it
 
     claim& what() { return *claim_; }
     bool empty() const { return !claim_; }
-    lease take_out(); ///< returns the lease to release it; it is not believed in any more
+    /// returns the lease for its release; from then on the caller does not rely on it
+    lease take_out();
 
 private:
     void strike_out();
@@ -58,12 +59,12 @@ private:
     std::unique_ptr<claim> claim_;
 };
 
-/// Returns the generation of the program's present client, for each server.
+/// Returns the generation of the program's current client for each server.
 std::vector<int> generations_of(const realm&, int program);
-/// Returns another operation on the locks of the claim.
+/// Returns a new operation on the locks of the claim.
 deal deal_about(const claim&, deed);
 
-/// Acquires the locks. The result is empty if they were not granted.
+/// Acquires the locks. Returns null if they were not granted.
 asio::awaitable<std::unique_ptr<hands>> acquire(realm&, deal, basic_mutex&,
                                                 std::optional<duration> fixed, cancellation = {});
 asio::awaitable<std::unique_ptr<hands>> acquire_any(realm&, deal, multi_mutex&, cancellation = {});
