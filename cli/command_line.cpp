@@ -31,8 +31,8 @@ std::vector<std::string> options_of(const CLI::App& verb) {
     return names;
 }
 
-/// Returns the words that CLI11 did not recognize, without the `--` that ends the options. CLI11
-/// returns that `--` too.
+/// Returns the words that CLI11 did not recognize. Leaves out the `--` that ends the options, which
+/// CLI11 returns too.
 arguments surplus_of(const CLI::App& verb) {
     arguments words = verb.remaining();
     if (const auto dashes = std::ranges::find(words, "--"); dashes != words.end())
@@ -40,8 +40,9 @@ arguments surplus_of(const CLI::App& verb) {
     return words;
 }
 
-/// Throws `usage_error` if the first unrecognized word is an option. An option after another such
-/// word may belong to a command, so the verb itself checks the rest.
+/// Throws `usage_error` if the first unrecognized word is an option. If an option follows another
+/// unrecognized word, it may belong to a command. So the verb itself checks the words after the
+/// first.
 void reject_unknown_option(const CLI::App& verb) {
     const arguments surplus = surplus_of(verb);
     if (surplus.empty() || !surplus.front().starts_with('-'))
@@ -51,9 +52,9 @@ void reject_unknown_option(const CLI::App& verb) {
                       advice_on(name, options_of(verb), verb.get_name())};
 }
 
-/// Returns a message for a mistake that CLI11 itself finds: an option without its value, an option
-/// with two values, or a flag with a value. `expect_time` and `expect_number` find mistakes in a
-/// value.
+/// Returns a message for a mistake that CLI11 finds: an option without its value, an option with
+/// two values, or a flag with a value. Mistakes inside a value are found by `expect_time` and
+/// `expect_number`.
 std::string mistake_in_words(const CLI::ParseError& wrong, const CLI::App& verb) {
     std::string all = wrong.what();
     const std::size_t dash = std::min(all.find('-'), all.size());
@@ -71,7 +72,7 @@ std::string mistake_in_words(const CLI::ParseError& wrong, const CLI::App& verb)
 bool parse(CLI::App& expected, arguments given, std::string_view help) {
     expected.set_help_flag("-h,--help");
     expected.allow_extras();
-    std::ranges::reverse(given); // CLI11 reads the arguments from the back
+    std::ranges::reverse(given); // CLI11 reads the arguments from the end
     try {
         expected.parse(std::move(given));
         reject_unknown_option(expected);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exit statuses of the program, apart from the status of a command that it ran. The numbers follow
-// flock(1), the shells, and sysexits.h.
+// Exit statuses of the program. `holdfast run` normally exits with the status of its command
+// instead. The numbers follow flock(1), the shells, and sysexits.h.
 #pragma once
 
 namespace cli {
@@ -9,11 +9,11 @@ enum exit_status : int {
     success = 0,
     busy = 1,            ///< the lock is not free; -E changes this number
     is_free = 1,         ///< inspect, unlock: the lock is free
-    left_alone = 1,      ///< unlock: the answer was no
-    found_trouble = 1,   ///< doctor: something should be done
+    left_alone = 1,      ///< unlock: the user answered "no"
+    found_trouble = 1,   ///< doctor: found a problem that needs action
     not_running = 1,     ///< the private server does not run
     in_use = 1,          ///< the private server is in use, so it is not stopped
-    wrong_result = 1,    ///< demo: the count is wrong
+    wrong_result = 1,    ///< demo: the counted number is wrong
     usage = 64,          ///< EX_USAGE
     no_lock = 65,        ///< EX_DATAERR: the name belongs to something that is not a lock
     unavailable = 69,    ///< EX_UNAVAILABLE: the server cannot be reached, or refuses

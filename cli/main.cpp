@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The holdfast program: finds the verb, runs it, and turns exceptions into exit statuses. Each verb
-// has its own file.
+// The holdfast program: finds the verb, runs the verb, and turns exceptions into exit statuses.
+// Each verb has its own file.
 #include "cli/exit_status.hpp"
 #include "cli/run/inheritance.hpp"
 #include "cli/schemes.hpp"
@@ -21,7 +21,7 @@ namespace {
 
 struct verb {
     std::string_view name;
-    std::string_view summary; ///< empty for a verb that only the program itself uses
+    std::string_view summary; ///< empty for a verb that is not for users
     int (*run)(const cli::inheritance&, cli::arguments);
 };
 
@@ -72,8 +72,8 @@ void print_help(std::ostream& out) {
            "valkey-server keeps them. HOLDFAST_REQUIRE_SERVER=1 forbids that.\n";
 }
 
-/// Returns our verb for a word of other programs. Without this table, the nearest suggestion for
-/// `lock` would be `unlock`.
+/// Returns the holdfast verb for a word that other programs use. Without this table, the suggestion
+/// for `lock` would be `unlock`.
 std::string in_our_words(const std::string& word) {
     constexpr std::array<std::pair<std::string_view, std::string_view>, 6> names{{
         {"lock", "run"},
@@ -135,7 +135,7 @@ int main(int count, char** values) {
     } catch (const cli::no_server& reason) {
         cli::say(reason.what());
         return cli::unavailable;
-        // an error of the operating system; a store throws boost::system::system_error
+        // an error of the operating system; a store throws boost::system::system_error instead
     } catch (const std::system_error& refused) {
         cli::say(refused.what());
         return cli::system_error;

@@ -7,9 +7,9 @@
 
 namespace cli {
 
-/// Returns a descriptor, with close-on-exec, that becomes readable when the process has exited.
-/// Returns a negative number if the kernel, or the seccomp profile of a container, does not have
-/// the call. Then poll with waitid() instead.
+/// Returns a descriptor that becomes readable when the process has exited. The descriptor has
+/// close-on-exec set. Returns a negative number if the system call is missing, or forbidden by the
+/// seccomp profile of a container. Then poll with waitid() instead.
 inline int open_pidfd(pid_t id) noexcept {
     return static_cast<int>(::syscall(SYS_pidfd_open, id, 0U));
 }

@@ -7,7 +7,8 @@ namespace cli {
 
 class inheritance;
 
-// The verbs of the program. Each takes the arguments after its name and returns the exit status.
+// The verbs of the program. Each function takes the arguments after the verb and returns the exit
+// status.
 int run(const inheritance&, arguments);
 int demo(const inheritance&, arguments);
 int doctor(const inheritance&, arguments);
@@ -19,11 +20,11 @@ int latch(const inheritance&, arguments);
 int bench(const inheritance&, arguments);
 int server(const inheritance&, arguments);
 
-// Started by the demo.
+// For internal use: the demo starts it.
 int demo_worker(const inheritance&, arguments);
 int demo_holder(const inheritance&, arguments);
 
-// Started by a process that needs a private server and finds none.
+// For internal use: a process starts it if it needs a private server and finds none.
 int private_server(const inheritance&, arguments);
 
 } // namespace cli

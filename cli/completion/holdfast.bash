@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Completion of holdfast(1) for bash. Verbs and options come from --help. Names of locks come from the
-# server, if HOLDFAST_URL is set or the private server runs, and if the server answers within a
-# second.
+# Completion of holdfast(1) for bash. Verbs and options come from --help. Lock names come from the
+# server if HOLDFAST_URL is set or the private server runs. The server must reply within a second.
 
-# Prints the verbs, or the words that a verb knows.
+# Prints the verbs. With the name of a verb, prints the words that the verb accepts.
 _holdfast_words() {
     holdfast "$@" --help 2>/dev/null | sed -n 's/^  \([a-z]\{2,\}\)  .*/\1/p'
 }
@@ -13,13 +12,13 @@ _holdfast_options() {
         sed -n 's/^ \{2,6\}\(-[a-zA-Z0-9], \)\{0,1\}\(--[a-z-]*\).*/\2/p'
 }
 
-# Prints the names of locks, except names that would be read as options.
+# Prints the names of locks, except names that look like options.
 _holdfast_locks() {
     [[ -n ${HOLDFAST_URL-} ]] || timeout 1 holdfast server status &>/dev/null &&
         timeout 1 holdfast ls --names --limit 200 2>/dev/null | sed '/^-/d'
 }
 
-# Tests whether the value of the option is the next word.
+# Tests whether the option takes the next word as its value.
 _holdfast_needs_value() {
     case $1 in
     --url | --with | --limit | --threads | --lease | --longest-lease | --hold-for | --slots | --rate | --replicas | --on-loss | --time | -t | --type | --wait | \
@@ -28,8 +27,8 @@ _holdfast_needs_value() {
     return 1
 }
 
-# Prints where the command of 'holdfast run' begins: after the --, or with the second word that is not
-# an option. Prints nothing if the command has not begun yet.
+# Prints the position where the command of 'holdfast run' begins. The command begins after the --,
+# or with the second word that is not an option. Prints nothing if the command has not begun yet.
 _holdfast_command_start() {
     local i named=
     for ((i = 2; i < COMP_CWORD; ++i)); do
@@ -61,7 +60,7 @@ _holdfast() {
     fi
     [[ $verb == run ]] && start=$(_holdfast_command_start)
     if [[ $start ]]; then
-        # The words of another program. bash-completion knows them, if it is installed.
+        # Complete the words of the other program with bash-completion, if it is installed.
         if declare -F _command_offset >/dev/null; then
             _command_offset "$start"
         elif ((COMP_CWORD == start)); then
@@ -77,13 +76,13 @@ _holdfast() {
     *)
         case $verb in
         run | ls | inspect | wait | unlock)
-            # One name at a time, because a name may contain spaces.
+            # Read one name per line, because a name may contain spaces.
             while IFS= read -r i; do
                 [[ $i == "$current"* ]] && COMPREPLY+=("$(printf '%q' "$i")")
             done < <(_holdfast_locks)
             ;;
         server | latch)
-            # The words of the verb come first. The name of a latch cannot be completed.
+            # Offer the words of the verb first. The name of a latch cannot be completed.
             [[ $verb == latch && $COMP_CWORD -gt 2 ]] ||
                 mapfile -t COMPREPLY < <(compgen -W "$(_holdfast_words "$verb")" -- "$current")
             ;;

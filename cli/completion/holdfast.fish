@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Completion of holdfast(1) for fish. Verbs and options come from --help. Names of locks come from the
-# server, if HOLDFAST_URL is set or the private server runs, and if the server answers within a
-# second.
+# Completion of holdfast(1) for fish. Verbs and options come from --help. Lock names come from the
+# server if HOLDFAST_URL is set or the private server runs. The server must reply within a second.
 
-# Prints the verbs, or the words that a verb knows.
+# Prints the verbs. With the name of a verb, prints the words that the verb accepts.
 function __holdfast_words
     holdfast $argv --help 2>/dev/null | string replace -rf '^  ([a-z]{2,})  +(.*)' '$1\t$2'
 end
@@ -14,18 +13,19 @@ function __holdfast_options
         string replace -rf '^ {2,6}(?:-[a-zA-Z0-9], )?(--[a-z-]*)(?:\[\S*)?(?: [A-Z]\S*)?(?:  +(.*))?$' '$1\t$2'
 end
 
-# Prints the names of locks, except names that would be read as options.
+# Prints the names of locks, except names that look like options.
 function __holdfast_locks
     set -q HOLDFAST_URL; or timeout 1 holdfast server status &>/dev/null
     and timeout 1 holdfast ls --names --limit 200 2>/dev/null | string match -rv '^-'
 end
 
-# Tests whether the value of the option is the next word.
+# Tests whether the option takes the next word as its value.
 set -g __holdfast_takes_value --url --with --limit --threads --lease --longest-lease --hold-for --slots --rate --replicas --on-loss --time -t \
     --type --wait -w --conflict-exit-code -E
 
-# Prints where the command of 'holdfast run' begins: after the --, or with the second word that is not
-# an option. Fails and prints nothing if the command has not begun yet.
+# Prints the position where the command of 'holdfast run' begins. The command begins after the --,
+# or with the second word that is not an option. Fails and prints nothing if the command has not
+# begun yet.
 function __holdfast_command_start
     set -l words (commandline -opc)
     test "$words[2]" = run; or return 1

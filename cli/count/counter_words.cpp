@@ -17,8 +17,8 @@ constexpr std::pair<const char*, counter_kind> types[] = {{"semaphore", counter_
                                                           {"latch", counter_kind::latch},
                                                           {"rate", counter_kind::rate}};
 
-/// Writes the length in the greatest unit that divides it without remainder, so that different
-/// lengths look different.
+/// Formats a duration in the largest unit that divides it without remainder. So different durations
+/// never look equal.
 std::string exactly(duration length) {
     const std::pair<duration, const char*> units[] = {{std::chrono::hours{1}, "h"},
                                                       {std::chrono::minutes{1}, "m"},

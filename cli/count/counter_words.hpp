@@ -12,8 +12,8 @@
 
 namespace cli {
 
-/// Returns the type for `semaphore`, `permits`, `latch` or `rate`. Returns nothing for any other
-/// word.
+/// Returns the counter type for the word `semaphore`, `permits`, `latch` or `rate`. Returns nothing
+/// for any other word.
 std::optional<holdfast::counter_kind> counter_type(std::string_view word);
 std::string word_of(holdfast::counter_kind);
 
@@ -27,12 +27,12 @@ std::string rate_in_words(const holdfast::rate&, const std::string& noun);
 /// permits in any 1m`.
 std::string state_in_words(holdfast::counter_kind, const holdfast::counter_state&);
 
-/// Returns how many connections wait for the counter. Returns `-` if the server cannot know it for
-/// this kind, and `?` if it refused to say.
+/// Returns how many connections wait for the counter. Returns `-` if the server cannot count them
+/// for this kind, and `?` if the server refused to tell the number.
 std::string listeners_in_words(holdfast::counter_kind, const holdfast::counter_state&);
 
-/// Adds "kind", "exists", "count" and "listeners" to the object. Permits have "held" too, and a
-/// rate has "rate".
+/// Adds "kind", "exists", "count" and "listeners" to the object. For permits it also adds "held",
+/// and for a rate it also adds "rate".
 void add_to_json(boost::json::object&, holdfast::counter_kind, const holdfast::counter_state&);
 
 } // namespace cli

@@ -33,7 +33,7 @@ void print_state(const std::string& name, counter_kind kind, const holdfast::cou
               << '\n';
     if (kind == counter_kind::permits)
         std::cout << "held       " << found.taken << '\n';
-    if (kind == counter_kind::rate) // waiters for a rate poll, and are not known
+    if (kind == counter_kind::rate) // waiters for a rate poll, so the server cannot count them
         std::cout << "rate       " << rate_in_words(found.of, "permit") << '\n';
     else
         print_listeners(kind, found);
@@ -53,8 +53,8 @@ bool erase(holdfast::client& home, const std::string& name, counter_kind kind) {
     return false;
 }
 
-/// Calls `ask` and returns its exit status. If the name belongs to something of another type,
-/// prints that and returns `no_lock`.
+/// Calls `ask` and returns its exit status. If the name belongs to a key of another type, prints
+/// that type and returns `no_lock`.
 template <typename Ask>
 int ask_of(const look_options& given, counter_kind kind, Ask ask) {
     try {

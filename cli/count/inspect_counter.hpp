@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands `holdfast inspect`, `unlock` and `ls` with `--type`: they work on counters instead of
-// locks.
+// Commands `holdfast inspect`, `unlock` and `ls` with the option `--type`. With this option they
+// work on counters instead of locks.
 #pragma once
 
 #include "cli/look/looking.hpp"
@@ -21,9 +21,9 @@ int inspect_counter(holdfast::client&, const look_options&, holdfast::counter_ki
 int list_counters(holdfast::client&, const look_options& given, holdfast::counter_kind,
                   std::size_t limit, bool names_only);
 
-/// Counters that can be recognized by their keys alone: rates, and permits of which some are held.
-/// Other counters are bare numbers, which may belong to any program. If the server refuses to list
-/// a kind, stderr says so and that kind is left out.
+/// Counters that are recognized by their keys alone: rates, and permits with at least one holder.
+/// Other counters are plain numbers, which may belong to any program. If the server refuses to list
+/// a kind, a message on stderr says so, and that kind is left out.
 struct known_counters {
     struct entry {
         holdfast::counter_kind kind;
@@ -31,20 +31,20 @@ struct known_counters {
         holdfast::counter_state state;
     };
     std::vector<entry> counters{};
-    bool complete = true;                   ///< false if there are more than `limit` of a kind
-    std::vector<std::string> unreachable{}; ///< servers that were not reached, as in
-                                            ///< `holdfast::lock_list`
+    bool complete = true; ///< false if a kind has more than `limit` counters
+    /// Servers that could not be asked, see `holdfast::lock_list`.
+    std::vector<std::string> unreachable{};
 };
 known_counters find_known_counters(holdfast::client&, const std::string& pattern,
                                    std::size_t limit);
 
-/// Prints on stderr that the list is incomplete, and why. `limited` is the noun for the entries,
-/// such as "lock", of which there may be more than `limit`.
+/// Prints on stderr that the list is incomplete, and the reason. `limited` is the noun for an
+/// entry, for example "lock". There may be more than `limit` entries.
 void tell_incomplete(std::string_view limited, std::size_t limit,
                      const std::vector<std::string>& unreachable);
 
-/// Deletes the counter if it exists, after the user has confirmed it or if `yes` is set. Returns
-/// the exit status.
+/// Deletes the counter if it exists. Asks the user first, unless `yes` is set. Returns the exit
+/// status.
 int erase_counter(holdfast::client&, const look_options&, holdfast::counter_kind, bool yes);
 
 } // namespace cli

@@ -133,8 +133,8 @@ void say_why_not(const std::string& word, const std::string& name, std::int64_t 
         say(which + "was open");
 }
 
-/// Waits until the latch is set and still closed. Returns false if that does not happen within
-/// `patience`. The server sends no notification when a latch is set, so this polls.
+/// Waits until the latch is set and closed. Returns false if `patience` passes first. It polls,
+/// because the server sends no notification when a latch is set.
 bool wait_until_set(const holdfast::latch& of, std::chrono::duration<double> patience) {
     constexpr std::chrono::duration<double> longest = std::chrono::hours{24 * 366};
     constexpr holdfast::duration ask_again{200};
@@ -150,8 +150,8 @@ bool wait_until_set(const holdfast::latch& of, std::chrono::duration<double> pat
     return true;
 }
 
-/// Carries out the command and returns whether it succeeded. A command that only asks (`count`)
-/// always succeeds.
+/// Carries out the command and returns whether it succeeded. The read-only command `count` always
+/// succeeds.
 bool carry_out(holdfast::latch& of, const latch_errand& what, boost::json::object& told) {
     if (what.word == "set")
         return (told["set"] = of.try_set_count(count_of(what.number))).as_bool();
@@ -166,7 +166,7 @@ bool carry_out(holdfast::latch& of, const latch_errand& what, boost::json::objec
         return done;
     }
     if (what.word == "down") {
-        const bool is_closed = of.count() > 0; // counting down an open latch changes nothing
+        const bool is_closed = of.count() > 0; // counting down an open latch has no effect
         if (is_closed)
             of.count_down(count_of(what.number));
         return (told["counted"] = is_closed).as_bool();

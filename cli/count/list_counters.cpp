@@ -49,8 +49,8 @@ void print_json(const counter_list& all, counter_kind kind, const std::string& s
     write_json(told);
 }
 
-/// Prints the names unchanged for a program that reads them. On a terminal, escapes the characters
-/// that a terminal would obey.
+/// Prints the names. If stdout is not a terminal, the names are unchanged. On a terminal, control
+/// characters are escaped.
 void print_names(const counter_list& all) {
     const bool raw = ::isatty(STDOUT_FILENO) != 1;
     for (const counter_list::entry& each : all.counters)
@@ -95,7 +95,7 @@ known_counters find_known_counters(holdfast::client& home, const std::string& pa
                 known.counters.push_back({kind, std::move(each.name), each.state});
         } catch (const boost::system::system_error& failure) {
             if (failure.code() == holdfast::errc::invalid_argument)
-                continue; // the store does not have this kind
+                continue; // this store does not support this kind
             if (failure.code() != holdfast::store_errc::no_permission)
                 throw;
             say("'" + word_of(kind) + "' is not listed: " + failure.what());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scenes of the demo: an error without a lock, the same work with a lock, and the death of a
-// holder.
+// The three scenes of the demo: lost additions without a lock, the same work with a lock, and the
+// death of a lock holder.
 #include "cli/demo/demo_counting.hpp"
 #include "cli/demo/demo_killing.hpp"
 #include "cli/demo/demo_screen.hpp"
@@ -52,7 +52,7 @@ Exit status:
 )";
 
 /// Returns a lock name that no other run uses. Takes and releases this lock once, to check that the
-/// server gives locks.
+/// server grants locks.
 std::string try_server(const std::string& url) {
     holdfast::client home{reaching(url)};
     std::string name = "holdfast-demo:" + home.id().substr(0, 8);
@@ -68,7 +68,7 @@ void act_one(demo_screen& screen, const inheritance& inherited) {
     std::cout << "   The number is " << got.number << ": " << lost << " updates were lost.\n";
 }
 
-/// Returns false if the result was wrong.
+/// Runs the second scene. Returns false if the result was wrong.
 bool act_two(demo_screen& screen, const inheritance& inherited, const std::string& url,
              const std::string& lock) {
     std::cout << "\n2. With a lock: " << lock << "\n   on " << printable(without_password(url), 70)
@@ -100,7 +100,7 @@ bool act_three(demo_screen& screen, const inheritance& inherited, const std::str
     return true;
 }
 
-/// Returns the command that starts this program from the current folder.
+/// Returns the command that starts this program from the current directory.
 std::string our_name() {
     namespace fs = std::filesystem;
     std::error_code unknown;
@@ -148,7 +148,7 @@ int demo(const inheritance& inherited, arguments all) {
         return success;
     reject_surplus(expected);
     const std::string url = server_url(given_url);
-    end_with_reader(inherited); // the reader of a pipe, such as `head`, may close it early
+    end_with_reader(inherited); // a pipe's reader, such as `head`, may close the pipe early
     try {
         return play(inherited, url);
     } catch (const boost::system::system_error& failure) {

@@ -73,8 +73,8 @@ int demo_board::total() const {
     return std::accumulate(done_.begin(), done_.end(), 0);
 }
 
-/// The total may be behind the number in the file, because a worker reports an addition after it
-/// has written it.
+/// Returns the number of lost additions so far. It may be too low for a moment, because a worker
+/// reports an addition after it has written the file.
 long demo_board::lost() const {
     return std::max(0L, total() - number_);
 }

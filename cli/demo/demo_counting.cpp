@@ -23,8 +23,8 @@
 namespace cli {
 namespace {
 
-/// Creates a file and removes its name at once, so that the demo leaves no file behind even if it
-/// is killed.
+/// Creates a file and removes its name at once. So the demo leaves no file behind, even if it is
+/// killed.
 descriptor make_number_file() {
     std::string path = std::filesystem::temp_directory_path() / "holdfast-demo-XXXXXX";
     descriptor file{::mkostemp(path.data(), O_CLOEXEC)};

@@ -16,11 +16,11 @@ struct counting {
 
 struct counted {
     long number = 0;          ///< number in the file at the end
-    bool all_finished = true; ///< false if a worker failed; it has printed the reason
+    bool all_finished = true; ///< false if a worker failed; the worker has printed the reason
 };
 
-/// Starts worker processes that add to one number in one file, and shows their progress. Returns
-/// when all workers have ended.
+/// Starts worker processes that add to the same number in the same file. Shows their progress.
+/// Returns when all workers have ended.
 counted count_with_processes(demo_screen&, const counting&, const inheritance&);
 
 } // namespace cli

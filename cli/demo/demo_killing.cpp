@@ -48,7 +48,8 @@ struct scene {
                              {"/proc/self/exe", "demo-holder", lock, "2s"},
                              {.standard = {.out = reports.write.get()}}};
         asio::posix::stream_descriptor report{loop, reports.read.release()};
-        ::close(reports.write.release()); // otherwise the end of the pipe would not be seen
+        // Otherwise the reader would not notice the end of the pipe.
+        ::close(reports.write.release());
         co_await report_of(report);
         std::cout << "   Process " << holder.id() << " holds the lock, on a "
                   << (keeps_sessions(url) ? "session of a few seconds" : "lease of 2 s")
@@ -69,14 +70,14 @@ struct scene {
     }
 
     asio::awaitable<void> kill_soon(child_process& holder) {
-        co_await pause(1500ms); // long enough to see renewals
+        co_await pause(1500ms); // long enough to show some renewals
         holder.signal(SIGKILL);
         killed_at = boot_clock::now();
         co_await holder.ended();
         co_await stop_requested({});
     }
 
-    /// Redraws the table with the remaining lease until it is cancelled.
+    /// Redraws the table with the remaining lease. Runs until it is cancelled.
     asio::awaitable<void> watch(const holdfast::mutex& mine, pid_t holder) {
         if (!screen.is_live())
             co_await stop_requested({});
@@ -88,7 +89,7 @@ struct scene {
     }
 
     std::vector<std::string> table(pid_t holder, holdfast::duration left, bool ours) const {
-        if (left == holdfast::duration::max()) // ZooKeeper does not say how long a session lasts
+        if (left == holdfast::duration::max()) // ZooKeeper does not tell how long a session lasts
             left = 0ms;
         const auto bar = static_cast<std::size_t>(std::clamp<long>(left.count() / 100, 0, 20));
         const std::string waited =

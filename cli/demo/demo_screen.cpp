@@ -17,12 +17,12 @@ demo_screen::demo_screen(const output_form& form)
 void demo_screen::show(const std::vector<std::string>& lines) {
     std::string picture;
     if (shown_ > 0)
-        // moves to the start of the first shown line
+        // move the cursor to the start of the first shown line
         picture = "\x1b[" + std::to_string(shown_) + "F";
     for (const std::string& line : lines)
         picture += line + "\x1b[K\n";
     shown_ = lines.size();
-    std::cout << picture << std::flush; // in one write, because several writes would flicker
+    std::cout << picture << std::flush; // one write, because several writes would flicker
 }
 
 std::string demo_screen::good(std::string_view text) const {

@@ -9,8 +9,8 @@
 
 namespace cli {
 
-/// Output of the demo. On a terminal of 80 columns or more, tables are redrawn in place, in colours
-/// unless NO_COLOR is set. Elsewhere (a pipe, TERM=dumb) the lines follow each other.
+/// Output of the demo. On a terminal with 80 columns or more, it redraws tables in place, in
+/// colours unless NO_COLOR is set. Elsewhere (a pipe, TERM=dumb) it only appends lines.
 class demo_screen {
 public:
     demo_screen();
@@ -18,10 +18,10 @@ public:
 
     bool is_live() const noexcept { return live_; }
 
-    /// Shows these lines in place of the lines of the last call. Only for a live screen.
+    /// Shows these lines in place of the lines of the previous call. Call it only on a live screen.
     void show(const std::vector<std::string>& lines);
 
-    /// Leaves the shown lines in place; the next lines come below them.
+    /// Leaves the shown lines on the screen. The next lines are printed below them.
     void keep() noexcept { shown_ = 0; }
 
     std::string good(std::string_view) const;

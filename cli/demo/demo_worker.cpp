@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes that the demo starts. They read the URL of the server from HOLDFAST_URL, because a
-// password on a command line would be visible to other users. The stdin of a worker is the file
-// with the number. A worker writes one byte to stdout for each addition, and a holder writes one
-// when it has the lock.
+// Processes that the demo starts. They read the URL of the server from HOLDFAST_URL, because other
+// users could see a password on a command line. A worker's stdin is the file with the number. A
+// worker writes one byte to stdout for each addition. A holder writes one byte to stdout when it
+// has the lock.
 #include "cli/exit_status.hpp"
 #include "cli/look/reaching.hpp"
 #include "cli/server/chosen_server.hpp"
@@ -30,14 +30,14 @@ void report_one() {
         std::exit(internal_error); // the demo process has ended
 }
 
-/// Adds one by read, work and write, which loses additions if no lock protects it.
+/// Adds one to the number in the file: reads, works, writes. Without a lock, additions get lost.
 void add_one_to_file() {
     char text[16] = {};
     if (::pread(STDIN_FILENO, text, sizeof text - 1, 0) < 0)
         std::exit(internal_error);
     const long number = std::strtol(text, nullptr, 10);
 
-    std::this_thread::sleep_for(2ms); // stands for the work between the read and the write
+    std::this_thread::sleep_for(2ms); // simulates the work between read and write
 
     const int length = std::snprintf(text, sizeof text, "%08ld\n", number + 1);
     if (::pwrite(STDIN_FILENO, text, static_cast<std::size_t>(length), 0) != length)

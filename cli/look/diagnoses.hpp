@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints the findings of a doctor, as text for people and as JSON for programs.
+// Prints the findings of `holdfast doctor`, as text or as JSON.
 #pragma once
 
 #include <holdfast/diagnosis.hpp>

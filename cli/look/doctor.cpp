@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `holdfast doctor`: reports whether a server is fit for locks, as text or as JSON.
+// `holdfast doctor`: checks whether a server is suitable for locks. Reports as text or as JSON.
 #include "cli/exit_status.hpp"
 #include "cli/look/diagnoses.hpp"
 #include "cli/look/lock_json.hpp"
@@ -68,7 +68,7 @@ Examples:
       jq -r '.findings[] | select(.severity == "danger") | .remedy'
 )";
 
-/// Creates the tables, then examines them.
+/// Creates the tables, and then checks them.
 std::vector<holdfast::finding> tables_made(holdfast::client& home) {
     try {
         return home.set_up().findings;

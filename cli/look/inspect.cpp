@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `holdfast inspect`: prints all that is known of one lock.
+// `holdfast inspect`: prints the complete state of one lock.
 #include "cli/count/counter_words.hpp"
 #include "cli/count/inspect_counter.hpp"
 #include "cli/exit_status.hpp"
@@ -123,7 +123,7 @@ void print_lines(const lock_state& lock) {
                                                  : "not known: this user may not ask");
 }
 
-/// Prints which counter the key may be, if its value is a number.
+/// Prints which counters the key may belong to, if its value is a number.
 void print_number(holdfast::client& home, const std::string& name) {
     try {
         const holdfast::counter_state found = home.inspect({name}, holdfast::counter_kind::permits);
@@ -138,7 +138,7 @@ void print_number(holdfast::client& home, const std::string& name) {
         if (found.value <= 0)
             print_line("", "to delete them: holdfast unlock --force --type permits NAME");
     } catch (const boost::system::system_error&) {
-        return; // it is not a number, or this user may not read it
+        return; // the value is not a number, or this user may not read it
     }
 }
 

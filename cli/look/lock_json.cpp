@@ -16,7 +16,7 @@ namespace {
 
 namespace json = boost::json;
 
-/// Replacement for a byte that is not part of a valid UTF-8 character.
+/// Replaces each byte that is not part of a valid UTF-8 character.
 constexpr std::string_view replacement = "\xef\xbf\xbd"; // U+FFFD
 
 std::string hexadecimal(std::string_view bytes) {
@@ -113,7 +113,7 @@ json::object to_json(const holdfast::lock_state& lock) {
 
 namespace {
 
-/// Writes the character as a JSON escape in ASCII.
+/// Formats the character as a JSON escape in ASCII.
 std::string escaped(char32_t letter) {
     char text[8];
     std::snprintf(text, sizeof text, "\\u%04x", static_cast<unsigned>(letter));

@@ -13,7 +13,7 @@ using holdfast::lock_owner;
 using holdfast::lock_waiter;
 using namespace std::chrono_literals;
 
-/// Parts of an owner's text `<uuid>:<number>`. The `:write` that follows for a writer is left out.
+/// Parts of an owner's text `<uuid>:<number>`. The suffix `:write` of a writer is left out.
 struct owner_parts {
     std::string client, number;
 };
@@ -26,7 +26,7 @@ owner_parts parts_of(const std::string& owner) {
     return {owner.substr(0, colon), owner.substr(colon + 1, second - colon - 1)};
 }
 
-/// Describes the client of an owner or of a waiter.
+/// Describes the client of an owner or a waiter.
 template <typename One>
 std::string who_in_words(const One& one) {
     const owner_parts parts = parts_of(one.text);

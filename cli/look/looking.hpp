@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions shared by the verbs that ask about locks and do not take a lock.
+// Functions shared by the verbs that inspect locks without taking a lock.
 #pragma once
 
 #include "cli/command_line.hpp"
@@ -23,31 +23,31 @@ struct look_options {
     bool json = false;
     std::vector<std::string> urls{};
     std::string name{};   ///< name of a lock, or a pattern; without an argument, the verb's default
-    std::string server{}; ///< URL or URLs that were asked; `ask_server` sets it
-    /// Longest interval between two polls of a wait, unless the URL says it.
+    std::string server{}; ///< URL or URLs of the servers; set by `ask_server`
+    /// Longest time between two polls of a wait. A value in the URL has priority.
     std::optional<holdfast::duration> asks_within{};
 };
 
-/// Says whether the verb takes the name of a lock.
+/// Whether the verb takes the name of a lock as an argument.
 enum class lock_word { none, optional, required };
 
-/// Tells CLI11 to expect --json and --url.
+/// Registers the options --json and --url.
 void expect_server(CLI::App&, look_options&);
 
-/// Parses --json, --url, the lock's name, and the options that the verb has told CLI11 to expect.
-/// Returns false if help was asked for and has been printed. Throws `usage_error`.
+/// Parses --json, --url, the lock's name, and the other registered options. Returns false if the
+/// user asked for help, after printing the help. Throws `usage_error` for a mistake.
 bool parse_look(CLI::App&, look_options&, lock_word, arguments, std::string_view help);
 
-/// Reads the answer to a question from stdin. The end of the input counts as no.
+/// Reads a yes-or-no answer from stdin. Returns false at the end of the input.
 bool is_answered_yes();
 
-/// Returns why the lock may not be removed, as the end of a sentence that begins with its name.
-/// Empty if it may be removed. A key that looks like a token lock may be any value of another
-/// program, so it is refused unless `is_token` is set.
+/// Returns why the lock may not be removed, or an empty text if it may. The text continues a
+/// sentence that begins with the lock's name. A key that looks like a token lock may be any value
+/// of another program. So its removal is refused unless `is_token` is set.
 std::string objection_to_taking_away(const holdfast::lock_state&, bool is_token);
 
-/// Connects to the server and calls `look(client)`, which prints and returns the exit status.
-/// Throws `usage_error` if the user gave several URLs.
+/// Connects to the server and calls `look(client)`. `look` prints the result and returns the exit
+/// status. Throws `usage_error` if the user gave several URLs.
 template <typename Look>
 int ask_server(const inheritance& inherited, look_options& given, Look look) {
     if (given.server.empty())

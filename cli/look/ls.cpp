@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `holdfast ls`: lists the held locks and the counters.
+// `holdfast ls`: lists held locks and counters.
 #include "cli/count/counter_words.hpp"
 #include "cli/count/inspect_counter.hpp"
 #include "cli/exit_status.hpp"
@@ -89,8 +89,8 @@ std::string since(const lock_state& lock) {
     return date_in_short(lock.owners.front().client->since);
 }
 
-/// Prints which server was asked, if stderr is a terminal: an operator may have several servers,
-/// and a script does not need this line.
+/// Prints the URL of the server if stderr is a terminal. An operator may use several servers. A
+/// script does not need this line.
 void tell_server(const lock_list& all, const std::string& server) {
     if (::isatty(STDERR_FILENO) != 1)
         return;
@@ -119,16 +119,16 @@ void print_table(const lock_list& all, const known_counters& counted) {
     std::cout.flush();
 }
 
-/// Prints the names unchanged for a program that reads them. On a terminal, escapes the characters
-/// that a terminal would obey.
+/// Prints the names. If stdout is not a terminal, the names are unchanged. On a terminal, control
+/// characters are escaped.
 void print_names(const lock_list& all) {
     const bool raw = ::isatty(STDOUT_FILENO) != 1;
     for (const lock_state& each : all.locks)
         std::cout << (raw ? each.name : printable(each.name, each.name.size())) << '\n';
 }
 
-/// Returns the servers that could not be asked. Locks and counters are on the same servers, so one
-/// of the two lists is enough.
+/// Returns the servers that could not be asked. Locks and counters are on the same servers, so the
+/// servers of one list are enough.
 const std::vector<std::string>& unreachable(const lock_list& all, const known_counters& counted) {
     return all.unreachable.empty() ? counted.unreachable : all.unreachable;
 }

@@ -17,7 +17,8 @@ namespace {
 using clock = std::chrono::steady_clock;
 using times = std::vector<std::chrono::nanoseconds>;
 
-/// Locks and unlocks until `end`. The calls that start before `counted_from` only warm up.
+/// Locks and unlocks until `end`. Calls that start before `counted_from` are a warm-up and are not
+/// measured.
 times pairs_until(holdfast::mutex& lock, clock::time_point counted_from, clock::time_point end,
                   const std::atomic<bool>& failed) {
     times taken;
@@ -67,7 +68,7 @@ measurement measure(holdfast::client& home, const workload& wanted) {
                     const times mine = pairs_until(lock, counted_from, end, failed);
                     const std::scoped_lock held{together};
                     all.insert(all.end(), mine.begin(), mine.end());
-                } catch (...) { // rethrown below, in the calling thread
+                } catch (...) { // rethrown in the calling thread
                     const std::scoped_lock held{together};
                     thrown = std::current_exception();
                     failed = true;

@@ -10,29 +10,29 @@
 
 namespace cli {
 
-/// Description of a measurement: how many threads use how many locks, and for how long.
+/// Parameters of a measurement: numbers of threads and locks, and the duration.
 struct workload {
     std::string name; ///< prefix of the locks' names; a number follows it
     std::size_t threads = 1;
-    std::size_t locks = 1;              ///< if equal to `threads`, no thread waits for another
-    std::optional<unsigned> replicas{}; ///< replicas that must confirm each lock; if empty, the URL
-                                        ///< decides
+    std::size_t locks = 1; ///< if it equals `threads`, no thread waits for another thread
+    /// Number of replicas that must confirm each lock. If empty, the URL decides.
+    std::optional<unsigned> replicas{};
     std::chrono::duration<double> length{1};
 };
 
-/// Result of a measurement, by the clock of this machine.
+/// Result of a measurement. Times are from the clock of this machine.
 struct measurement {
-    std::size_t pairs = 0; ///< calls of lock() and unlock() that were both answered
+    std::size_t pairs = 0; ///< number of successful pairs of lock() and unlock()
     double pairs_per_second = 0;
     std::chrono::nanoseconds p50{}, p99{}; ///< time of one pair, including its wait for the lock
 };
 
-/// Takes the lock once and releases it. Unlike a wait, this fails at once if the server cannot be
-/// reached, and it needs only the permissions that a lock needs.
+/// Takes and releases the lock once. Fails at once if the server cannot be reached, unlike a wait.
+/// Needs no other permissions than a lock needs.
 void try_out(holdfast::client&, const std::string& name, std::optional<unsigned> replicas = {});
 
-/// Runs the workload and returns the result. Throws the first error of a lock. Leaves no lock
-/// behind.
+/// Runs the workload and returns the result. Throws the first error of a lock. All locks are
+/// released at the end.
 measurement measure(holdfast::client&, const workload&);
 
 } // namespace cli

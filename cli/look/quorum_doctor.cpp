@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `holdfast doctor` on a quorum: examines each server alone, and then checks whether the servers
-// work as one lock together.
+// `holdfast doctor` on a quorum: checks each server alone, and then checks whether all servers
+// together work as one lock.
 #include "cli/exit_status.hpp"
 #include "cli/look/diagnoses.hpp"
 #include "cli/look/lock_json.hpp"
@@ -51,8 +51,8 @@ finding words_on_votes(const holdfast::quorum_votes& votes) {
             "since then is over"};
 }
 
-/// Returns why the nodes could not be asked. The blocking call explains this case in words; an
-/// asynchronous call has only an error code.
+/// Returns why the nodes could not be asked. It uses a blocking call, because an asynchronous call
+/// reports only an error code and no text.
 std::string why_not(holdfast::quorum_mutex& lock) {
     try {
         if (lock.try_lock())
@@ -67,7 +67,7 @@ std::string why_not(holdfast::quorum_mutex& lock) {
     return "the nodes could not be asked at first";
 }
 
-/// Takes a lock on all nodes, as a program would, and reports the votes.
+/// Takes a lock on all nodes, as a program would do. Returns a finding about the votes.
 finding examine_together(node_list& of, const std::string& name) {
     holdfast::quorum_mutex::nodes all;
     for (node& each : of)
@@ -129,7 +129,7 @@ int examine_quorum(const look_options& given) {
              std::to_string(reached) + " of " + std::to_string(all.size()) + " nodes answer",
              "see what is said of the others above"});
     severity worst = together.worst();
-    // a quorum tolerates an unreachable node, so it is only a warning
+    // A quorum tolerates an unreachable node, so an unreachable node is only a warning.
     for (const diagnosis& one : each)
         worst = std::max(worst, was_reached(one) ? one.worst() : severity::warning);
     given.json ? print_quorum_json(all, each, together, worst)

@@ -39,9 +39,9 @@ std::string by_node(const std::vector<node_state>& all) {
     return lines;
 }
 
-/// Removes the lock from the holders that were seen on this node, and from no other holder.
+/// Removes the lock on this node from the holders in `seen`. Other holders keep the lock.
 bool take_away_at(node& at, const std::string& name, const lock_state& seen) {
-    if (seen.owners.empty()) // the list of owners was too long to be returned
+    if (seen.owners.empty()) // the list of owners was too long for the reply
         return at.home.force_unlock(name);
     return std::ranges::any_of(seen.owners, [&](const holdfast::lock_owner& each) {
         return at.home.force_unlock(name, each.text);
@@ -65,8 +65,7 @@ std::size_t take_away_everywhere(node_list& of, const std::string& name,
     return taken;
 }
 
-/// Returns a reason why the lock may not be removed from one of the nodes. Empty if there is no
-/// such reason.
+/// Returns why the lock may not be removed from one of the nodes, or an empty text if it may.
 std::string objection_of_nodes(const std::vector<node_state>& seen, bool is_token) {
     for (const node_state& each : seen) {
         const std::string objection =
@@ -84,7 +83,7 @@ bool confirmed(const std::string& name, const std::vector<node_state>& seen) {
     return is_answered_yes();
 }
 
-/// A lock name and the nodes on which it was seen.
+/// A lock name, and the nodes that have a lock of this name.
 struct listed {
     lock_state first{};
     std::vector<std::string> servers{};

@@ -7,9 +7,9 @@
 
 namespace cli {
 
-/// Returns the options that a client needs for that server. If the URL has no user name or
-/// password, they come from HOLDFAST_USERNAME and HOLDFAST_PASSWORD, because other users can read a
-/// command line.
+/// Returns the options of a client for that server. If the URL has no user name or password, they
+/// are read from HOLDFAST_USERNAME and HOLDFAST_PASSWORD. These variables exist because other users
+/// can see a command line.
 holdfast::options reaching(std::string url);
 
 } // namespace cli

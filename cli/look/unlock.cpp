@@ -77,10 +77,10 @@ bool confirmed(const lock_state& lock) {
     return is_answered_yes();
 }
 
-/// Removes the lock from the holders that were shown to the user. A holder that came later keeps
-/// it. If several holders share the lock, one that still holds it is enough for success.
+/// Removes the lock from the holders that were shown to the user. A later holder keeps the lock. If
+/// several holders shared the lock, it is enough that one of them still held it.
 bool take_away(holdfast::client& home, const std::string& name, const lock_state& lock) {
-    if (lock.owners.empty()) // the list of owners was too long to be returned
+    if (lock.owners.empty()) // the list of owners was too long for the reply
         return home.force_unlock(name);
     return std::ranges::any_of(lock.owners, [&](const holdfast::lock_owner& each) {
         return home.force_unlock(name, each.text);

@@ -53,7 +53,8 @@ int wait(const inheritance& inherited, arguments all) {
     expect_time(expected, "-w,--wait", "-w", patience);
     if (!parse_look(expected, given, lock_word::required, std::move(all), wait_help))
         return success;
-    given.asks_within = std::chrono::seconds{1}; // for locks whose release sends no notification
+    // Needed for locks that send no notification at their release.
+    given.asks_within = std::chrono::seconds{1};
     const auto most = patience.value_or(std::chrono::duration<double>::max());
 
     if (asks_quorum(given))
@@ -61,7 +62,8 @@ int wait(const inheritance& inherited, arguments all) {
     return ask_server(inherited, given, [&](holdfast::client& home) -> int {
         const holdfast::time_point start = holdfast::boot_clock::now();
         const std::optional<holdfast::lock_state> found = home.inspect(given.name);
-        if (found && found->kind == holdfast::key_kind::other) { // it would never be released
+        // The key is no lock, so it would never be released.
+        if (found && found->kind == holdfast::key_kind::other) {
             say("'" + printable(given.name) + "' is no lock, but a " + printable(found->type));
             return no_lock;
         }

@@ -20,8 +20,8 @@ namespace {
 using holdfast::counter_kind;
 using holdfast::counter_state;
 
-/// Maximum number of attempts. Another client may delete the counter between our attempt to set it
-/// and our read.
+/// Maximal number of attempts to set the counter and read it. Between set and read, another client
+/// may delete the counter.
 constexpr int settings_max = 3;
 
 std::string told_of(const holdfast::rate& how) {
@@ -38,8 +38,9 @@ std::int64_t slots_in(const counter_state& found) {
     return found.value + found.taken;
 }
 
-/// Returns whether no slot is held and no slot can ever become free. This happens if the server
-/// lost the set of holders, and with it their slots (an eviction, or a script that deletes keys).
+/// Returns whether no slot is held and none can ever become free. This happens if the server lost
+/// the set of holders, and with it their slots. Causes are an eviction, or a script that deletes
+/// keys.
 bool has_lost_its_holders(const counter_state& found) {
     return found.taken == 0 && found.value <= 0;
 }

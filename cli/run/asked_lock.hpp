@@ -15,14 +15,13 @@
 
 namespace cli {
 
-/// Clients of a command, one for each server. Locks keep references to them.
+/// Clients of a run, one for each server. The locks keep references to these clients.
 using clients = std::list<holdfast::client>;
 
-/// Lock that `holdfast run` was asked for: a single lock, several locks as one, or a lock on a
-/// quorum.
+/// Lock for one `holdfast run`: a single lock, several locks as one, or a lock on a quorum.
 class asked_lock {
 public:
-    /// Throws the errors of the locks' constructors.
+    /// Creates the lock. Throws the errors of the locks' constructors.
     asked_lock(const locked_run&, clients&);
 
     holdfast::basic_mutex& get() { return *whole_; }
@@ -35,7 +34,7 @@ private:
     const locked_run& wanted_;
     clients& homes_;
     std::optional<holdfast::lease_time> lease_;
-    std::vector<std::shared_ptr<void>> kept_; ///< owns locks of several types
+    std::vector<std::shared_ptr<void>> kept_; ///< owns the lock objects, which have different types
     holdfast::basic_mutex* whole_ = nullptr;
 };
 

@@ -31,29 +31,30 @@ namespace {
     throw std::system_error{errno, std::system_category(), what};
 }
 
-/// Everything that the child process needs, prepared before it is created. Until exec the child
-/// shares our memory and may make only async-signal-safe calls, because another thread may hold any
-/// mutex of this process.
+/// All data that the child process needs, prepared before the child exists. Until exec, the child
+/// shares this process's memory. It may make only async-signal-safe calls, because another thread
+/// may have locked any mutex of this process.
 struct plan {
     const inheritance& inherited;
     std::vector<char*> command;
     std::vector<char*> environment;
     standard_descriptors standard;
     const controlling_terminal* foreground_of;
-    int report; ///< pipe that gets errno if exec fails
+    int report; ///< pipe for the errno of a failed exec
     pid_t parent;
 };
 
 [[noreturn]] void become_command(const plan& how) noexcept {
     ::setpgid(0, 0);
-    // The kernel sends the signal when the thread that started us ends, which is the main thread.
-    // If that thread ended before the call of prctl(), our parent is now another process.
+    // The kernel sends the signal when the thread that created this child ends, which is the main
+    // thread. If that thread ended before the call of prctl(), the child already has another
+    // parent.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != how.parent)
         ::_exit(signalled + SIGKILL);
 
     if (how.foreground_of != nullptr)
-        how.foreground_of->give_to(::getpid()); // before the command can ask for it
+        how.foreground_of->give_to(::getpid()); // before the command can ask for the terminal
     ::dup2(how.standard.in, STDIN_FILENO);
     ::dup2(how.standard.out, STDOUT_FILENO);
     ::dup2(how.standard.err, STDERR_FILENO);
@@ -68,22 +69,22 @@ int child(void* how) noexcept {
     become_command(*static_cast<const plan*>(how));
 }
 
-/// The C library may copy the list of arguments to the stack during exec, if a script has no `#!`
-/// line.
+/// Size of the child's stack. The C library may copy the argument list to the stack during exec, if
+/// a script has no `#!` line.
 constexpr std::size_t stack_size = 64UL * 1024;
 
-/// Creates a process as vfork() does, without a copy of our memory, because the copy costs more
-/// than the exec. This thread pauses until the child has executed the command. posix_spawn works in
-/// the same way, but cannot do all the steps of `become_command`.
+/// Creates the child process. Like vfork(), it does not copy the memory, because the copy costs
+/// more than the exec. The calling thread pauses until the child has called exec. posix_spawn works
+/// in the same way, but cannot do all steps of `become_command`.
 pid_t start_child(plan& how) {
     const std::size_t size = (stack_size + how.command.size() * sizeof(char*)) / 16 * 16;
-    // not zeroed, because only a few pages are used
+    // not zeroed, because only a few of its pages are used
     const std::unique_ptr<char[]> stack{new char[size]};
     return ::clone(child, stack.get() + size, CLONE_VM | CLONE_VFORK | SIGCHLD, &how);
 }
 
-/// Waits for the exec. Returns 0 if the pipe closed because exec succeeded, or the errno that came
-/// through the pipe.
+/// Waits for the exec of the child. Returns 0 if exec succeeded, which closes the pipe. Otherwise
+/// returns the errno that the child wrote to the pipe.
 int error_of_exec(int report) {
     int error = 0;
     ssize_t got = 0;
@@ -94,14 +95,14 @@ int error_of_exec(int report) {
 }
 
 char* mutable_text(const std::string& text) {
-    return const_cast<char*>(text.c_str()); // the signature of exec is older than const
+    return const_cast<char*>(text.c_str()); // the signature of exec has no const
 }
 
 std::string_view name_in(std::string_view variable) {
     return variable.substr(0, variable.find('='));
 }
 
-/// Returns our environment, in which `variables` replace those of the same name.
+/// Returns this process's environment. `variables` replace the variables of the same name.
 std::vector<char*> environment_with(const std::vector<std::string>& variables) {
     std::vector<char*> all;
     all.reserve(variables.size());
@@ -147,7 +148,7 @@ pid_t start(const inheritance& inherited, const std::vector<std::string>& comman
     return id;
 }
 
-/// How often to check whether the process has exited, if there is no pidfd.
+/// Time between two checks whether the process has exited. Used only without a pidfd.
 constexpr std::chrono::milliseconds look_for_end_every{10};
 
 /// Returns whether the process has exited, without reaping it.
@@ -162,7 +163,7 @@ bool has_exited(pid_t id) {
 child_process::child_process(asio::io_context& loop, const inheritance& inherited,
                              const std::vector<std::string>& command, const surroundings& around)
     : id_{start(inherited, command, around)} {
-    // No other code reaps our children, so the id still belongs to this process.
+    // No other code reaps this child, so its process id cannot belong to another process.
     if (const int fd = open_pidfd(id_); fd >= 0)
         ended_.emplace(loop, fd);
 }

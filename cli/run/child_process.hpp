@@ -23,55 +23,56 @@ struct cannot_start {
     int error;
 };
 
-/// First three descriptors of the child.
+/// Descriptors of the child's stdin, stdout and stderr.
 struct standard_descriptors {
     int in = 0;
     int out = 1;
     int err = 2;
 };
 
-/// Other settings of the child's environment.
+/// Environment variables and terminal of the child.
 struct surroundings {
     standard_descriptors standard{};
-    /// `NAME=value` sets or replaces an environment variable; `NAME` alone removes it.
+    /// Environment variables: `NAME=value` sets or replaces a variable, `NAME` alone removes it.
     std::vector<std::string> variables{};
     const controlling_terminal* foreground_of =
         nullptr; ///< terminal in whose foreground the child starts, or null
 };
 
-/// Command in a process group of its own, which is killed if this process ends. The command gets
-/// the descriptors, ignored signals and blocked signals with which this program was started. It
-/// gets nothing that this program added.
+/// Command in its own process group. The group is killed if this process ends. The command gets the
+/// descriptors, ignored signals and blocked signals that this program had at its start. It does not
+/// get what this program has opened or changed since.
 class child_process {
 public:
-    /// Starts the command and returns when it has been executed. Throws `cannot_start`.
+    /// Starts the command. Returns after the exec. Throws `cannot_start`.
     child_process(asio::io_context&, const inheritance&, const std::vector<std::string>& command,
                   const surroundings& = {});
     child_process(const child_process&) = delete;
 
-    /// Kills the group if the command still runs.
+    /// Kills the process group if the command still runs.
     ~child_process();
 
     [[nodiscard]] pid_t id() const noexcept { return id_; }
 
-    /// Returns when the command has ended. Does not reap it, so this call may be cancelled without
+    /// Returns when the command has ended. Does not reap the command, so a cancelled call does no
     /// harm.
     asio::awaitable<void> ended();
 
-    /// Sends the signal to the command and to all processes in its group.
+    /// Sends the signal to all processes of the command's group.
     void signal(int) noexcept;
 
-    /// Call after a SIGCHLD. Returns the signal that has stopped the command since the last call,
-    /// if it was stopped.
+    /// Returns the signal that has stopped the command since the last call, or nothing. Call it
+    /// after each SIGCHLD.
     [[nodiscard]] std::optional<int> stopped_by() noexcept;
 
-    /// Reaps the command; call once, after its end. Returns the exit status as a shell does: 128 +
-    /// n for a signal.
+    /// Reaps the command and returns its exit status as a shell does: 128 + n for signal n. Call it
+    /// once, after the command has ended.
     int status();
 
 private:
     pid_t id_ = -1;
-    std::optional<asio::posix::stream_descriptor> ended_; ///< its pidfd, if the system has pidfds
+    /// Pidfd of the command, if the system has pidfds.
+    std::optional<asio::posix::stream_descriptor> ended_;
 };
 
 } // namespace cli

@@ -47,18 +47,18 @@ std::string lines_of(const std::vector<std::uint64_t>& numbers) {
 } // namespace
 
 /// Returns the environment variables for the command. HOLDFAST_URL is the whole URL with its
-/// password, because the command must reach the same server. Other users can read the command's
-/// environment as little as ours.
+/// password, because the command must reach the same server. Other users cannot read the command's
+/// environment.
 std::vector<std::string> command_run::variables(const holdfast::lease& held) const {
     std::vector<std::string> all = variables_of_private_server(wanted_.url);
     all.push_back("HOLDFAST_URL=" + wanted_.url);
-    if (wanted_.rate) // a rate holds nothing, so only the outer locks are held
+    if (wanted_.rate) // a rate holds no lock, so only the outer locks are held
         return all;
     outer_locks around = outer_locks::on(wanted_.url);
     for (const std::string& each : wanted_.with)
         around.add(each);
     std::ranges::move(around.variables_with(wanted_.name), std::back_inserter(all));
-    // The token of an outer lock would be mistaken for the token of this lock.
+    // Remove the token of an outer lock. The command would take it for the token of this lock.
     const std::string token = "HOLDFAST_TOKEN", tokens = "HOLDFAST_TOKENS";
     if (wanted_.kind != holdfast::lock_kind::fenced) {
         all.insert(all.end(), {token, tokens});
@@ -90,9 +90,9 @@ asio::awaitable<int> command_run::under(const holdfast::lease& held) {
     co_return stopped ? lock_lost : status;
 }
 
-/// Waits for the end of the job. If the command ends by itself, its end is the end of the job,
-/// whatever processes it leaves behind. If it was told to end or has lost its lock, its other
-/// processes must end first, because they would work without the lock.
+/// Waits for the end of the job. If the command ends by itself, the job has ended, even if other
+/// processes are left. If the command was told to end or has lost its lock, the other processes
+/// must end first. Otherwise they would work without the lock.
 asio::awaitable<void> command_run::job_ends(running_job& started, const stop_reason& stopped,
                                             int& status) {
     co_await started.command_ended();
@@ -106,7 +106,8 @@ asio::awaitable<void> command_run::job_ends(running_job& started, const stop_rea
         heard_last_ = status - signalled;
 
     if (stopped)
-        co_await started.others_ended(std::nullopt); // the guard kills them if they do not end
+        // The guard kills the processes that do not end.
+        co_await started.others_ended(std::nullopt);
     else if (heard_last_ && !wanted_.rate)
         co_await end_others(started);
 }
@@ -135,8 +136,8 @@ asio::awaitable<void> command_run::pass_signals(running_job& started) {
     }
 }
 
-/// Passes a signal on to the job. This process never stops itself while the command runs, because
-/// then the lock would not be renewed.
+/// Passes a signal on to the job. This process never stops itself while the command runs, because a
+/// stopped process cannot renew the lock.
 void command_run::pass(running_job& started, int signal) {
     if (signal == SIGCHLD) {
         started.child_changed();
@@ -176,8 +177,8 @@ void command_run::remember_terminal() {
         settings_ = behind_->device.settings();
 }
 
-/// Gives the terminal to the command, if our job has it. If the shell has given the terminal to
-/// another job, it stays there.
+/// Gives the terminal to the command if the shell's job is in the foreground. If the shell has
+/// given the terminal to another job, nothing is changed.
 void command_run::give_terminal(const running_job& started) {
     if (!behind_->is_in_foreground())
         return;
@@ -185,7 +186,7 @@ void command_run::give_terminal(const running_job& started) {
     behind_->device.give_to(started.id());
 }
 
-/// Takes the terminal back. Returns false if the command did not have it.
+/// Takes the terminal back. Returns false if the command did not have the terminal.
 bool command_run::take_terminal_back(const running_job& started) const {
     if (behind_ == nullptr || behind_->device.foreground() != started.id())
         return false;
@@ -194,8 +195,8 @@ bool command_run::take_terminal_back(const running_job& started) const {
 }
 
 /// Restores the terminal's settings. A full-screen program that is killed leaves the terminal
-/// without echo and line editing. It may also have painted over our message, so the message is
-/// printed again.
+/// without echo and line editing. It may also have overwritten the message about the lost lock, so
+/// that message is printed again.
 void command_run::mend_terminal(const stop_reason& stopped) const {
     if (settings_)
         behind_->device.restore(*settings_);

@@ -21,12 +21,12 @@ namespace cli {
 
 struct job;
 
-/// Run of the command while its lock is held. Passes signals and the terminal to the command, and
-/// stops the command if the lock is lost.
+/// Runs the command while its lock is held. Passes signals and the terminal to the command. Stops
+/// the command if the lock is lost.
 class command_run {
 public:
-    /// `behind` is the job of the shell, or null if there is no terminal. All arguments must
-    /// outlive the run.
+    /// Creates the object. `behind` is the shell's job, or null without a terminal. All arguments
+    /// must outlive this object.
     command_run(asio::io_context&, const locked_run&, const inheritance&, signal_inbox&,
                 const last_words&, const job* behind);
 
@@ -34,13 +34,14 @@ public:
     /// `std::system_error`.
     asio::awaitable<int> under(const holdfast::lease&);
 
-    /// Returns the signal of the keyboard that has ended the command, if one has.
+    /// Returns the keyboard signal (such as SIGINT) that has ended the command, or nothing.
     std::optional<int> interrupted_by() const noexcept { return interrupted_by_; }
 
     /// Returns whether the command was stopped because its lock was lost or in danger.
     bool was_stopped() const noexcept { return stopped_; }
 
-    /// Returns whether the command was asked to end, by a signal to us or by the keyboard.
+    /// Returns whether the command was asked to end, by a signal to this process or from the
+    /// keyboard.
     bool was_told_to_end() const noexcept { return heard_last_.has_value(); }
 
 private:
@@ -62,10 +63,10 @@ private:
     const last_words& heard_;
     const job* const behind_;
     const bool reads_terminal_;
-    std::optional<termios> settings_; ///< the terminal's settings, before the command could change
-                                      ///< them
-    std::optional<int> heard_last_;   ///< the last signal that asked the command to end
-    sigset_t passed_{};               ///< all signals that were passed on to the command
+    /// Settings of the terminal before the command started.
+    std::optional<termios> settings_;
+    std::optional<int> heard_last_; ///< latest signal that asked the command to end
+    sigset_t passed_{};             ///< all signals that were passed on to the command
     std::stop_source front_is_gone_;
     bool had_terminal_ = false;
     bool stopped_ = false;

@@ -19,8 +19,8 @@ bool needs_value(const CLI::App& known, const std::string& option) {
     return found != nullptr && found->get_items_expected_max() > 0;
 }
 
-/// Returns whether the option takes the next word as its value. `--wait`, `-w` and `-vw` do;
-/// `--wait=5`, `-w5` and `-v` do not.
+/// Returns whether the option takes the next word as its value. Yes for `--wait`, `-w` and `-vw`,
+/// no for `--wait=5`, `-w5` and `-v`.
 bool takes_next_word(const CLI::App& known, const std::string& option) {
     if (option.starts_with("--"))
         return needs_value(known, option);

@@ -7,16 +7,16 @@
 
 namespace cli {
 
-/// Arguments of `holdfast run`, split into its own words and the command. The command is another
-/// program and may have options of its own.
+/// Arguments of `holdfast run`, split into the program's own words and the command. The command may
+/// have options of its own.
 struct split_arguments {
     arguments ours;
     std::optional<arguments> command; ///< empty if there is no command
 };
 
-/// Splits the arguments. The command begins after the first `--`. Without `--`, it begins with the
-/// second word that is neither an option nor an option's value. The first such word is the lock's
-/// name.
+/// Splits the arguments. The command begins after the first `--`. Without `--`, ignore options and
+/// their values: the first other word is the lock's name, and the second other word begins the
+/// command.
 split_arguments split_at_command(const CLI::App& known, arguments);
 
 } // namespace cli

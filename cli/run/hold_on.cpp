@@ -18,8 +18,8 @@ namespace {
 using holdfast::boot_clock;
 using namespace std::chrono_literals;
 
-/// How often to compare the clocks. Asio's timers stop while the machine is suspended, and the
-/// clock of a lease does not.
+/// Time between two comparisons of the clocks. Asio's timers stop while the machine is suspended,
+/// but the clock of a lease continues.
 constexpr std::chrono::seconds look_at_clock_every{10};
 
 asio::awaitable<void> clock_reaches(holdfast::time_point moment) {

@@ -11,9 +11,9 @@ namespace cli {
 
 struct job;
 
-/// Keeps the lock, with its renewal, until that moment. Returns earlier if a signal asks this
-/// process to end, or if the lock is lost; a loss is printed. Ctrl-Z stops the shell's job, but not
-/// this process.
+/// Keeps and renews the lock until the given time. Returns earlier if a signal asks this process to
+/// end, or if the lock is lost. Prints a message about a loss. Ctrl-Z stops the shell's job, but
+/// not this process.
 asio::awaitable<void> hold_on(const holdfast::lease&, holdfast::time_point until, signal_inbox&,
                               const job* behind);
 

@@ -13,14 +13,14 @@
 namespace cli {
 namespace {
 
-/// Returns whether more than a number is known of the owner. A holdfast client without client
-/// information is only a number.
+/// Returns whether the owner can be described by more than a number. A holdfast client without
+/// client information has only a number.
 bool is_known(const holdfast::lock_owner& owner) {
     return owner.client || !owner.is_holdfast;
 }
 
-/// Returns whether the waiter still has its place in the queue, or may have it because the server
-/// does not say how long it lasts.
+/// Returns whether the waiter may still have its entry in the queue. Some servers do not tell how
+/// long the entry lasts. Then the result is true.
 bool still_waits(const holdfast::lock_waiter& waits) {
     return !waits.remaining || *waits.remaining > holdfast::duration::zero();
 }
@@ -70,7 +70,7 @@ asio::awaitable<void> refuse_if_another(holdfast::client& home, std::string name
 }
 
 asio::awaitable<void> refuse_if_any_is_another(clients& homes, const locked_run& wanted) {
-    // for these, the server itself refuses a key of another type
+    // in these cases the server itself refuses a key of another type
     if (homes.size() > 1 || is_counted(wanted))
         co_return;
     co_await refuse_if_another(homes.front(), wanted.name, wanted.kind);

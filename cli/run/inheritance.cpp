@@ -19,8 +19,8 @@ bool ignored(int signal) {
     return ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
-/// Opens /dev/null for each missing standard descriptor. Otherwise a program that was started with
-/// stdin closed would get its first socket as descriptor 0.
+/// Opens /dev/null for each missing standard descriptor. If this program was started with stdin
+/// closed, its first socket would otherwise become descriptor 0.
 void open_standard_descriptors() {
     for (int fd = ::open("/dev/null", O_RDWR); fd >= 0; fd = ::dup(fd)) {
         if (fd > STDERR_FILENO) {
@@ -54,8 +54,8 @@ inheritance inheritance::take() {
     taken.descriptors_ = list_descriptors();
     taken.sigpipe_ignored_ = ignored(SIGPIPE);
     ::sigprocmask(SIG_BLOCK, nullptr, &taken.mask_);
-    ::signal(SIGPIPE, SIG_IGN); // a message that no process reads must not cost us the lock
-    ::signal(SIGCHLD, SIG_DFL); // if it were ignored, the command's exit status would be lost
+    ::signal(SIGPIPE, SIG_IGN); // writing a message to a closed pipe must not kill this process
+    ::signal(SIGCHLD, SIG_DFL); // if SIGCHLD were ignored, the command's exit status would be lost
     return taken;
 }
 
@@ -68,9 +68,9 @@ void inheritance::hand_on() const noexcept {
         ::signal(SIGPIPE, SIG_DFL);
     ::sigprocmask(SIG_SETMASK, &mask_, nullptr);
     if (descriptors_.empty())
-        return; // then close-on-exec must suffice; all of our descriptors should have it
-    // All descriptors in the gaps between the inherited ones are ours. They get close-on-exec and
-    // are not closed here, because the pipe that reports a failed exec is among them.
+        return; // all descriptors of this program should have close-on-exec
+    // All descriptors between the inherited descriptors were opened by this program. Set
+    // close-on-exec instead of closing them, because the pipe for a failed exec is among them.
     unsigned first = 0;
     for (const int fd : descriptors_) {
         if (static_cast<unsigned>(fd) > first)

@@ -26,7 +26,7 @@ sigset_t set_of(std::initializer_list<int> signals) {
     return all;
 }
 
-/// Ends this process by the signal, even if the signal was blocked or ignored.
+/// Ends this process with the signal, even if the signal was blocked or ignored.
 void die_of(int signal) {
     const rlimit no_core{0, 0};
     ::setrlimit(RLIMIT_CORE, &no_core);
@@ -36,7 +36,7 @@ void die_of(int signal) {
     ::sigprocmask(SIG_UNBLOCK, &one, nullptr);
 }
 
-/// Process that the shell waits for. It only passes signals on.
+/// The front process. The shell waits for it, and it only passes signals on to the worker.
 class front {
 public:
     front(pid_t worker, const sigset_t& heard)
@@ -63,12 +63,12 @@ public:
     }
 
 private:
-    /// Returns the worker's exit status, if the worker has ended.
+    /// Returns the worker's exit status, or nothing if the worker still runs.
     std::optional<int> look_at_worker() {
         int how = 0;
         if (::waitpid(worker_, &how, WUNTRACED | WNOHANG) != worker_)
             return std::nullopt;
-        if (WIFSTOPPED(how)) { // while it waits for the lock
+        if (WIFSTOPPED(how)) { // happens while the worker waits for the lock
             stop();
             return std::nullopt;
         }
@@ -79,37 +79,37 @@ private:
         return signalled + WTERMSIG(how);
     }
 
-    /// The terminal sent the signal of the key only to the command's group. Sends it to the rest of
-    /// our job as well (a script, the other parts of a pipe).
+    /// Sends the signal to the whole job of the shell (a script, the other parts of a pipe). The
+    /// terminal has sent it only to the command's group.
     void end_job(int signal) const {
         if (::sigismember(&had_, signal) == 0)
             ::kill(0, signal);
         die_of(signal);
     }
 
-    /// Stops the whole job, as the terminal does. If there is no shell that could continue the job,
-    /// the kernel does not stop it.
+    /// Stops the whole job, as the terminal does. The kernel does not stop the job if no shell
+    /// could continue it.
     void stop() const {
         const sigset_t stopping = set_of({SIGTSTP});
         ::kill(0, SIGTSTP);
-        ::sigprocmask(SIG_UNBLOCK, &stopping, nullptr); // the process stops here
+        ::sigprocmask(SIG_UNBLOCK, &stopping, nullptr); // this process stops here
         ::sigprocmask(SIG_BLOCK, &stopping, nullptr);
         ::kill(worker_, SIGCONT);
     }
 
     const pid_t worker_;
     const sigset_t heard_;
-    sigset_t had_; ///< the signals that were sent to us, and so to the whole job
+    sigset_t had_; ///< signals that were sent to this process, and so to the whole job
 };
 
 [[noreturn]] void be_worker(job behind, const std::function<int(const job*)>& work) {
-    // If the front is killed, the worker still ends the job in order: see `front_is_gone`.
+    // If the front is killed, the worker still ends the job properly: see `front_is_gone`.
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (behind.front_is_gone())
-        ::_exit(signalled + SIGKILL); // the front ended before the call of prctl()
-    ::setpgid(0, 0);                  // signals of keys go to the front, which passes them on
+        ::_exit(signalled + SIGKILL); // the front has ended before the call of prctl()
+    ::setpgid(0, 0);                  // the front gets the signals of keys and passes them on
     const sigset_t writing = set_of({SIGTTOU});
-    ::sigprocmask(SIG_BLOCK, &writing, nullptr); // a background process may print messages
+    ::sigprocmask(SIG_BLOCK, &writing, nullptr); // allows messages from a background process
     const int status = work(&behind);
     std::cout.flush();
     std::fflush(nullptr);
@@ -130,7 +130,8 @@ int work_behind_job(const inheritance& inherited, const std::function<int(const 
     std::optional<controlling_terminal> device = controlling_terminal::open();
     if (!device)
         return work(nullptr);
-    const sigset_t heard = block_signals_of_job(inherited); // the worker unblocks them itself
+    // The worker unblocks these signals itself.
+    const sigset_t heard = block_signals_of_job(inherited);
 
     job behind{std::move(*device), ::getpid(), ::getpgrp()};
     const pid_t worker = ::fork();

@@ -11,7 +11,7 @@ namespace cli {
 
 class inheritance;
 
-/// The shell's job, as the worker process sees it.
+/// The shell's job, from the view of the worker process.
 struct job {
     controlling_terminal device;
     pid_t front; ///< the process that the shell waits for
@@ -19,32 +19,32 @@ struct job {
 
     bool is_in_foreground() const noexcept { return device.foreground() == group; }
 
-    /// Called in the worker: returns whether the front has been killed. The worker then gets a
-    /// TERM.
+    /// Returns whether the front was killed. Call it in the worker, which gets a SIGTERM when the
+    /// front is killed.
     bool front_is_gone() const noexcept;
 
-    /// Called in the worker: stops the job, as Ctrl-Z does. When the shell continues the job, the
+    /// Stops the job, like Ctrl-Z. Call it in the worker. When the shell continues the job, the
     /// worker gets a SIGCONT.
     void stop() const noexcept;
 };
 
-/// Calls `work` and returns its exit status. On a terminal, `work` runs in a separate process
-/// behind this one:
+/// Calls `work` and returns its exit status. On a terminal, `work` runs in a child process (the
+/// worker), and this process becomes the front:
 ///
 ///     shell ── waits for ──▶ front ── passes signals on ──▶ worker ──▶ the command
 ///                              ▲                              │
 ///                              └───── the command stopped ────┘
 ///
-/// Ctrl-Z stops the shell's job, and a stopped process renews no lock. So the front stops, for the
-/// shell, and the worker continues. The worker behaves as if it were the front: it gets the same
-/// signals. If the front is killed, the worker ends the job in order and then itself.
+/// Ctrl-Z stops the shell's job, and a stopped process cannot renew a lock. So only the front
+/// stops, and the worker continues. Every signal that the front gets is passed to the worker. If
+/// the front is killed, the worker ends the job properly and then exits.
 ///
-/// Without a terminal, Ctrl-Z cannot be pressed, so `work` runs in this process without a job. Call
-/// with one thread.
+/// Without a terminal there is no Ctrl-Z. Then `work` runs in this process, without a job. Call it
+/// while the process has only one thread.
 int work_behind_job(const inheritance&, const std::function<int(const job*)>& work);
 
-/// In a worker: ends the worker by that signal, and so the front and the job, because a shell
-/// script must see that Ctrl-C was pressed. Does nothing for other signals.
+/// Ends the worker with that signal, and so the front and the job. A shell script must see that the
+/// user pressed Ctrl-C. Does nothing for other signals. Call it in a worker.
 void end_as_interrupted(int signal);
 
 } // namespace cli

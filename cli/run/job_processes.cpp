@@ -40,7 +40,7 @@ bool runs_private_server(pid_t id) {
     return text_of(proc_file(id, "cmdline")) == "holdfast\0private-server\0"sv;
 }
 
-/// Returns whether the process runs the same program as this one.
+/// Returns whether the process runs the same program file as this process.
 bool is_holdfast(pid_t id) {
     struct stat ours {};
     struct stat its {};
@@ -57,7 +57,7 @@ bool has_signal(const std::string& status, std::string_view field, int signal) {
     return (mask >> (static_cast<unsigned>(signal) - 1U) & 1U) != 0;
 }
 
-/// Returns whether the signal does something to the process. WINCH does nothing by default.
+/// Returns whether the signal has an effect on the process. By default WINCH has no effect.
 bool heeds(pid_t id, int signal) {
     const std::string status = text_of(proc_file(id, "status"));
     return signal == SIGWINCH ? has_signal(status, "\nSigCgt:\t", signal)
@@ -76,7 +76,7 @@ std::vector<job_processes::process> job_processes::all_on_machine() {
         if (parsed.ec != std::errc{} || parsed.ptr != name.data() + name.size())
             continue;
         const std::string stat = text_of(proc_file(one.id, "stat"));
-        // a program's name may contain both characters
+        // the name of a program may contain both characters
         const std::size_t name_end = stat.rfind(") ");
         char state = 0;
         if (name_end == std::string::npos ||

@@ -10,35 +10,35 @@
 
 namespace cli {
 
-/// Processes that come from the command: its descendants, including those in another group or
-/// session, and those whose parent has ended.
+/// Descendants of the command. They may be in another group or session, and their parent may have
+/// ended.
 ///
-/// A private server that a `holdfast` command of the job has started does not belong to the job,
-/// because it serves other programs too.
+/// A private server that a `holdfast` command of the job has started does not count, because other
+/// programs use it too.
 class job_processes {
 public:
-    /// Makes this process adopt its descendants when they lose their parent. Children that exist
-    /// before this call do not belong to the job: a shell that became `holdfast run` by exec may
-    /// have some.
+    /// Makes this process the new parent of descendants that lose their parent. Children from
+    /// before this call do not count. A shell that became `holdfast run` by exec may have such
+    /// children.
     job_processes();
 
-    /// Reaps adopted processes that have exited. Stops at `command`, whose status is read
+    /// Reaps adopted processes that have exited. Stops at `command`, because its status is read
     /// elsewhere.
     void reap(pid_t command) const noexcept;
 
-    /// Returns whether a process of the job still runs, apart from the command.
+    /// Returns whether any process of the job except the command still runs.
     bool any_left(pid_t command) const;
 
-    /// Sends the signal to each process of the job that is not in the command's group. A `holdfast
-    /// run` among them passes it on itself.
+    /// Sends the signal to all processes of the job outside the command's group. A nested `holdfast
+    /// run` passes the signal on itself.
     void signal(int number, pid_t group) const;
 
     /// Sends SIGKILL to each process of the job.
     void kill() const;
 
-    /// Call after the command has ended because `heard` was sent to its group. Sends SIGTERM, once,
-    /// to each process without a parent that did not get `heard` or ignores it. A process with a
-    /// parent must be stopped by that parent.
+    /// Sends SIGTERM to processes without a parent that did not get the signal `heard`, or ignore
+    /// it. Each process gets SIGTERM only once. Call it after `heard` was sent to the command's
+    /// group and the command has ended. A process with a parent must be stopped by its parent.
     void tell_orphans(int heard, pid_t group);
 
 private:
@@ -48,13 +48,13 @@ private:
         pid_t group;
         unsigned long long started;
     };
-    using identity = std::pair<pid_t, unsigned long long>; ///< includes the start time, because the
-                                                           ///< system reuses process numbers
+    /// Process id and start time. The start time is needed because the system reuses process ids.
+    using identity = std::pair<pid_t, unsigned long long>;
 
     static std::vector<process> all_on_machine();
     std::vector<process> find(bool below_other_runs) const;
 
-    std::set<identity> strangers_; ///< children that existed before
+    std::set<identity> strangers_; ///< children that existed before this object
     std::set<identity> told_;
 };
 

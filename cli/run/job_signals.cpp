@@ -11,7 +11,7 @@
 namespace cli {
 namespace {
 
-/// Returns the signal by which systemd in a container is told to stop.
+/// Returns the signal that tells systemd in a container to stop.
 int halt_of_systemd() {
     return SIGRTMIN + 3;
 }
@@ -28,10 +28,10 @@ sigset_t block_signals_of_job(const inheritance& inherited) {
     ::sigemptyset(&taken);
     for (int signal = 1; signal <= SIGRTMAX; ++signal)
         if (can_be_taken(signal, inherited))
-            ::sigaddset(&taken, signal); // fails for signals that the C library uses itself
+            ::sigaddset(&taken, signal); // fails for signals that the C library itself uses
     ::pthread_sigmask(SIG_BLOCK, &taken, nullptr);
     if (!inherited.ignores(SIGPIPE))
-        ::signal(SIGPIPE, SIG_DFL); // an ignored signal is dropped and never read
+        ::signal(SIGPIPE, SIG_DFL); // an ignored signal would be dropped before it can be read
     return taken;
 }
 

@@ -20,8 +20,8 @@ std::string seconds(duration length) {
     return text;
 }
 
-/// Returns when only `reserve` of the lease remains, because the command must end before the lease
-/// does. A renewal that still succeeds makes the wait longer.
+/// Returns when the remaining lease is down to `reserve`. The command must end before the lease
+/// does. A renewal during this time lengthens the wait.
 asio::awaitable<void> reserve_is_reached(const holdfast::lease& held, duration reserve) {
     while (held.remaining() > reserve)
         co_await until_first(pause(held.remaining() - reserve), stop_requested(held.lost()));
@@ -65,7 +65,7 @@ asio::awaitable<void> guard(const holdfast::lease& held, running_job& job, const
     }
     job.stop(how.signal);
 
-    // If a renewal was refused, another client may hold the lock already. The command still gets a
+    // After a refused renewal, another client may hold the lock already. The command still gets a
     // short time to clean up.
     const std::optional<duration> wanted = grace_of(how);
     if (is_orphan)

@@ -13,24 +13,23 @@
 
 namespace cli {
 
-/// Why a command was stopped, for example `lock 'job' was lost`; empty if it was not stopped.
+/// Why the command was stopped, for example `lock 'job' was lost`. Empty if it was not stopped.
 using stop_reason = std::optional<std::string>;
 
-/// Stops the job when its lock is in danger or lost, or when `orphaned` says that the front process
-/// has been killed (the shell waits for that process). Prints the reason, and sets `stop_reason`
-/// when it begins to stop the job. Never returns.
+/// Stops the job when its lock is in danger or lost. Also stops it when `orphaned` fires because
+/// the front process, for which the shell waits, was killed. Prints the reason, and sets
+/// `stop_reason` when it begins to stop the job. Never returns.
 ///
 ///     danger, 10 s left ──TERM──▶ a third of that left ──KILL──▶ the lease ends
 ///     lost: refused     ──TERM──▶ a tenth of the lease later ──KILL
 ///     orphaned          ──TERM──▶ `usual_grace` later ──KILL
 ///
-/// `on_loss` can set another signal than TERM, and another time until KILL. In danger this time
-/// only shortens the wait. After a loss it may lengthen the wait to at most half a lease: a renewal
-/// is refused a third of a lease after the last granted renewal, so the command ends within that
-/// lease.
+/// `on_loss` can set another signal than TERM, and another time until KILL. In danger, that time
+/// can only shorten the wait. After a loss, it may lengthen the wait to at most half a lease. A
+/// renewal is refused a third of a lease after the last granted renewal, so the command still ends
+/// within that lease.
 ///
-/// If the danger passes while the command is ending, the command gets TERM, but no KILL unless
-/// `on_loss` sets a time.
+/// If the danger passes after TERM was sent, no KILL follows unless `on_loss` sets a time.
 asio::awaitable<void> guard(const holdfast::lease&, running_job&, const on_loss&, const last_words&,
                             std::stop_token orphaned, stop_reason&);
 

@@ -43,7 +43,8 @@ namespace {
 
 using holdfast::error_code;
 
-/// Returns the label for the server and for `holdfast ls`: the command without its folder.
+/// Returns the client's label for the server and for `holdfast ls`: the command without its
+/// directory.
 std::string label_of(const std::string& command) {
     return command.substr(command.rfind('/') + 1);
 }
@@ -76,7 +77,7 @@ public:
         return status;
     }
 
-    /// Returns the signal of the keyboard that ended the run, if one did.
+    /// Returns the keyboard signal that ended the run, or nothing.
     std::optional<int> interrupted_by() const noexcept {
         return interrupted_by_ ? interrupted_by_ : command_.interrupted_by();
     }
@@ -87,7 +88,7 @@ private:
         if (wanted_.lease && keeps_sessions(url))
             how.lease_time = length_of(*wanted_.lease);
         how.label = label_of(wanted_.command.front());
-        how.close_patience = std::chrono::seconds{1}; // the release has its own timeout
+        how.close_patience = std::chrono::seconds{1}; // the release has a timeout of its own
         how.observer = words_;
         return how;
     }
@@ -127,10 +128,10 @@ private:
         std::optional<int> signal;
         co_await until_first(acquire(held), ending_signal(signal));
         if (!signal)
-            signal = take_ending_signal(); // a signal that arrived together with the lock
+            signal = take_ending_signal(); // this signal arrived at the same time as the lock
         interrupted_by_ = signal;
         if (signal)
-            signals_.let_through(); // a second signal ends us at once
+            signals_.let_through(); // a second signal ends this process at once
         else if (held)
             co_return co_await run_and_release(std::move(*held));
         else
@@ -167,7 +168,7 @@ private:
             report.granted(held->fencing_token());
     }
 
-    /// Takes the lock, or a slot, or a start. A start of a rate is an empty lease, which is never
+    /// Takes the lock, a slot, or a start. For a start of a rate, the lease is empty and is never
     /// lost.
     asio::awaitable<void> take(std::optional<holdfast::lease>& held) {
         if (wanted_.rate) {
@@ -182,8 +183,8 @@ private:
         }
     }
 
-    /// Takes the next signal that ends the wait. Used while no command runs, so only this process
-    /// must stop.
+    /// Returns the next pending signal that ends the wait, if there is one. Used while no command
+    /// runs, so only this process must stop.
     std::optional<int> take_ending_signal() {
         while (const std::optional<int> next = signals_.take()) {
             if (*next == SIGTSTP)
@@ -211,14 +212,14 @@ private:
             say("cannot run '" + printable(wanted_.command.front()) +
                 "': " + std::strerror(failure.error));
             status = failure.error == ENOENT ? not_found : cannot_execute;
-            // no process or descriptor could be made: still release
+            // no process or descriptor could be created; release the lock anyway
         } catch (const std::system_error& failure) {
             say(failure.what());
             status = system_error;
         }
         if (wanted_.rate)
             co_return status;
-        // a loss during --hold-for has been printed already
+        // a loss during --hold-for was printed before
         const bool lost_later = hold_ended_ && held.lost().stop_requested();
         error_code outcome;
         co_await held.async_unlock(asio::redirect_error(asio::use_awaitable, outcome));
@@ -240,8 +241,8 @@ private:
         const holdfast::duration left = until - holdfast::boot_clock::now();
         if (left <= holdfast::duration::zero())
             co_return;
-        // A loss that is noticed later may have happened before the command ended. So check the
-        // lock now.
+        // Check the lock now. A loss that is noticed later may have happened before the command
+        // ended.
         error_code ignored;
         const holdfast::lease_time no_longer{std::chrono::milliseconds{1}};
         co_await held.async_extend(no_longer, asio::redirect_error(asio::use_awaitable, ignored));
@@ -260,11 +261,11 @@ private:
     signal_inbox signals_;
     const job* const behind_;
     command_run command_;
-    const std::string thing_; ///< description of the lock, for messages
+    const std::string thing_; ///< description of the lock in messages
     clients homes_;
     holdfast::time_point granted_at_{};
-    bool hold_ended_ = false; ///< the time of --hold-for has ended, or a signal or a loss has ended
-                              ///< it
+    /// Whether --hold-for is over: its time has passed, or a signal or a loss has ended it.
+    bool hold_ended_ = false;
     std::optional<int> interrupted_by_;
 };
 

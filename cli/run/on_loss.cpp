@@ -16,8 +16,8 @@ struct named_signal {
     int number;
 };
 
-/// Signals that ask or force a program to end. Others are refused: STOP, for example, would only
-/// hide the loss from the command.
+/// Signals that ask or force a program to end. Other signals are refused. For example, STOP would
+/// only hide the loss from the command.
 constexpr std::array<named_signal, 8> ending_signals{{
     {"TERM", SIGTERM},
     {"INT", SIGINT},

@@ -10,20 +10,21 @@
 
 namespace cli {
 
-/// Signal that the command gets when its lock is lost, and the time from then until KILL.
+/// Reaction to a lost lock: the signal for the command, and the time from the signal until KILL.
 struct on_loss {
     int signal = SIGTERM;
-    std::optional<std::chrono::duration<double>> grace{}; ///< if empty, as long as the lease allows
+    /// Time until KILL; if empty, as long as the lease allows.
+    std::optional<std::chrono::duration<double>> grace{};
 };
 
-/// Default grace of a job that is told to end while its lock is safe.
+/// Default time from TERM to KILL for a job that is told to end while its lock is safe.
 inline constexpr std::chrono::seconds usual_grace{10};
 
-/// Returns the grace that was asked for, at most a day.
+/// Returns the user's time until KILL, at most one day. Empty if the user gave none.
 std::optional<holdfast::duration> grace_of(const on_loss&);
 
-/// Parses `SIGNAL[:GRACE]`, for example `INT`, `SIGTERM:5s` or `15:0`. Throws `usage_error`, with
-/// the allowed values in the message.
+/// Parses `SIGNAL[:GRACE]`, for example `INT`, `SIGTERM:5s` or `15:0`. Throws `usage_error` with
+/// the allowed values in its message.
 on_loss parse_on_loss(std::string_view);
 
 } // namespace cli

@@ -8,8 +8,8 @@
 namespace cli {
 namespace {
 
-/// Maximum size of the list, which keeps the innermost locks. A string of an environment may have
-/// at most 128 KiB, and a lock name 64 KiB.
+/// Largest size of the list in bytes. If the list is too long, it keeps the innermost locks. An
+/// environment string may have at most 128 KiB, and a lock name 64 KiB.
 constexpr std::size_t list_bytes_max = 32'768;
 
 std::string variable(const char* name) {

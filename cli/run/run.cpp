@@ -171,7 +171,7 @@ struct given_options {
     bool shared = false;
     bool exclusive = false;
     std::optional<std::uint32_t> slots;
-    std::optional<std::string> rate; ///< as typed
+    std::optional<std::string> rate; ///< text that the user typed
     std::optional<length> wait;
     std::optional<length> lease;
     std::optional<length> longest_lease;
@@ -179,7 +179,7 @@ struct given_options {
     std::optional<length> hold_for;
     std::optional<unsigned> replicas;
     std::optional<std::string> loss;
-    std::optional<std::string> fenced; ///< how tokens grow; empty chooses by the server
+    std::optional<std::string> fenced; ///< how tokens grow; empty: depends on the server
     std::vector<std::string> urls;
     std::vector<std::string> with;
     int busy_status = busy;
@@ -254,7 +254,7 @@ holdfast::lock_kind kind_of(const given_options& given) {
     return kind;
 }
 
-/// Throws `usage_error` if a lock is named twice, because the run would wait for itself.
+/// Throws `usage_error` if the user names a lock twice, because the run would wait for itself.
 void check_with(const given_options& given) {
     constexpr std::size_t locks_max = 64;
     if (given.with.size() >= locks_max)
@@ -267,8 +267,7 @@ void check_with(const given_options& given) {
     }
 }
 
-/// Throws `usage_error` if an option of locks is given together with --slots or --rate and does not
-/// apply to it.
+/// Throws `usage_error` for an option of locks that does not apply to --slots or --rate.
 void check_counted(const given_options& given) {
     if (given.slots && !given.with.empty())
         throw usage_error{"--with is for locks, and not for --slots"};
@@ -284,7 +283,7 @@ void check_counted(const given_options& given) {
                           " is for what is held; with --rate nothing is held"};
 }
 
-/// Throws `usage_error` for options that a lock on several servers cannot have.
+/// Throws `usage_error` for options that do not apply to a lock on several servers.
 void check_quorum_has(const given_options& given, holdfast::lock_kind kind) {
     if (!given.with.empty())
         throw usage_error{"--with is for locks on one server, and not for a quorum: each of them "
@@ -308,8 +307,9 @@ void check_has_no_nodes(const given_options& given) {
         throw usage_error{std::string{option} + " is for a quorum: give --url 3 to 15 times"};
 }
 
-/// Throws `usage_error` if the lease is too short. A lease is renewed after a third of its time. A
-/// lease that is shorter than the pauses of a busy machine would be lost, and the command stopped.
+/// Throws `usage_error` if the lease is too short. A lease is renewed after a third of its time. On
+/// a busy machine, a process may pause for longer than a very short lease. Then the lock would be
+/// lost and the command stopped.
 void check_lease(const given_options& given) {
     constexpr std::chrono::milliseconds least{100};
     if (given.lease && *given.lease < least)
@@ -325,8 +325,8 @@ void check_memory_of_nodes(const given_options& given) {
                           "has the longest one"};
 }
 
-/// Returns how fencing tokens grow. The private server ends when it is not used, and forgets its
-/// counter. So its tokens are dated.
+/// Returns how fencing tokens grow. The private server ends when it is not used, and its counter is
+/// lost. So its tokens are based on the date.
 holdfast::fencing fencing_on(const std::string& url, const std::string& numbers) {
     const bool dated = numbers.empty() ? is_private_server(url) : numbers == "dated";
     return dated ? holdfast::fencing::dated : holdfast::fencing::counted;

@@ -12,10 +12,10 @@ namespace {
 using holdfast::boot_clock;
 using namespace std::chrono_literals;
 
-/// How long to wait for killed processes.
+/// Time to wait for the end of killed processes.
 constexpr std::chrono::seconds kill_patience{1};
 
-/// A SIGCHLD reports each change. This is how often to look at the processes if no SIGCHLD comes.
+/// Time between two checks of the job's processes. It matters only if no SIGCHLD reports a change.
 constexpr std::chrono::milliseconds look_at_others_every{500};
 constexpr std::chrono::milliseconds look_at_killed_every{5};
 
@@ -73,7 +73,7 @@ asio::awaitable<void> running_job::others_ended(std::optional<int> heard) {
         if (killed_at_ && boot_clock::now() - *killed_at_ > kill_patience)
             co_return;
         if (killed_at_)
-            others_.kill(); // the job may have started another process meanwhile
+            others_.kill(); // the job may have started another process since the last kill
         else if (heard)
             others_.tell_orphans(*heard, group_);
         co_await child_changes(killed_at_ ? look_at_killed_every : look_at_others_every);

@@ -12,50 +12,52 @@
 
 namespace cli {
 
-/// Command and the processes that it has started.
+/// The command and all processes that it has started.
 class running_job {
 public:
-    /// Starts the command. Throws as `child_process` does.
+    /// Starts the command. Throws the errors of `child_process`.
     running_job(asio::io_context&, const inheritance&, const std::vector<std::string>& command,
                 const surroundings&);
 
-    /// Returns the id of the command, which is also the id of its process group.
+    /// Returns the process id of the command. It is also the id of the command's process group.
     pid_t id() const noexcept { return group_; }
 
-    /// Passes a signal on: to the command's group, or after the command's end to all remaining
-    /// processes.
+    /// Passes a signal on. It goes to the command's group, or to all remaining processes after the
+    /// command has ended.
     void pass(int signal);
 
-    /// Sends the signal to the command and to all processes that come from it, also stopped ones.
+    /// Sends the signal to the command and all its descendants, even if they are stopped.
     void stop(int signal);
 
-    /// Sends SIGKILL to all processes of the job. `others_ended` sends it to those that remain.
+    /// Sends SIGKILL to all processes of the job. `others_ended` sends it again to remaining
+    /// processes.
     void kill();
 
-    /// Call after each SIGCHLD: reaps the adopted processes that have exited.
+    /// Reaps adopted processes that have exited. Call it after each SIGCHLD.
     void child_changed();
 
-    /// Returns the signal that has stopped the command since the last call, if it was stopped.
+    /// Returns the signal that has stopped the command since the last call, or nothing.
     std::optional<int> stopped_by() noexcept { return command_.stopped_by(); }
 
     /// Returns when the command has exited.
     asio::awaitable<void> command_ended() { return command_.ended(); }
 
-    /// Returns the command's exit status, as a shell gives it. Call once, after its end.
+    /// Returns the command's exit status as a shell does. Call it once, after the command has
+    /// ended.
     int take_status();
 
-    /// Returns when no process of the job is left, or one second after `kill`, because a process
-    /// that hangs inside the kernel does not die at once. `heard` is the signal because of which
-    /// the command has ended. Processes that did not get it get SIGTERM.
+    /// Returns when no process of the job is left. After `kill` it returns within one second,
+    /// because a process that hangs inside the kernel does not die at once. `heard` is the signal
+    /// that has ended the command. Processes that did not get `heard` get SIGTERM.
     asio::awaitable<void> others_ended(std::optional<int> heard);
 
-    /// Returns whether a process of the job still runs, apart from the command.
+    /// Returns whether any process of the job except the command still runs.
     bool others_left() const { return others_.any_left(group_); }
 
 private:
     asio::awaitable<void> child_changes(std::chrono::milliseconds at_most);
 
-    // constructed before the command, because earlier children do not belong to the job
+    // constructed before the command, because earlier children do not count as part of the job
     job_processes others_;
     child_process command_;
     const pid_t group_;

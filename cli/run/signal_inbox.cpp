@@ -43,7 +43,7 @@ std::optional<int> signal_inbox::take() {
 }
 
 void signal_inbox::let_through() {
-    ::signal(SIGPIPE, SIG_IGN); // our own writes must not end us
+    ::signal(SIGPIPE, SIG_IGN); // a write to a closed pipe must not end this process
     ::pthread_sigmask(SIG_SETMASK, &inherited_.mask(), nullptr);
 }
 

@@ -14,17 +14,17 @@ namespace cli {
 namespace asio = holdfast::asio;
 class inheritance;
 
-/// Reader of the signals that are sent to this process, and of SIGCHLD. The constructor blocks the
-/// signals, and they are read from a descriptor, so none is lost and none interrupts a call.
-/// Construct it before any thread is started, so that all threads have the signals blocked.
+/// Receives the signals that are sent to this process, including SIGCHLD. The constructor blocks
+/// the signals, and they are read from a descriptor. So no signal is lost, and no signal interrupts
+/// a call. Construct it before any thread starts, so that all threads have the signals blocked.
 class signal_inbox {
 public:
-    /// Signals that were ignored when the program started stay ignored, because nohup relies on
-    /// this.
+    /// Blocks the signals. Signals that were ignored at the start of the program stay ignored,
+    /// because nohup relies on it.
     signal_inbox(asio::io_context&, const inheritance&);
     signal_inbox(const signal_inbox&) = delete;
 
-    /// Returns when there is a signal to take. Takes none, so this call may be cancelled without
+    /// Returns when a signal can be read. Does not read the signal, so a cancelled call does no
     /// harm.
     asio::awaitable<void> arrival();
     [[nodiscard]] std::optional<int> take();

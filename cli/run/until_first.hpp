@@ -23,8 +23,9 @@ namespace cli {
 
 namespace asio = holdfast::asio;
 
-/// Runs all parts until the first of them ends, then cancels the others and waits for their end.
-/// Throws what the first part threw. (Asio's `||` would continue to wait after an exception.)
+/// Runs all parts until the first of them ends. Then cancels the other parts and waits for their
+/// end. Rethrows the exception of the first part. (Asio's `||` would continue to wait after an
+/// exception.)
 template <typename... Parts>
 asio::awaitable<void> until_first(Parts... parts) {
     const auto executor = co_await asio::this_coro::executor;
@@ -41,20 +42,20 @@ asio::awaitable<void> until_first(Parts... parts) {
         std::rethrow_exception(thrown);
 }
 
-/// Returns when stop is requested. The stop must be requested on the thread of this executor, as it
-/// is for the tokens of a lease.
+/// Returns when a stop is requested. The request must come from this executor's thread, which is
+/// the case for the tokens of a lease.
 inline asio::awaitable<void> stop_requested(std::stop_token token) {
     using timer = asio::steady_timer;
     timer bell{co_await asio::this_coro::executor, timer::time_point::max()};
-    // A change of the expiry, unlike cancel(), also ends a wait that begins later.
+    // An expiry in the past also ends a wait that begins later. cancel() would not do so.
     const std::stop_callback ring{token, [&bell] { bell.expires_at(timer::time_point::min()); }};
     holdfast::error_code rung;
     co_await bell.async_wait(asio::redirect_error(asio::use_awaitable, rung));
-    if (!token.stop_requested()) // this coroutine itself was cancelled
+    if (!token.stop_requested()) // this coroutine was cancelled
         throw boost::system::system_error{asio::error::operation_aborted};
 }
 
-/// Returns after this time.
+/// Returns after the duration `length`.
 inline asio::awaitable<void> pause(asio::steady_timer::duration length) {
     asio::steady_timer timer{co_await asio::this_coro::executor, length};
     co_await timer.async_wait(asio::use_awaitable);

@@ -36,7 +36,7 @@ bool wait_report::may_draw() const {
 }
 
 asio::awaitable<void> wait_report::tell() {
-    // Most waits are shorter, and need no message.
+    // Most waits end earlier, and need no message.
     co_await pause(wanted_.verbose ? 100ms : 700ms);
     co_await refuse_if_any_is_another(homes_, wanted_);
     if (held_around_)
@@ -46,7 +46,7 @@ asio::awaitable<void> wait_report::tell() {
         co_await stop_requested({});
     for (;;) {
         while (!wanted_.verbose && !may_draw())
-            co_await pause(1s); // until the shell brings us to the foreground
+            co_await pause(1s); // until the shell brings this job to the foreground
         std::string holder;
         try {
             const wording form = may_draw() ? wording::brief : wording::full;
@@ -71,7 +71,7 @@ void wait_report::show(const std::string& holder) {
         const std::string line = "holdfast: waiting for " + thing_ + ", " +
                                  in_words(boot_clock::now() - since_) +
                                  (holder.empty() ? "" : "; " + holder);
-        // A wrapped line could not be overwritten.
+        // Cut the line, because a wrapped line could not be overwritten.
         write_raw("\r" + cut(line, form_of(STDERR_FILENO).columns - 1) + "\x1b[K");
         drawn_ = true;
     }

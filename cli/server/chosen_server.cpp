@@ -12,9 +12,9 @@
 namespace cli {
 namespace {
 
-/// Returns whether HOLDFAST_REQUIRE_SERVER forbids the private server. A job for the whole cluster
-/// must not run once on each machine because a variable was forgotten. This is an environment
-/// variable because a deployment can set it once for all jobs.
+/// Returns whether HOLDFAST_REQUIRE_SERVER forbids the private server. If HOLDFAST_URL is
+/// forgotten, a job for the whole cluster would otherwise run once on each machine. It is an
+/// environment variable, so that a deployment can set it once for all jobs.
 bool shared_server_is_required() {
     const char* const told = std::getenv("HOLDFAST_REQUIRE_SERVER");
     if (told == nullptr)
@@ -26,7 +26,7 @@ bool shared_server_is_required() {
     return value == "1";
 }
 
-/// Returns the URL of --url or HOLDFAST_URL; nothing if neither is given.
+/// Returns the URL from --url or HOLDFAST_URL. Returns nothing if neither is given.
 std::optional<std::string> given_url(const std::optional<std::string>& option) {
     if (option && option->empty())
         throw usage_error{"--url is empty; give redis://HOST:PORT or unix:///PATH"};
@@ -41,8 +41,8 @@ std::optional<std::string> given_url(const std::optional<std::string>& option) {
     return environment;
 }
 
-/// Returns whether the text begins a new URL. A space alone does not, because a path may contain a
-/// space.
+/// Returns whether the text begins a new URL. A space is no separator by itself, because a path may
+/// contain a space.
 bool begins_url(std::string_view text) {
     constexpr std::array<std::string_view, 12> schemes{
         "redis:", "rediss:", "redis+",   "rediss+",  "unix:", "memory:",
@@ -96,7 +96,7 @@ std::string server_url(const std::optional<std::string>& option) {
         throw usage_error{"no server is given, and HOLDFAST_REQUIRE_SERVER=1 forbids this "
                           "machine's private server; give redis://HOST:PORT or unix:///PATH as "
                           "--url or HOLDFAST_URL"};
-    // A 'holdfast run' around this process has set the variable, and its server may have ended.
+    // An outer 'holdfast run' has set the variable, and its server may have ended.
     const bool is_private = given && is_private_server(*given);
     if (is_private && required)
         throw usage_error{"the server that is given is this machine's private server, as for a "
@@ -125,7 +125,7 @@ std::vector<std::string> each_url(const std::string& urls) {
 
 std::string server_urls(const std::vector<std::string>& options) {
     if (options.size() == 1 && options.front().empty())
-        return server_url(options.front()); // it throws with the right message
+        return server_url(options.front()); // throws an error with the right message
     std::vector<std::string> all;
     for (const std::string& option : options)
         for (std::string& each : each_url(option))
@@ -151,8 +151,8 @@ bool is_private_server(const std::string& url) {
 
 namespace {
 
-/// Replaces the value of each query parameter that may be a password. A parameter whose name has an
-/// escape (`%`) counts as one.
+/// Replaces the value of each query parameter that may be a password. A parameter with an escape
+/// (`%`) in its name is treated as a password.
 std::string without_passwords_in_query(std::string url) {
     for (std::size_t start = url.find('?'); start != url.npos; start = url.find('&', start + 1)) {
         const std::size_t end = std::min(url.find('&', start + 1), url.size());
@@ -176,7 +176,7 @@ std::string one_without_password(std::string url) {
         url.replace(colon + 1, at - colon - 1, "***");
     else if (at != std::string::npos && at > start &&
              (url.starts_with("redis") || url.starts_with("valkey")))
-        // clients for Redis write a password without a user in this form
+        // Redis clients write a password without a user in this form
         url.replace(start, at - start, "***");
     return without_passwords_in_query(std::move(url));
 }

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t path_bytes_max = sizeof(sockaddr_un::sun_path) - 1 - sizeof "/socket" + 1;
 
-/// Returns whether only this user and root can replace a folder of ours inside this one.
+/// Returns whether only this user and root can replace a folder inside `path`.
 bool is_safe_to_be_in(const std::string& path) {
     struct stat found {};
     if (::stat(path.c_str(), &found) != 0 || !S_ISDIR(found.st_mode))
@@ -36,7 +36,7 @@ bool is_writable_and_ours(const std::string& path) {
            ::access(path.c_str(), W_OK | X_OK) == 0;
 }
 
-/// Returns why the private server cannot be in that XDG_RUNTIME_DIR; empty if it can.
+/// Returns why the private server cannot use that XDG_RUNTIME_DIR. Empty if it can.
 std::string trouble_with(const std::string& chosen) {
     if (!chosen.starts_with('/'))
         return "it is no absolute path";
@@ -49,8 +49,8 @@ std::string trouble_with(const std::string& chosen) {
     return {};
 }
 
-/// Returns whether the path is the folder of a login, such as `/run/user/1000`. It may belong to
-/// this user, or to the user who called su or sudo.
+/// Returns whether the path is the runtime folder of a login session, such as `/run/user/1000`. The
+/// session may belong to this user, or to the user who called su or sudo.
 bool is_of_a_login(const std::string& path) {
     constexpr std::string_view logins = "/run/user/";
     return path.starts_with(logins) &&
@@ -59,11 +59,12 @@ bool is_of_a_login(const std::string& path) {
 
 struct folder_choice {
     std::string path;
-    std::string trouble; ///< why the folder is not where the user wanted it; empty if it is
+    /// Why the folder is not where the user wanted it; empty if there is no problem.
+    std::string trouble;
 };
 
-/// Returns the folder of the private server that a `holdfast run` around this process uses.
-/// HOLDFAST_URL names this folder even if this process has another XDG_RUNTIME_DIR.
+/// Returns the private server's folder that an outer `holdfast run` uses. HOLDFAST_URL names this
+/// folder, even if this process has another XDG_RUNTIME_DIR.
 std::optional<std::string> folder_of_run_around() {
     const char* const folder = std::getenv("HOLDFAST_PRIVATE_SERVER");
     const char* const url = std::getenv("HOLDFAST_URL");
@@ -72,9 +73,9 @@ std::optional<std::string> folder_of_run_around() {
     return is_its_url ? std::optional<std::string>{folder} : std::nullopt;
 }
 
-/// Chooses the folder. A terminal, a cron job and a user who has logged out must all find the same
-/// server. So XDG_RUNTIME_DIR counts only if the user has chosen it. It does not count if it is the
-/// folder of a login, because cron does not have it and the last logout removes it (docs/adr/0007).
+/// Chooses the folder. A terminal, a cron job and a user who has logged out must find the same
+/// server. So XDG_RUNTIME_DIR is used only if the user has chosen it. The folder of a login session
+/// is not used, because cron does not have it and the last logout removes it (docs/adr/0007).
 folder_choice choose_folder() {
     if (const std::optional<std::string> around = folder_of_run_around())
         return {*around, {}};
@@ -89,8 +90,8 @@ folder_choice choose_folder() {
     return {chosen + "/holdfast", {}};
 }
 
-/// Returns the chosen folder, and prints a message if XDG_RUNTIME_DIR is not used. Two commands
-/// with different folders do not exclude each other, so the user must know which folder counts.
+/// Returns the chosen folder. Prints a message if XDG_RUNTIME_DIR is not used. Commands with
+/// different folders do not exclude each other, so the user must know the folder in use.
 std::string path_of_folder() {
     const folder_choice choice = choose_folder();
     if (!choice.trouble.empty())
@@ -179,8 +180,8 @@ void private_folder::stop_ending() const noexcept {
 std::optional<descriptor> private_folder::try_to_serve() const {
     descriptor file{::openat(folder_.get(), "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
                              S_IRUSR | S_IWUSR)};
-    // A cleaner of /tmp may have removed the file. Then this is a new file, and its flock says
-    // nothing about the server.
+    // A cleaner of /tmp may have removed the file. Then this is a new file, and its flock does not
+    // show whether a server runs.
     if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0 || server_guard::holder(path_) != 0)
         return std::nullopt;
     return file;

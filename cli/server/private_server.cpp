@@ -14,18 +14,17 @@
 namespace cli {
 namespace {
 
-/// Number of timeouts after which a server that accepts connections but does not answer is given up
-/// (it is stopped or stuck). A server that is starting or ending does not behave like this.
+/// Number of timeouts before a server is given up that accepts connections but does not reply. Such
+/// a server is stopped or stuck. A server that is starting or ending does not behave in this way.
 constexpr int silences_max = 2;
 
-/// Returns the number of keys that do not need the server to live. There are three kinds:
-///  - Information about clients (docs/protocol/client.md). That of a killed client stays for a
-///  minute.
+/// Returns the number of keys that do not require the server to stay. There are three kinds:
+///  - Client information (docs/protocol/client.md). It stays for a minute after a client was
+///  killed.
 ///  - Counters of fencing tokens, which stay for ever. Tokens grow even if the counters are lost
 ///    (docs/protocol/fenced.md, dated tokens).
-///  - Queues of fair locks. A waiter is connected anyway, and the place of a killed waiter stays
-///  until
-///    another client asks for the lock.
+///  - Queues of fair locks. A waiter is connected anyway. The queue entry of a killed waiter stays
+///    until another client asks for the lock.
 long keys_without_use(server_link& link) {
     const std::string number = link.ask(
         "EVAL \"local count = 0 for _, kind in ipairs({'holdfast_client', 'redisson_lock_token', "
@@ -41,7 +40,7 @@ void find_or_start(const private_folder& home) {
         if (link && link->answers())
             return;
         silences += link && link->was_silent() ? 1 : 0;
-        // A server that accepts connections lives, even if its other files are missing.
+        // A server that accepts connections is running, even if its other files are missing.
         const auto lock = link ? std::nullopt : home.try_to_serve();
         if (lock)
             start_supervisor(home, *lock);
@@ -49,7 +48,7 @@ void find_or_start(const private_folder& home) {
             throw no_server{"the private server in " + printable(home.path()) +
                             " does not answer; 'holdfast server stop --force' ends it"};
         else
-            std::this_thread::sleep_for(look_again); // another program is starting it
+            std::this_thread::sleep_for(look_again); // another program is starting the server
     }
 }
 
@@ -65,8 +64,8 @@ holdfast::duration server_linger() {
 }
 
 std::string use_private_server() {
-    (void)server_linger(); // checks the variable here, where a mistake can be reported to the user
-    // Static, because the server is in use until this process ends.
+    (void)server_linger(); // read the variable here, where a mistake can be reported to the user
+    // Static, because the server counts as used until this process ends.
     static const private_folder home = private_folder::make();
     if (!home.use(2 * server_start_patience))
         throw no_server{"the private server in " + printable(home.path()) + " does not end"};
@@ -93,7 +92,7 @@ std::vector<std::string> variables_of_private_server(const std::string& url) {
 
 server_use use_of(server_link& link) {
     server_use found;
-    // Read before the other numbers: keys that are added meanwhile can only raise the result.
+    // Read this number first. Keys that are added meanwhile can only raise the result.
     const long without_use = keys_without_use(link);
     const std::string databases = link.ask("INFO keyspace"); // db0:keys=1,expires=1,...
     for (std::size_t at = 0; (at = databases.find(":keys=", at)) != std::string::npos; ++at)

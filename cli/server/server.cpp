@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `holdfast server`: shows the private server, and stops it.
+// `holdfast server`: shows or stops the private server.
 #include "cli/exit_status.hpp"
 #include "cli/look/lock_json.hpp"
 #include "cli/server/private_server.hpp"
@@ -102,8 +102,8 @@ boost::json::object in_json(const std::optional<server_state>& now, const std::s
             {"keys", now->use.keys}};
 }
 
-/// Connects to the server. Returns nothing if there is none. Throws `no_answer` if the server does
-/// not answer.
+/// Connects to the server. Returns nothing if there is no server. Throws `no_answer` if the server
+/// does not reply.
 std::optional<server_link> find(const std::optional<private_folder>& home) {
     return home ? server_link::open(home->socket()) : std::nullopt;
 }
@@ -126,8 +126,8 @@ int status(const std::optional<private_folder>& home, bool json) {
     return link ? success : not_running;
 }
 
-/// Waits for the end of a server that was told to end, and of its supervisor. Returns false if they
-/// still live after the timeout.
+/// Waits for the end of a server that is stopping, and of its supervisor. Returns false if they
+/// still run after the timeout.
 bool wait_for_end(const private_folder& home) {
     const auto give_up_at = holdfast::boot_clock::now() + server_start_patience;
     while (home.is_served()) {
@@ -144,13 +144,13 @@ int refuse_to_stop(const std::string& by) {
     return in_use;
 }
 
-/// Handles the case that there is no server, or that its socket was removed.
+/// Handles a stop command if there is no server, or if the server's socket was removed.
 int stop_without_socket(const std::optional<private_folder>& home, bool force) {
     const pid_t supervisor = home ? server_guard::holder(home->path()) : 0;
     if (supervisor == 0)
         return success;
     if (force && supervisor > 0)
-        ::kill(supervisor, SIGKILL); // its server ends with it
+        ::kill(supervisor, SIGKILL); // the supervisor's server ends with it
     if (wait_for_end(*home))
         return success;
     throw no_answer{"it runs, but its socket was removed"};
@@ -161,16 +161,16 @@ int stop(const std::optional<private_folder>& home, bool force) {
     if (!link)
         return stop_without_socket(home, force);
     if (!force) {
-        if (!home->try_to_end()) // if this succeeds, no program of ours can begin to use the server
+        if (!home->try_to_end()) // after success, no `holdfast` program can begin to use the server
             return refuse_to_stop("by a holdfast program that runs");
         if (const server_use use = use_of(*link); !use.nobody())
             return refuse_to_stop(use_in_words(use));
     }
-    // The supervisor notices the end of the server and cleans up.
+    // The supervisor notices that the server has ended, and cleans up.
     if (link->answers())
         link->shut_down();
     else if (force)
-        ::kill(link->server(), SIGKILL); // it is stuck, so its process still exists
+        ::kill(link->server(), SIGKILL); // the server is stuck, so its process still exists
     else
         throw no_answer{"it does not answer"};
     if (wait_for_end(*home))

@@ -13,7 +13,7 @@
 namespace cli {
 namespace {
 
-/// FNV-1a hash. The path itself may be too long for the socket's name.
+/// Returns the FNV-1a hash of the text. The path itself may be too long for the socket's name.
 std::uint64_t digest_of(const std::string& text) {
     std::uint64_t digest = 14'695'981'039'346'656'037U;
     for (const char each : text)
@@ -32,7 +32,7 @@ struct address {
                                  std::to_string(mounts.st_ino) + "-" +
                                  std::to_string(digest_of(folder));
         name.sun_family = AF_UNIX;
-        // begins with a zero byte, so it is no file
+        // begins with a zero byte, so the name is not a file
         std::memcpy(name.sun_path + 1, text.data(), text.size());
         size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
     }
@@ -46,7 +46,8 @@ pid_t server_guard::holder(const std::string& folder) {
     const address at{folder};
     const cli::descriptor socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
     if (::connect(socket.get(), at.get(), at.size) != 0)
-        return errno == EAGAIN ? -1 : 0; // its queue of connections is full: the process is stopped
+        // The queue of connections is full, so the process is stopped.
+        return errno == EAGAIN ? -1 : 0;
     ucred peer{};
     socklen_t size = sizeof peer;
     ::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size);

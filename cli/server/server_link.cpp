@@ -91,7 +91,7 @@ void server_link::shut_down() {
     try {
         ask("SHUTDOWN NOSAVE");
     } catch (const no_answer&) {
-        // expected: the server ends without an answer
+        // expected: the server ends without a reply
     }
 }
 

@@ -12,29 +12,30 @@
 
 namespace cli {
 
-/// Exception: the server did not answer in time, or closed the connection.
+/// Exception: the server did not reply in time, or closed the connection.
 struct no_answer : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// Blocking connection to a server on a unix socket, for a few simple commands that the library
-/// does not need for locks. Each command waits a few seconds at most.
+/// Blocking connection to a server on a unix socket. It is for a few simple commands that the
+/// library itself does not need. Each command waits at most a few seconds.
 class server_link {
 public:
-    /// Connects. Returns nothing if no server listens there.
+    /// Connects to the server. Returns nothing if no server listens on that socket.
     static std::optional<server_link> open(const std::string& socket);
 
     /// Sends a command and returns the reply. The arguments must not need quoting. An error reply
-    /// of the server is returned too.
+    /// of the server is returned like any other reply.
     std::string ask(std::string_view command);
 
-    pid_t server() const; ///< Returns the process id of the server.
+    pid_t server() const; ///< returns the process id of the server
     bool answers() noexcept;
 
-    /// Returns whether the last command had no reply in time, as opposed to a closed connection.
+    /// Returns true if the last command timed out. Returns false if the connection was closed
+    /// instead.
     bool was_silent() const noexcept { return silent_; }
 
-    void shut_down(); ///< ends the server without saving; the server closes the connection
+    void shut_down(); ///< stops the server without saving; the server closes the connection
 
 private:
     explicit server_link(descriptor connected)
@@ -49,7 +50,8 @@ private:
     bool silent_ = false;
 };
 
-/// Returns the value after `NAME:` in an INFO reply; empty or 0 if the name is missing.
+/// Returns the value after `NAME:` in an INFO reply. Returns an empty text or 0 if the name is
+/// missing.
 std::string text_in(std::string_view info, std::string_view name);
 long number_in(std::string_view info, std::string_view name);
 

@@ -51,7 +51,7 @@ struct server_plan {
 [[noreturn]] void become_server(const server_plan& how) noexcept {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != how.parent)
-        ::_exit(1); // the parent ended before the call of prctl()
+        ::_exit(1); // the parent has ended before the call of prctl()
     ::dup2(how.log, STDOUT_FILENO);
     ::dup2(how.log, STDERR_FILENO);
     ::fcntl(how.lock, F_SETFD, 0);
@@ -111,7 +111,7 @@ server_process::server_process(const private_folder& home, const descriptor& loc
         how.command.push_back(word.data());
     how.command.push_back(nullptr);
 
-    ::unlink(home.socket().c_str()); // a killed server leaves its socket
+    ::unlink(home.socket().c_str()); // a killed server leaves its socket behind
     id_ = ::fork();
     if (id_ == 0)
         become_server(how);

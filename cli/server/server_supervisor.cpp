@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Supervisor process of the private server. It starts the server, ends it when it has not been used
-// for a while, and cleans up. Its stdin is the folder's lock. Its stdout is the pipe on which the
-// process that started it waits for the result.
+// Supervisor process of the private server. It starts the server, stops it after it was unused for
+// a while, and cleans up. Its stdin is the folder's lock. Its stdout is a pipe. The process that
+// started it reads the result from this pipe.
 #include "cli/exit_status.hpp"
 #include "cli/server/private_server.hpp"
 #include "cli/server/server_process.hpp"
@@ -45,7 +45,7 @@ public:
         , linger_{linger}
         , look_after_{std::clamp<holdfast::duration>(linger / 4, 10ms, 5s)} {}
 
-    /// Returns when the server has ended or should end.
+    /// Returns when the server has ended or must be stopped.
     void run(const descriptor& signals) {
         for (;;) {
             std::array<pollfd, 3> any{{{server_.end(), POLLIN, 0},
@@ -56,8 +56,8 @@ public:
                 guard_.let_go();
             const bool told_to_end = any[1].revents != 0 || !server_.lives();
             // If new programs cannot find this server, the next program starts another server,
-            // which does not know the locks of this one. The holders notice the loss when this
-            // server ends, so it ends at once.
+            // which does not know the locks of this server. So stop this server at once. Then the
+            // holders notice the loss.
             if (told_to_end || !home_.is_found() || end_if_idle())
                 return;
         }
@@ -69,8 +69,8 @@ private:
             last_use_ = boot_clock::now();
             return false;
         }
-        // Programs of ours cannot begin to use the server here. Other programs, which only know the
-        // socket, can.
+        // `holdfast` programs cannot begin to use the server now. Other programs can, because they
+        // only know the socket.
         const bool idle = is_idle();
         if (!idle)
             last_use_ = boot_clock::now();
@@ -85,7 +85,7 @@ private:
             auto link = server_link::open(home_.socket());
             return link && use_of(*link).nobody();
         } catch (const no_answer&) {
-            return false; // it is busy
+            return false; // the server is in use
         }
     }
 
@@ -101,8 +101,8 @@ void report(const descriptor& to, std::string_view text) {
     [[maybe_unused]] const auto told = ::write(to.get(), text.data(), text.size());
 }
 
-/// Descriptors with which this process was started. They are moved, and stdin and stdout become
-/// /dev/null.
+/// Descriptors that this process got at its start. They are moved to other numbers, and stdin and
+/// stdout become /dev/null.
 struct handed_over {
     descriptor lock{::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)};
     descriptor report{::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)};

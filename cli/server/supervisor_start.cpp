@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts a process that outlives this one. It has no parent of ours and its own session. It
-// inherits only the lock and a pipe on which it reports the result.
+// Starts the supervisor, a process that outlives this process. It has its own session, and no
+// `holdfast` process is its parent. It inherits only the lock, and a pipe on which it reports the
+// result.
 #include "cli/server/private_server.hpp"
 #include "cli/terminal/say.hpp"
 
@@ -20,11 +21,11 @@
 namespace cli {
 namespace {
 
-/// Limit of open files, if the limit can be raised: a few connections for each program.
+/// Limit of open files, if the system allows it: a few connections for each program.
 constexpr rlim_t server_files_max = 4096;
 
 /// Raises the limits as far as the system allows. The server is for all programs of this user. So
-/// it must not inherit the limits of the process that starts it, such as a shell's `ulimit -t`.
+/// it must not inherit the limits of the process that starts it, for example `ulimit -t`.
 void raise_limits() noexcept {
     for (const auto resource : {RLIMIT_CPU, RLIMIT_FSIZE, RLIMIT_DATA, RLIMIT_RSS, RLIMIT_AS,
                                 RLIMIT_NPROC, RLIMIT_LOCKS, RLIMIT_NOFILE}) {
@@ -41,10 +42,10 @@ void raise_limits() noexcept {
     }
 }
 
-/// Runs between fork and exec, so it makes only async-signal-safe calls.
+/// Becomes the supervisor. It runs between fork and exec, so it makes only async-signal-safe calls.
 [[noreturn]] void become_supervisor(int lock, int report, int nothing) noexcept {
-    // The supervisor must not get signals of a terminal. It must not hold an inherited pipe open
-    // either, because a program that reads our output would wait for its end.
+    // The supervisor must not get signals from a terminal. It must also close inherited pipes,
+    // because a program that reads the output of this process would otherwise wait for their end.
     ::dup2(lock, STDIN_FILENO);
     ::dup2(report, STDOUT_FILENO);
     ::dup2(nothing, STDERR_FILENO);

@@ -9,7 +9,7 @@ namespace cli {
 
 namespace {
 
-/// Blocks SIGTTOU. Otherwise a background process that changes the terminal is stopped.
+/// Guard that blocks SIGTTOU. Otherwise a background process that changes the terminal is stopped.
 class without_sigttou {
 public:
     without_sigttou() noexcept {
@@ -52,11 +52,12 @@ std::optional<termios> controlling_terminal::settings() const noexcept {
 
 void controlling_terminal::restore(const termios& before) const noexcept {
     const without_sigttou asking;
-    ::tcsetattr(device_.get(), TCSANOW, &before); // at once, because Ctrl-S may hold up the output
+    // TCSANOW does not wait for output, which Ctrl-S may hold up.
+    ::tcsetattr(device_.get(), TCSANOW, &before);
 }
 
 bool controlling_terminal::is_stdin() noexcept {
-    return ::tcgetpgrp(STDIN_FILENO) >= 0; // succeeds only for the session's own terminal
+    return ::tcgetpgrp(STDIN_FILENO) >= 0; // succeeds only for the terminal of this session
 }
 
 } // namespace cli

@@ -10,9 +10,9 @@
 namespace cli {
 namespace {
 
-/// Shortens a message: removes `[category:number]`, and the code's general sentence after a more
-/// precise text. The general sentence stays after an error of the server, because the server's text
-/// does not say what to do.
+/// Shortens a message. Removes `[category:number]`, and the error code's general sentence if a more
+/// precise text precedes it. After an error of the server, the general sentence stays, because only
+/// it says what the user can do.
 std::string for_people(std::string text, const holdfast::error_code& code) {
     if (const std::size_t bracket = text.rfind(" ["); text.ends_with(']') && bracket != text.npos)
         text.erase(bracket);
@@ -20,18 +20,18 @@ std::string for_people(std::string text, const holdfast::error_code& code) {
     const bool of_server = code.category() == make_error_code(store_errc::other).category();
     if (const std::string general = ": " + code.message(); !of_server && text.ends_with(general))
         text.erase(text.size() - general.size());
-    // The SQL statements that create the tables are too long for a line; the doctor prints them.
+    // The SQL statements that create the tables are too long here. `holdfast doctor` prints them.
     if (const std::size_t statements = text.find(", and so do these statements");
         code == store_errc::not_set_up && statements != text.npos)
         text.erase(statements);
-    // The server's sentence may end with a full stop before our text.
+    // The server's sentence may end with a full stop before the text of this library.
     if (const std::size_t joint = text.find(".: "); joint != text.npos)
         text.erase(joint + 1, 1);
     return printable(on_one_line(text), 1000);
 }
 
-/// Names the source of a wrong URL: --url or HOLDFAST_URL. The user must know what to correct, and
-/// a variable is easily forgotten. An error about a URL begins with `url`.
+/// Adds the source of a wrong URL to the message: --url or HOLDFAST_URL. The user must know what to
+/// correct, and may have forgotten the variable. An error about a URL begins with `url`.
 std::string with_source(const std::string& why, const std::string& url) {
     constexpr std::string_view subject = "url: ";
     if (!why.starts_with(subject))
@@ -45,15 +45,15 @@ std::string with_source(const std::string& why, const std::string& url) {
 
 namespace {
 
-/// Removes all copies of the code's general sentence. Each node of a quorum has its own reason,
-/// followed by that sentence.
+/// Removes all copies of the error code's general sentence. In an error of a quorum, this sentence
+/// follows the reason of each node.
 std::string without(const std::string& general, std::string text) {
     for (std::size_t at = text.find(general); at != text.npos; at = text.find(general))
         text.erase(at, general.size());
     return printable(on_one_line(text), 1000);
 }
 
-/// Returns whether the event describes the quorum as a whole. Events of single nodes come before
+/// Returns whether the event describes the whole quorum. Events of single nodes are reported before
 /// and after it.
 bool is_of_quorum(const holdfast::event& event) {
     return std::string_view{event.text, event.text_size}.starts_with("no majority of ");
@@ -73,7 +73,7 @@ void last_words::notify(const holdfast::event& event) noexcept {
 
 int last_words::report(const boost::system::system_error& failure, const std::string& url,
                        std::string_view refusal) const {
-    // The last event may be about only one node of a quorum, or about a cancelled request.
+    // The last event may describe only one node of a quorum, or a cancelled request.
     const bool of_many = each_url(url).size() > 1 && failure.code() == holdfast::errc::unreachable;
     const std::string why =
         of_many ? (quorums_.empty()

@@ -18,21 +18,21 @@
 namespace cli {
 namespace {
 
-/// Returns whether the terminal can move its cursor. A `dumb` terminal works like a printer.
+/// Returns whether the terminal can move its cursor. A `dumb` terminal cannot.
 bool can_move_its_cursor() {
     const char* const kind = std::getenv("TERM");
     return kind != nullptr && std::string_view{kind} != "dumb";
 }
 
-/// Returns whether colours are allowed, by https://no-color.org: any value of NO_COLOR except the
-/// empty one forbids them.
+/// Returns whether colours are allowed (https://no-color.org). A NO_COLOR that is set and not empty
+/// forbids them.
 bool colours_are_welcome() {
     const char* const forbidden = std::getenv("NO_COLOR");
     return forbidden == nullptr || *forbidden == '\0';
 }
 
-/// Returns whether stdout is a pipe that its reader has closed. A message about it would be useless
-/// then.
+/// Returns whether stdout is a pipe without a reader. Then a message about the failed output is
+/// useless.
 bool reader_is_gone() {
     pollfd out{STDOUT_FILENO, 0, 0};
     return ::poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;

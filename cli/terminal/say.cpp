@@ -13,7 +13,7 @@ namespace cli {
 void say(std::string_view text) {
     std::string line = "holdfast: ";
     line.append(text).append("\n");
-    // If stderr cannot be written, the error cannot be reported.
+    // If the write to stderr fails, there is no way to report it.
     [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 

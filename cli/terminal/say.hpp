@@ -7,25 +7,25 @@
 
 namespace cli {
 
-/// Prints `holdfast: <text>` on stderr, in one write so that the lines of several processes do not
-/// mix.
+/// Prints `holdfast: <text>` on stderr. It uses one write, so that the lines of several processes
+/// do not mix.
 void say(std::string_view text);
 
-/// Makes a text safe to print: replaces control characters, which must not reach a terminal, and
-/// shortens it, because a name may have megabytes.
+/// Makes a text safe to print. Replaces control characters, which must not reach a terminal.
+/// Shortens the text, because a name may have megabytes.
 std::string printable(std::string_view, std::size_t longest = 120);
 
-/// Joins the lines of a text. A text from a server or a log may have several lines, and `printable`
-/// would show the line ends as `?`.
+/// Joins the lines of a text. `printable` would show line ends as `?`, and a text from a server or
+/// a log may have several lines.
 std::string on_one_line(std::string_view);
 
-/// Exception: the command line is wrong. `main` prints the message and ends with 64.
+/// Exception: the command line is wrong. `main` prints the message and exits with 64.
 class usage_error : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-/// Exception: there is no server to ask; the text says why. `main` prints it and ends with 69.
+/// Exception: no server can be asked. The message says why. `main` prints it and exits with 69.
 class no_server : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;

@@ -5,7 +5,7 @@
 
 namespace cli {
 
-/// Returns `1 lock`, `2 locks`. The plural of the noun must end with s.
+/// Returns `1 lock` or `2 locks`. The plural of the noun must end with s.
 template <typename Number>
 std::string how_many(Number number, const std::string& noun) {
     return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");

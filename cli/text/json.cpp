@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiles Boost.JSON from its headers, once, so that its library is not needed.
+// Compiles Boost.JSON from its headers. So the program need not link the Boost.JSON library.
 #include <boost/json/src.hpp>

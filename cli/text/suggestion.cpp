@@ -8,8 +8,8 @@
 namespace cli {
 namespace {
 
-/// Returns the number of typing errors between two words: a letter missing, added or wrong, or two
-/// letters swapped.
+/// Returns the number of typing errors between two words. An error is a letter that is missing,
+/// added or wrong, or two swapped letters.
 std::size_t slips_between(std::string_view a, std::string_view b) {
     std::vector<std::size_t> before_last(b.size() + 1);
     std::vector<std::size_t> last(b.size() + 1);
@@ -26,14 +26,14 @@ std::size_t slips_between(std::string_view a, std::string_view b) {
     return last.back();
 }
 
-/// Returns the known word that was probably meant, or null.
+/// Returns the known word that the user probably meant, or null.
 const std::string* nearest(std::string_view word, const std::vector<std::string>& known) {
     constexpr std::size_t slips_max = 2, longest_word = 40;
     if (word.size() > longest_word || known.empty())
         return nullptr;
     const auto slips = [word](const std::string& each) { return slips_between(word, each); };
     const auto found = std::ranges::min_element(known, {}, slips);
-    // Two wrong letters in a short word would allow any other word.
+    // Allow few errors in a short word. With two wrong letters it could be any other word.
     const std::size_t most = std::min(slips_max, (found->size() + 1) / 3);
     return slips(*found) <= most ? &*found : nullptr;
 }

@@ -7,8 +7,9 @@
 
 namespace cli {
 
-/// Returns advice to print after an unknown word. If a known word was probably meant, returns `:
-/// did you mean …? See …`, else `; see …`. `verb` names the help text and may be empty.
+/// Returns advice to print after an unknown word. If the user probably meant a known word, returns
+/// `: did you mean …? See …`, else `; see …`. `verb` is the verb of the help text, and may be
+/// empty.
 std::string advice_on(std::string_view word, const std::vector<std::string>& known,
                       std::string_view verb);
 

@@ -9,20 +9,20 @@
 
 namespace cli {
 
-/// Table with titles, whose columns are as wide as their contents. If the table is too wide,
-/// columns are cut, beginning with the first, because the later columns are more important.
-/// Characters that cannot be shown are replaced by `?`.
+/// Table with column titles. Each column is as wide as its contents. If the table is too wide,
+/// columns are cut from the left, because the right columns are more important. Characters that
+/// cannot be shown are replaced by `?`.
 class table {
 public:
     struct column {
         std::string title;
-        std::size_t least = 0; ///< smallest width after a cut; 0 if it is never cut
+        std::size_t least = 0; ///< smallest width after a cut; 0: never cut
     };
 
     explicit table(std::vector<column> columns)
         : columns_{std::move(columns)} {}
 
-    /// Adds a line. It must have one cell for each column.
+    /// Adds a row. The row must have one cell for each column.
     void add(std::vector<std::string> cells);
 
     void print(std::ostream&, const output_form&) const;

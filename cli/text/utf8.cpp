@@ -10,7 +10,7 @@ std::size_t utf8_letter(std::string_view text) {
     struct form {
         unsigned char mask, lead;
         std::size_t bytes;
-        char32_t least; // smallest code point that needs this many bytes
+        char32_t least; // smallest code point with this number of bytes
     };
     constexpr std::array<form, 4> forms{{{0x80, 0x00, 1, 0},
                                          {0xe0, 0xc0, 2, 0x80},

@@ -27,7 +27,7 @@ std::size_t failed(const std::vector<reply_of<T>>& all) {
         std::count_if(all.begin(), all.end(), [](const auto& each) { return each.why.code; }));
 }
 
-/// Returns how many held members are enough to keep another caller from getting `needs` of them.
+/// Returns how many members must be held to prevent another caller from getting `needs` members.
 std::size_t blocking(const joint_subject& of) {
     return of.members.size() - of.needs + 1;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions to the stores of all members. They take nothing.
+// Asks the stores of all members for the state of their locks. The requests take no lock.
 #pragma once
 
 #include "compose/joint_subject.hpp"
@@ -16,15 +16,15 @@
 
 namespace holdfast::compose {
 
-/// Answer of a member: a value or a failure.
+/// Reply of a member: a value or a failure.
 template <typename T>
 struct reply_of {
     std::optional<T> value{};
     sync::failure why{};
 };
 
-/// Collection of the members' answers, which come from other executors. Use it on the executor of
-/// the client that asks.
+/// Collects the members' replies, which come from other executors. Use it on the executor of the
+/// client that asks.
 template <typename T>
 struct gathering {
     gathering(std::shared_ptr<sync::engine> of, std::size_t size)
@@ -33,7 +33,7 @@ struct gathering {
         , replies(size)
         , open{size} {}
     void arrived(std::size_t which, reply_of<T> said) {
-        if (!wake) // no caller waits for the answers any more
+        if (!wake) // no caller waits for the replies any more
             return;
         replies[which] = std::move(said);
         --open;
@@ -61,7 +61,7 @@ reply_of<T> as_reply(const std::exception_ptr& thrown, T value) {
 template <typename T>
 using work_on = std::function<asio::awaitable<T>(const sync::subject&)>;
 
-/// Runs `work` for one member, on the member's own executor.
+/// Runs `work` for a member on the member's own executor.
 template <typename T>
 asio::awaitable<T> work_of(member who, work_on<T> work) {
     if (who->home->stopped())
@@ -85,15 +85,15 @@ void ask_member(const std::shared_ptr<gathering<T>>& all, std::size_t which, con
         all->arrived(which, {.why = {make_error_code(errc::closed), "its client is closed"}});
 }
 
-/// Time in which a running executor has surely answered.
+/// Time within which a running executor has surely replied.
 constexpr duration executor_patience = std::chrono::seconds{1};
 
-/// Time that late members get when the answers are already enough.
+/// Extra time for late members when the replies so far are already enough.
 constexpr duration stragglers_patience{100};
 
-/// Returns the replies in the order of the members. A member whose executor is not running counts
-/// as failed when its store's time limit is over. When `decided` says that the open answers cannot
-/// change the result, the call waits only a moment longer.
+/// Returns the replies in the order of the members. If a member's executor is not running, the
+/// member counts as failed after its store's time limit. When `decided` returns true, the missing
+/// replies cannot change the result. Then the call waits only `stragglers_patience` longer.
 template <typename T>
 asio::awaitable<std::vector<reply_of<T>>>
 ask_members(const joint_subject& of, work_on<T> work,
@@ -118,20 +118,20 @@ ask_members(const joint_subject& of, work_on<T> work,
     co_return std::move(all->replies);
 }
 
-/// Combines the answers. Returns the state if so many members are held that another caller could
-/// not get enough of them; its `remaining` says for how long. Else returns nothing. Throws the
-/// first failure if too few members answered to decide.
+/// Combines the replies of all members. Returns the state if so many members are held that another
+/// caller could not get enough of them. `remaining` is how long this will stay so. Otherwise
+/// returns nothing. Throws the first failure if too few members have replied to decide.
 std::optional<holding> as_one(const joint_subject&, std::vector<reply_of<std::optional<holding>>>);
 
-/// Returns whether the members without an answer cannot change the result of as_one() any more. In
-/// `all` they count as failed.
+/// Returns whether the missing replies can no longer change the result of as_one(). In the list, a
+/// member without a reply counts as failed.
 bool is_decided(const joint_subject&, const std::vector<reply_of<std::optional<holding>>>&);
 
-/// Returns the same for any_of().
+/// Returns whether the missing replies can no longer change the result of any_of().
 bool is_decided(const joint_subject&, const std::vector<reply_of<bool>>&);
 
-/// Returns whether any member answered true. Throws the first failure if so many failed that the
-/// lock may still be held.
+/// Returns whether any member replied true. Otherwise throws the first failure if so many members
+/// failed that the lock may still be held.
 bool any_of(const joint_subject&, const std::vector<reply_of<bool>>&);
 
 } // namespace holdfast::compose

@@ -9,7 +9,7 @@
 
 namespace holdfast::compose {
 
-/// An acquire call to one member. It brings its outcome back to the inquiry.
+/// An acquire call to one member. It reports its outcome to the inquiry.
 class inquiry::errand final : public sync::acquisition {
 public:
     errand(sync::request what, std::shared_ptr<inquiry> from, std::size_t which,
@@ -20,8 +20,7 @@ public:
         , asked_{asked}
         , longest_lease_{longest_lease} {}
 
-    /// Answers "closed" if the call never ran, because the context of the member's client has
-    /// ended.
+    /// Reports "closed" if the call never ran because the context of the member's client has ended.
     ~errand() override {
         if (from_ && !home->forked())
             answer(std::move(from_), {.why = {make_error_code(errc::closed), "its client ended"}});
@@ -62,15 +61,15 @@ private:
         };
         (void)whose->reach().post(std::move(arrive));
     }
-    /// Returns whether the call queued in vain behind another call, about which nothing is known
-    /// yet. That call neither holds the lock nor was told that it is busy.
+    /// Returns whether the call only waited behind another call in the local queue, so that the
+    /// store was not asked. The state of that other call is unknown: it neither holds the lock nor
+    /// was found busy.
     bool was_not_asked() const {
         const sync::gate* const door = home->queues().find(sync::key_of(*this));
         const bool is_known = door && (door->holder() || door->somebody_waits_there());
         return wanted.takes && !waits_there() && !is_known;
     }
-    /// Returns whether both clients run on the same executor, or are the same client. Then no post
-    /// is needed.
+    /// Returns whether both clients run on the same executor. Then no post is needed.
     bool is_near_to(const inquiry& from) const {
         return home->reach().leads_where(from.home_->reach());
     }
@@ -82,7 +81,7 @@ private:
         if (!who.forgets_before || !longest_lease_)
             return;
         const time_point from = sync::later(*who.forgets_before, *longest_lease_);
-        if (from > started_at) // `from` may be too far in the past for a difference
+        if (from > started_at) // `from` may be too far in the past for a subtraction
             said.counts_in = from - started_at;
     }
 
@@ -122,7 +121,7 @@ void inquiry::cancel(std::size_t which) {
     seat& one = seats_[which];
     if (!std::exchange(one.open, false))
         return;
-    ++one.asked; // so that a late answer is ignored
+    ++one.asked; // so that a late reply is ignored
     const std::shared_ptr<sync::acquisition> call = one.call.lock();
     if (!call)
         return;
@@ -158,7 +157,7 @@ void inquiry::retire(late_handler late) {
 void inquiry::arrived(std::size_t which, std::uint64_t asked, member_answer said) {
     seat& one = seats_[which];
     if (one.asked != asked || !one.open)
-        return; // late: its grant is released by `said`
+        return; // late: `said` releases its grant
     one.open = false;
     if (!wake_) {
         if (late_)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions of one call to several members at the same time (`inquiry`). Each member is asked by an
-// ordinary acquire call of its own client, which may have a thread of its own:
+// Sends the requests of one call to several members at the same time (`inquiry`). Each member is
+// asked by an ordinary acquire call of its own client, which may have a thread of its own:
 //
 //     ask ──▶ the member's executor: queue at its gate, ask its store ──▶ here: an answer
 //      └─ cancel ─▶ the member's client undoes what it may have taken
 //
-// No answer is needed for correctness: a grant that no call takes is released by the member's
-// client.
+// Correctness does not depend on a reply. If no call takes a grant, the member's client releases
+// the lock.
 #pragma once
 
 #include "compose/part.hpp"
@@ -21,46 +21,46 @@ namespace holdfast::compose {
 
 using member = std::shared_ptr<const sync::subject>;
 
-/// Answer of a member: granted (`got` is set), failed (`why` is set), or busy (neither).
+/// Reply of a member: granted (`got` is set), failed (`why` is set), or busy (neither is set).
 struct member_answer {
     part got{};
     sync::failure why{};
-    bool unasked = false; ///< busy in the local queue only: its store gave no answer
-    std::string server{}; ///< identity of the server; empty: unknown
+    bool unasked = false; ///< busy in the local queue only, so its store was not asked
+    std::string server{}; ///< identity of the server; empty: not known
     bool says_restarts = false;
-    /// Time from the question until the vote counts. A restarted server may have forgotten what it
-    /// granted before.
+    /// Time from the request until the vote counts. A restarted server may have forgotten its
+    /// earlier grants.
     duration counts_in{};
 };
 
-/// Parameters of a question to a member.
+/// Parameters of a request to a member.
 struct question {
     duration patience{};
-    std::optional<duration> lease{};         ///< a lease that is given is not renewed
-    bool takes = true;                       ///< false: only wait until the lock is seen free
-    std::optional<duration> longest_lease{}; ///< longest lease of any client: see
-                                             ///< member_answer::counts_in
+    std::optional<duration> lease{}; ///< if a lease is given, the hold is not renewed
+    bool takes = true;               ///< false: only wait until the lock is free
+    /// Longest lease of any client: see member_answer::counts_in.
+    std::optional<duration> longest_lease{};
 };
 
-/// Questions to several members. Use it on the executor of the call's client.
+/// Requests of one call to several members. Use it on the executor of the call's client.
 class inquiry : public std::enable_shared_from_this<inquiry> {
 public:
-    /// `wake` rings at each answer.
+    /// Creates an inquiry without requests. `wake` rings at each reply.
     inquiry(std::shared_ptr<sync::engine> home, const std::vector<member>&, alarm& wake);
     inquiry(const inquiry&) = delete;
 
     void ask(std::size_t which, const question&);
     void ask_all(const question&);
-    void cancel(std::size_t which); ///< withdraws a question; releases its grant, if any
+    void cancel(std::size_t which); ///< cancels a request; releases its grant, if any
 
     void forget_answers(); ///< prepares another round
 
     std::size_t size() const noexcept { return seats_.size(); }
-    duration longest_time_limit() const; ///< longest time limit of their stores
+    duration longest_time_limit() const; ///< longest time limit of the members' stores
     bool is_open(std::size_t which) const noexcept { return seats_[which].open; }
     bool has_answered(std::size_t which) const noexcept { return seats_[which].answered; }
-    std::size_t open() const noexcept; ///< number of questions without an answer
-    /// Returns the answer of a member that has answered.
+    std::size_t open() const noexcept; ///< number of requests without a reply
+    /// Returns the reply of a member. The member must have replied.
     member_answer& answer(std::size_t which) noexcept { return seats_[which].said; }
     const member_answer& answer(std::size_t which) const noexcept { return seats_[which].said; }
     bool granted(std::size_t which) const noexcept {
@@ -73,18 +73,18 @@ public:
         return has_answered(which) && !answer(which).got && !answer(which).why.code;
     }
 
-    /// Says that no caller waits any more. Grants that were not taken are released. Later answers
-    /// go to `late`; without it, later grants are released too.
+    /// Notes that no caller waits any more. Releases grants that were not taken. Passes later
+    /// replies to `late`; without `late`, releases later grants too.
     using late_handler = std::function<void(std::size_t which, member_answer)>;
     void retire(late_handler late = {});
 
 private:
     struct seat {
         member who;
-        std::weak_ptr<sync::acquisition> call{}; // its own client keeps it alive
+        std::weak_ptr<sync::acquisition> call{}; // the member's client keeps the call alive
         bool open = false;
         bool answered = false;
-        std::uint64_t asked = 0; // number of questions so far, to detect late answers
+        std::uint64_t asked = 0; // number of requests so far, to detect late replies
         member_answer said{};
     };
     class errand;

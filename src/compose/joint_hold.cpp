@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hold on several locks: its state, and what it knows of its parts. joint_verbs.cpp has the
-// operations on the parts.
+// A hold on several locks: its state, and the state of its parts. joint_verbs.cpp has the
+// operations that act on the parts.
 #include "compose/joint_hold.hpp"
 
 #include "sync/engine.hpp"
@@ -13,14 +13,14 @@ namespace {
 
 std::stop_token stopped_token() {
     std::stop_source fresh;
-    fresh.request_stop(); // no callback is registered on it yet
+    fresh.request_stop(); // no callback is registered on this token yet
     return fresh.get_token();
 }
 
 } // namespace
 
-// Posts a review of the hold. A part ends on the executor of its own client, while the hold may be
-// destroyed on any thread.
+// Posts a check of the hold to the hold's executor. A part ends on the executor of its own client,
+// while any thread may destroy the hold.
 void joint_hold::news::operator()() const noexcept {
     (void)home->reach().post([of = whose] {
         if (const std::shared_ptr<joint_hold> held = of.lock())
@@ -37,7 +37,7 @@ joint_hold::joint_hold(std::shared_ptr<const joint_subject> of, const sync::requ
     , renewed_{wanted.renewed}
     , seats_(of_->members.size()) {}
 
-/// The parts of an abandoned hold are not released: they end with their leases.
+/// The parts of an abandoned hold are not released. They end when their leases expire.
 joint_hold::~joint_hold() {
     if (abandoned_)
         for (seat& each : seats_)
@@ -60,7 +60,7 @@ std::size_t joint_hold::count_well() const {
     return static_cast<std::size_t>(std::count_if(seats_.begin(), seats_.end(), well));
 }
 
-/// Returns for how long at least `needs` parts will be valid.
+/// Returns how long at least `needs` parts will stay valid.
 duration joint_hold::remaining_of_parts() const {
     std::vector<duration> left;
     for (const seat& each : seats_)
@@ -92,7 +92,7 @@ bool joint_hold::is_over() const {
            (phase_ == phase::held && remaining_of_parts() == duration::zero());
 }
 
-// Asks the parts, which look at the clock: the executor may be blocked and report a loss late.
+// Checks the parts by the clock, because the executor may be blocked and report a loss late.
 
 std::stop_token joint_hold::lost() const {
     const std::scoped_lock guard{mutex_};
@@ -105,7 +105,7 @@ std::stop_token joint_hold::in_danger() const {
     if (is_over() || (!over && count_well() < of_->needs))
         return stopped_token();
     if (danger_.stop_requested() && !over && count_well() >= of_->needs) {
-        danger_ = std::stop_source{}; // the danger is over: watch the parts anew
+        danger_ = std::stop_source{}; // the danger is over, so each part needs a new callback
         news{std::const_pointer_cast<joint_hold>(shared_from_this()), home}();
     }
     return danger_.get_token();
@@ -150,9 +150,9 @@ void joint_hold::join(std::size_t which, part got, duration counts_in) {
     const std::scoped_lock guard{mutex_};
     seat& one = seats_[which];
     if (phase_ != phase::held || given_up_ || abandoned_ || one.has.believed())
-        return; // `got` releases it
+        return; // the destructor of `got` releases the part
     if (asked_ && is_over())
-        return; // not revived: its user may know about the loss already
+        return; // not held again: its user may have noticed the loss already
     one.loss.reset();
     one.danger.reset();
     one.has = std::move(got);
@@ -161,8 +161,8 @@ void joint_hold::join(std::size_t which, part got, duration counts_in) {
         arm(one);
 }
 
-/// Registers callbacks at a part. After a danger is over, the part has a new token, and needs a new
-/// callback.
+/// Registers callbacks at a part. When a danger has passed, the part has a new token and needs a
+/// new callback.
 void joint_hold::arm(seat& one) {
     const news tell{weak_from_this(), home};
     if (!one.loss)
@@ -216,7 +216,7 @@ void joint_hold::warn() {
         const std::scoped_lock guard{mutex_};
         firing = danger_;
     }
-    if (firing.request_stop()) // runs callbacks of the user: never under the mutex
+    if (firing.request_stop()) // runs callbacks of the user, so never under the mutex
         home->tell_of(*this, event_kind::in_danger, event_cause::none, remaining());
 }
 

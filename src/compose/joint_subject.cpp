@@ -12,8 +12,8 @@
 namespace holdfast::compose {
 namespace {
 
-/// Returns the key of a set of members. The length of each name precedes the name, so two different
-/// sets never have the same key.
+/// Returns the key of a set of members. Each name is preceded by its length, so two different sets
+/// never have the same key.
 std::string entry_of(const std::vector<member>& members, std::size_t needs) {
     std::vector<std::string> each;
     for (const member& one : members) {

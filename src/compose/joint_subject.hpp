@@ -9,15 +9,16 @@
 
 namespace holdfast::compose {
 
-/// Descriptor of a lock that is made of several locks. A hold needs `needs` of them. Thread safety:
-/// as for every subject.
+/// Descriptor of a lock that consists of several locks. A caller must hold `needs` of them. Any
+/// thread may use it, like every subject.
 class joint_subject : public sync::subject {
 public:
-    /// The lock belongs to the client of the first member. `name` is only for people.
+    /// Creates the descriptor. The lock belongs to the client of the first member. `name` is used
+    /// only in messages.
     joint_subject(std::vector<member>, lock_name name, std::size_t needs, duration lease,
                   const detail::lock_setup&);
 
-    const std::vector<member> members; ///< in the order in which they were given
+    const std::vector<member> members; ///< in the order in which the user gave them
     const std::size_t needs;
 
     const std::string& entry() const noexcept override { return entry_; }
@@ -30,10 +31,10 @@ public:
     std::vector<const sync::engine*> homes() const override;
 
 private:
-    const std::string entry_; ///< key: equal for equal members of the same clients
+    const std::string entry_; ///< key; equal for equal members of the same clients
 };
 
-/// Lock that needs all members.
+/// Lock that is held when all members are held.
 class multi_subject final : public joint_subject {
 public:
     multi_subject(std::vector<member>, duration lease);
@@ -46,7 +47,7 @@ public:
     void take_back_parts() const override;
 };
 
-/// Lock that needs any one member. It grants that member's own hold.
+/// Lock that is held when any one member is held. The caller gets the hold of that member.
 class any_subject final : public joint_subject {
 public:
     any_subject(std::vector<member>, duration lease);
@@ -63,7 +64,7 @@ struct quorum_rules {
     bool nodes_remember = false;
 };
 
-/// Lock that needs a majority of its members (a quorum).
+/// Lock that is held when a majority of its members (a quorum) is held.
 class quorum_subject final : public joint_subject {
 public:
     quorum_subject(std::vector<member>, lock_name name, duration lease, recursion again,
@@ -74,16 +75,18 @@ public:
     asio::awaitable<std::shared_ptr<sync::tenure>>
         take(std::shared_ptr<sync::acquisition>) const override;
 
-    question ballot(std::optional<duration> lease) const; ///< how a node is asked for its vote
-    /// Reports once if something makes the quorum weaker than it seems.
+    /// Returns the parameters of a request for a node's vote.
+    question ballot(std::optional<duration> lease) const;
+    /// Reports an event, only once, if something makes the quorum weaker than its number of nodes
+    /// suggests.
     void tell_if_impaired(const inquiry&) const;
 
 private:
     mutable std::atomic<bool> told_impaired_ = false;
 };
 
-/// Throws `invalid_argument` if two members are the same lock on the same server. It knows only the
-/// members that have answered.
+/// Throws `invalid_argument` if two members are the same lock on the same server. Only members that
+/// have replied can be compared.
 void refuse_doubles(const joint_subject&, const inquiry&);
 
 } // namespace holdfast::compose

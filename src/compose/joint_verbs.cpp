@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations of a hold on several locks: release, extension, renewal, abandoning.
+// Operations on a hold on several locks: release, extend, renew, abandon.
 #include "compose/joint_hold.hpp"
 #include "compose/tally.hpp"
 #include "sync/engine.hpp"
@@ -16,7 +16,7 @@ sync::failure lost_before() {
     return {make_error_code(errc::lease_lost), "the lease had ended before it was released"};
 }
 
-/// Runs `work` for each part on its own executor, and does not wait.
+/// Runs `work` for each part on the part's own executor. Does not wait for the result.
 template <typename Work>
 void on_each(const std::vector<std::shared_ptr<sync::tenure>>& parts, Work work) {
     for (const std::shared_ptr<sync::tenure>& each : parts)
@@ -25,7 +25,7 @@ void on_each(const std::vector<std::shared_ptr<sync::tenure>>& parts, Work work)
 
 } // namespace
 
-/// Takes all parts out. The caller decides what happens to them.
+/// Moves all parts out. The caller must release or abandon them.
 std::vector<part> joint_hold::take_parts(phase next) {
     const std::scoped_lock guard{mutex_};
     std::vector<part> all;
@@ -48,8 +48,8 @@ void joint_hold::lose() {
     home->keep_no_more(*this);
 }
 
-/// Reports the loss. A borrowed thread must not run the user's callbacks, so the executor does it
-/// then.
+/// Reports the loss. On a borrowed thread, the report is posted to the executor, because such a
+/// thread must not run the user's callbacks.
 void joint_hold::lose_soon() {
     if (home->borrowed())
         news{weak_from_this(), home}();
@@ -92,13 +92,14 @@ void joint_hold::release(sync::release_handler done, const asio::any_io_executor
         if (parts_deserted_)
             each.hold()->thread_came_back();
         leaving.push_back(each.hold()->whole());
-        (void)each.take(); // drop the share before the whole is released
+        (void)each.take(); // drop the share before the whole hold is released
     }
     stop_tending();
-    home->keep_no_more(*this); // at exit() a thread may release an abandoned hold after all
+    home->keep_no_more(*this); // at exit() a thread may still release an abandoned hold
     auto told = [self = shared_from_this(), done = std::move(done)](sync::failure why) mutable {
         if (self->quorum_ && why.code && why.code != errc::lease_lost)
-            why.code = make_error_code(errc::outcome_unknown); // some nodes have released it
+            // Some nodes may have released their lock.
+            why.code = make_error_code(errc::outcome_unknown);
         self->tell_end(why);
         sync::tell(*self->home, std::move(done), std::move(why));
     };
@@ -130,7 +131,8 @@ void joint_hold::extend(duration length, sync::release_handler done) {
                std::move(done));
 }
 
-/// Fails. Votes come and go, and each new vote would have to ask for another number of replicas.
+/// Fails. A quorum loses votes and gets new votes, and each new vote would need the new number of
+/// replicas.
 void joint_hold::confirm(unsigned replicas, sync::release_handler done) {
     sync::tell(*home, std::move(done),
                {make_error_code(errc::already_held),
@@ -157,7 +159,7 @@ void joint_hold::thread_ended() noexcept {
 void joint_hold::thread_came_back() noexcept {
     const std::scoped_lock guard{mutex_};
     if (ended_threads_ > 0)
-        --ended_threads_; // abandon() has not run yet, and will do nothing
+        --ended_threads_; // abandon() has not run yet, and will have no effect
     else if (!abandoned_)
         ++shares_;
 }
@@ -180,7 +182,7 @@ void joint_hold::abandon() {
             shares_ -= shares_ > 1 ? 1 : 0;
             return;
         }
-        abandoned_ = true; // parts that come from now on are released
+        abandoned_ = true; // parts that are granted from now on are released
     }
     stop_tending();
     home->keep(shared_from_this());

@@ -6,7 +6,7 @@
 namespace holdfast::compose {
 namespace {
 
-/// Releases the whole hold, after its share was dropped.
+/// Drops the share, and then releases the whole hold without waiting.
 void release_unwatched(std::shared_ptr<sync::tenure> share) {
     std::shared_ptr<sync::tenure> held = share->whole();
     share.reset();

@@ -8,9 +8,9 @@
 
 namespace holdfast::compose {
 
-/// Part of a hold on several locks: the hold of one member. No other code owns it. Its destructor
-/// releases it through its own client, without waiting. Thread safety: none, but any thread may
-/// destroy it.
+/// Part of a hold on several locks: the hold of one member. It is the only owner of that hold. Its
+/// destructor releases the hold through the member's client, without waiting. Thread safety: none,
+/// but any thread may destroy it.
 class part {
 public:
     part() = default;

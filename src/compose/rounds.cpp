@@ -17,11 +17,11 @@ asio::awaitable<void> wait_for_answers(sync::acquisition& call, time_point limit
 
 namespace {
 
-/// Time that a call still waits for its releases after its own timeout. Usually they end sooner.
+/// Time that a call waits for its releases after its timeout. Usually they end sooner.
 constexpr duration farewell{100};
 
-/// Asks all parts and waits until all have answered, the limit is reached or the call ends. The
-/// answer may come later, but it always comes, because the tally has a timeout.
+/// Sends a request to all parts. Waits until all have replied, the limit is reached or the call
+/// ends. The handler may run after this wait, but it always runs, because the tally has a timeout.
 asio::awaitable<sync::failure> ask_parts(sync::acquisition& call, tally::tenures parts,
                                          duration patience, tally::verb what, time_point limit) {
     const auto said = std::make_shared<std::optional<sync::failure>>();
@@ -35,7 +35,7 @@ asio::awaitable<sync::failure> ask_parts(sync::acquisition& call, tally::tenures
     const std::size_t all = parts.size();
     tally::ask(call.home, parts, all, patience, std::move(what),
                sync::release_handler{std::move(told)});
-    // This is a variable, because g++ 12 frees a temporary twice.
+    // A named variable is needed, because g++ 12 destroys a temporary twice here.
     const auto answered = [said] { return said->has_value(); };
     co_await wait_for_answers(call, limit, answered);
     sync::failure why;
@@ -72,7 +72,7 @@ asio::awaitable<void> extend_part(sync::acquisition& call, part& one, duration l
     tally::verb longer = tally::extend(length);
     const sync::failure why =
         co_await ask_parts(call, std::move(alone), patience, std::move(longer), time_point::max());
-    const bool is_lost = why.code == errc::lease_lost; // treated like a grant that came too late
+    const bool is_lost = why.code == errc::lease_lost; // handled like a grant that arrived too late
     if (why.code && !is_lost && !call.finished())
         throw sync::worded_error{why};
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Code that all ways of taking several locks share. A round asks several members, and one call
-// waits for the answers on its own alarm. After a failed round, the grants must be released.
+// Functions that all ways of taking several locks share. In a round, a call asks several members
+// and waits for their replies on its own alarm. After a failed round, the call must release the
+// grants.
 #pragma once
 
 #include "compose/inquiry.hpp"
@@ -12,7 +13,7 @@
 
 namespace holdfast::compose {
 
-/// Guard that retires an inquiry. Answers may come after the call and its alarm have ended.
+/// Guard that ends an inquiry. Replies may arrive after the call and its alarm have ended.
 class retired_with_scope {
 public:
     explicit retired_with_scope(std::shared_ptr<inquiry> asked)
@@ -35,26 +36,28 @@ private:
     std::shared_ptr<inquiry> asked_;
 };
 
-/// Sleeps until `done()` is true, until `limit`, or until the call ends.
+/// Sleeps until `done()` returns true, until `limit`, or until the call ends.
 asio::awaitable<void> wait_for_answers(sync::acquisition&, time_point limit,
                                        std::function<bool()> done);
 
-/// Cancels open questions and releases what was granted. Waits until that is done, because
-/// otherwise the next round would meet these holds. The wait is at most `release_patience`, and
-/// ends soon after the deadline of the call.
+/// Cancels pending requests and releases the grants. Waits for these releases, because otherwise
+/// the next round would find its own locks busy. The wait is at most `release_patience`, and ends
+/// soon after the call's deadline.
 asio::awaitable<void> let_go(sync::acquisition&, inquiry&);
 
-/// Extends a part to last at least `length` from now. Throws its failure, except `lease_lost`: a
-/// lost part just does not count any more.
+/// Extends a part, so that it lasts at least `length` from now. Throws an error of the extension,
+/// except `lease_lost`, because a lost part is simply not counted any more.
 asio::awaitable<void> extend_part(sync::acquisition&, part&, duration length);
 
-/// Returns when a member has surely answered a question of that patience, if its executor runs.
+/// Returns when a member has surely replied to a request with this timeout, if the member's
+/// executor runs.
 time_point answered_by(const sync::engine& home, const inquiry&, duration patience);
 
-/// Reports to the observer that the call got its hold, and how long it waited.
+/// Reports to the observer that the call was granted, and how long it waited.
 void tell_acquired(const sync::acquisition&, const sync::tenure&);
 
-/// Returns the first failure, with a text that names the member. No code: no member failed.
+/// Returns the first failure of a member, with a text that names the member. Returns a failure
+/// without a code if no member failed.
 sync::failure first_failure(const inquiry&, const std::vector<member>&);
 
 } // namespace holdfast::compose

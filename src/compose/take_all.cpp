@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes all members or none. A call never waits long for one member while it holds others, so there
-// is no deadlock. Competing calls ask the same member first, so one of them makes progress.
-//
+// Takes all members or none. A call never waits long for a member while it holds other members, so
+// there is no deadlock. Competing calls ask the same member first, so one of them makes progress.
 //     all at once ──all granted──▶ a hold
 //          │ one is busy
 //          ▼
@@ -19,16 +18,17 @@
 namespace holdfast::compose {
 namespace {
 
-/// Additional time that the call waits for the other members in each round after the first.
+/// Time by which the wait for the other members grows in each round after the first.
 constexpr duration moment_more{10};
 
-/// Number of rounds in which all members may grant too late before the call fails.
+/// Maximal number of rounds in which the last grant arrives after the first lease has ended. Then
+/// the call fails.
 constexpr int late_grants_max = 3;
 
 /// Pause between two rounds, so that competing calls do not meet again at once.
 constexpr backoff between_rounds{duration{2}, duration{100}};
 
-/// Returns the member that every call asks first: the one with the least name.
+/// Returns the member that every call asks first: the member whose name is first in the alphabet.
 std::size_t least_of(const std::vector<member>& members) {
     const auto before = [](const member& one, const member& other) {
         return one->name.text < other->name.text;
@@ -65,7 +65,7 @@ public:
             co_await let_go(*call_, *round_);
             if (!goes_on()) {
                 if (!call_->finished())
-                    // Without an answer it is unknown whether the lock is busy.
+                    // Without a reply it is unknown whether the lock is busy.
                     trouble.rethrow_if_unanswered();
                 co_return nullptr;
             }
@@ -88,7 +88,7 @@ private:
         co_await until_answered(duration::zero());
     }
 
-    /// Asks one member with all of the remaining time, and then the others for a moment.
+    /// Asks one member, with all of the remaining time. Then asks the others, for a short time.
     asio::awaitable<void> ask_in_turn(int round) {
         const duration rest = call_->wanted.give_up_at - home_->now();
         round_->ask(first_, {.patience = rest, .lease = lease_});
@@ -104,7 +104,7 @@ private:
         co_await lengthen_first();
     }
 
-    /// Waits for the answers. A member that does not grant ends the round at once.
+    /// Waits for the replies. If a member does not grant, the round ends at once.
     asio::awaitable<void> until_answered(duration patience) {
         const time_point limit = answered_by(*home_, *round_, patience);
         co_await wait_for_answers(*call_, limit, [this] { return round_->open() == 0 || fails(); });
@@ -132,15 +132,15 @@ private:
                 first_ = which;
     }
 
-    /// Extends the lease of the member that was asked first. If leases are not renewed, its lease
-    /// began before the others.
+    /// Extends the lease of the member that was asked first. A lease that is not renewed began
+    /// earlier there than at the other members.
     asio::awaitable<void> lengthen_first() {
         if (!lease_ || fails() || round_->open() > 0)
             co_return;
         co_await extend_part(*call_, round_->answer(first_).got, *lease_);
     }
 
-    /// Returns when the next round begins. Throws if a member failed and asking again is of no use.
+    /// Returns when the next round begins. Throws if a member failed and a retry cannot help.
     time_point next_round(sync::outage& trouble, sync::pauses& pause, time_point sent_at,
                           int round) {
         const sync::failure why = first_failure(*round_, of_.members);
@@ -161,7 +161,7 @@ private:
     }
 
     /// Counts rounds in which all members granted, but the first lease ended before the last grant
-    /// came. Throws when there were too many.
+    /// arrived. Throws if there were too many.
     void refuse_late_grants() {
         if (call_->finished() || round_->open() > 0 || fails())
             return;

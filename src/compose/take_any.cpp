@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes the member that is free first. The call waits for all members at once, and then cancels the
-// others.
+// Takes the first member that becomes free. The call waits for all members at once, and then
+// cancels its requests to the others.
 #include "compose/joint_subject.hpp"
 #include "compose/rounds.hpp"
 #include "sync/worded_error.hpp"
@@ -11,7 +11,7 @@
 namespace holdfast::compose {
 namespace {
 
-/// Returns the first member that granted, or `size()` if no member did.
+/// Returns the index of the first member that granted, or `size()` if no member did.
 std::size_t granted_one(const inquiry& round) {
     std::size_t which = 0;
     while (which < round.size() && !(round.granted(which) && round.answer(which).got.believed()))
@@ -26,7 +26,7 @@ bool all_failed(const inquiry& round) {
     return true;
 }
 
-/// Returns whether a member was granted but lost before the call could use it.
+/// Returns whether a member was granted, and was lost before the call could use it.
 bool lost_one(const inquiry& round) {
     for (std::size_t which = 0; which < round.size(); ++which)
         if (round.granted(which) && !round.answer(which).got.believed())
@@ -34,7 +34,7 @@ bool lost_one(const inquiry& round) {
     return false;
 }
 
-/// Number of such losses before the call fails.
+/// Maximal number of grants that are lost before use. Then the call fails.
 constexpr int losses_max = 3;
 
 bool goes_on(const sync::acquisition& call) {

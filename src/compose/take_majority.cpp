@@ -23,23 +23,25 @@
 namespace holdfast::compose {
 namespace {
 
-/// Pause after a split vote. It is longer than the differences between the answer times.
+/// Pause after a split vote. It is longer than the usual differences between the nodes' reply
+/// times.
 constexpr backoff after_split{duration{4}, duration{200}};
 
-/// Number of majorities that may come too late before the call fails.
+/// Maximal number of majorities that arrive too late. Then the call fails.
 constexpr int late_votes_max = 3;
 
-/// Shortest time between two rounds without a pause, even if nodes are reported free at once.
+/// Shortest time between two rounds. It applies even if nodes are reported free at once.
 constexpr duration quick{5};
 
 /// Result of a round.
 struct count {
-    std::size_t votes = 0;   ///< granted in time, by nodes that remember their locks
-    std::size_t sit_out = 0; ///< granted by nodes that may have forgotten locks
+    std::size_t votes = 0;   ///< granted in time by nodes that remember their earlier grants
+    std::size_t sit_out = 0; ///< granted by nodes that may have forgotten earlier grants
     std::size_t busy = 0;
-    std::size_t missing = 0; ///< failed, or without an answer in time
-    std::size_t unasked = 0; ///< queued behind an earlier question without an answer
-    duration sit_out_ends{}; ///< when the next of the `sit_out` votes counts
+    std::size_t missing = 0; ///< failed, or no reply in time
+    /// Waited in the local queue behind an earlier request without a reply.
+    std::size_t unasked = 0;
+    duration sit_out_ends{}; ///< time until the next of the `sit_out` votes counts
 };
 
 class majority {
@@ -120,7 +122,7 @@ private:
                 ++so_far.unasked;
             else if (round.busy(which))
                 ++so_far.busy;
-            else if (!round.granted(which)) // an open question may still be answered
+            else if (!round.granted(which)) // the node may still reply to a pending request
                 so_far.missing += !round.is_open(which) || is_late_ ? 1 : 0;
             else if (!said.got.believed())
                 ++so_far.missing;
@@ -136,8 +138,8 @@ private:
         so_far.sit_out_ends = std::min(so_far.sit_out_ends, ends);
     }
 
-    /// Counts majorities whose lease ended between the last answer and the hold. Throws when there
-    /// were too many.
+    /// Counts majorities whose lease ended between the last reply and the creation of the hold.
+    /// Throws if there were too many.
     void note_late_grant() {
         if (++late_grants_ == late_votes_max || !goes_on())
             throw sync::worded_error{{make_error_code(errc::unreachable),
@@ -145,7 +147,7 @@ private:
                                           std::to_string(late_grants_) + " times"}};
     }
 
-    /// Makes the hold. Null: that took as long as the lease.
+    /// Creates the hold. Returns null if that took as long as the lease.
     std::shared_ptr<joint_hold> hold_of(retired_with_scope& round) {
         auto of = std::static_pointer_cast<const joint_subject>(call_->wanted.of);
         auto held = std::make_shared<joint_hold>(std::move(of), call_->wanted);
@@ -161,7 +163,7 @@ private:
         return held;
     }
 
-    /// Returns when to ask again. Throws if too few nodes can be asked for too long.
+    /// Returns when to ask again. Throws if too few nodes were reachable for too long.
     time_point next_look(sync::outage& trouble, const inquiry& round, const count& got,
                          time_point sent_at) {
         const std::size_t can_vote = of_.members.size() - got.missing - got.sit_out;
@@ -172,7 +174,7 @@ private:
         const bool is_behind = can_vote >= of_.needs && can_vote < of_.needs + got.unasked;
         is_undecided_ = is_behind && home_->now() < undecided_until();
         const bool is_too_few = can_vote < of_.needs || (is_behind && !is_undecided_);
-        // An undecided round changes nothing: the result of the last decided round still stands.
+        // An undecided round changes nothing. The result of the last decided round stays valid.
         is_unanswered_ = is_too_few || (is_undecided_ && is_unanswered_);
         if (can_vote >= of_.needs + got.unasked) {
             trouble.over();
@@ -193,8 +195,8 @@ private:
         return sync::later(home_->now(), bound - home_->jitter(bound / 4));
     }
 
-    /// Returns until when earlier questions of this client may be answered, for example one that is
-    /// being undone. After that time their nodes count as not answering.
+    /// Returns until when earlier requests of this client may get a reply, for example a request
+    /// that is being undone. After that time, nodes without a reply count as not reachable.
     time_point undecided_until() const {
         return sync::later(behind_since_.value_or(home_->now()), of_.rules.node_patience);
     }
@@ -209,8 +211,8 @@ private:
         return goes_on();
     }
 
-    /// Returns why there is no majority. If nodes failed for good, it has the code of such a
-    /// failure.
+    /// Returns why there is no majority. If some nodes failed permanently, it returns the code of a
+    /// permanent failure.
     sync::failure why_too_few(const inquiry& round) const {
         std::string text = "no majority of the " + std::to_string(round.size()) + " nodes can vote";
         error_code code = make_error_code(errc::unreachable);
@@ -247,8 +249,8 @@ private:
         return busy;
     }
 
-    /// Waits until so many nodes were seen free that a majority is possible. A holder releases its
-    /// lock on all nodes.
+    /// Waits until so many nodes are free that a majority is possible. These nodes become free
+    /// together, because a holder releases its lock on all nodes.
     asio::awaitable<void> until_seen_free(const std::vector<std::size_t>& busy, time_point limit) {
         const time_point end = std::min(limit, call_->wanted.give_up_at);
         const retired_with_scope watched{
@@ -275,10 +277,10 @@ private:
     const quorum_subject& of_;
     std::optional<duration> given_{};
     int late_grants_ = 0;
-    std::optional<time_point> behind_since_{}; // since when questions queue behind earlier ones
-    bool is_undecided_ = false;                // earlier questions may still be answered in time
+    std::optional<time_point> behind_since_{}; // since when requests wait behind earlier requests
+    bool is_undecided_ = false;                // earlier requests may still get a reply in time
     bool is_unanswered_ = false;               // in the last decided round too few nodes could vote
-    bool is_late_ = false;                     // the last round used up the patience for the nodes
+    bool is_late_ = false;                     // the last round used up the time limit of the nodes
 };
 
 } // namespace

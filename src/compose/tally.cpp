@@ -70,8 +70,7 @@ void tally::answered(const sync::failure& why) {
         finish();
 }
 
-/// Returns the result: success, or `lease_lost` if too few parts were still held, or another
-/// failure.
+/// Returns the result: success, `lease_lost` if too few parts were still held, or another failure.
 sync::failure tally::verdict() const {
     if (well_ >= needs_)
         return {};
@@ -88,7 +87,7 @@ void tally::finish() {
     if (wake_)
         wake_->ring();
     sync::tell(*home_, std::move(done), verdict());
-    busy_.reset(); // not in the destructor: the last answer may run on another thread
+    busy_.reset(); // not in the destructor, because another thread may handle the last reply
 }
 
 asio::awaitable<void> tally::expire(std::shared_ptr<tally> all, duration patience) {

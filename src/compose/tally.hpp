@@ -10,8 +10,8 @@
 
 namespace holdfast::compose {
 
-/// Combines the answers of several parts to one request into one answer. It is a success if at
-/// least `needs` parts succeeded. Use it on the executor of the hold's client.
+/// Combines the replies of several parts into one result. The result is a success if at least
+/// `needs` parts succeeded. Use it on the executor of the hold's client.
 class tally : public std::enable_shared_from_this<tally> {
 public:
     using tenures = std::vector<std::shared_ptr<sync::tenure>>;
@@ -20,8 +20,9 @@ public:
     static verb let_go();
     static verb extend(duration length);
 
-    /// Sends `what` to each part on its own executor, and calls `done` once. A part whose executor
-    /// is not running counts as not answered after `patience` plus one second.
+    /// Sends the request `what` to each part on the part's own executor, and calls `done` once. If
+    /// a part's executor is not running, the part counts as failed after `patience` plus one
+    /// second.
     static void ask(const std::shared_ptr<sync::engine>& home, const tenures& parts,
                     std::size_t needs, duration patience, verb what, sync::release_handler done);
 

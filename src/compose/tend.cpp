@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Upkeep of a hold on several locks. It notes parts that end without a report, and asks again for
-// votes of a quorum that are missing or lost.
+// Upkeep of a hold on several locks. It removes parts that ended without a report. It asks the
+// members of a quorum again for votes that are missing or lost.
 #include "compose/joint_hold.hpp"
 #include "sync/engine.hpp"
 
@@ -15,8 +15,8 @@ bool joint_hold::is_to_tend() const {
            std::any_of(seats_.begin(), seats_.end(), is_missing);
 }
 
-/// Returns whether the hold needs upkeep. An executor of another client may stop, and then nothing
-/// reports the end of that client's part.
+/// Returns whether the hold needs upkeep. The executor of another client may stop. Then the end of
+/// that client's part is not reported.
 bool joint_hold::is_attended() const {
     if (is_to_tend())
         return true;
@@ -42,8 +42,8 @@ void joint_hold::stop_tending() {
         tending_->ring();
 }
 
-/// Asks the members without a part again. If the hold is not renewed, it asks for the rest of its
-/// term only.
+/// Asks all members without a part for a new part. If the hold is not renewed, it asks only for the
+/// remaining time of the hold.
 void joint_hold::ask_missing() {
     std::optional<duration> rest;
     if (!renewed_)

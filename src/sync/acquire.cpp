@@ -23,16 +23,17 @@
 namespace holdfast::sync {
 namespace {
 
-/// Number of grants in a row that may arrive after their lease is over before the call fails. An
-/// answer that comes in time, but finds the lock busy, begins the count anew.
+/// Maximal number of consecutive grants that arrive after their own lease has expired. Then the
+/// call fails. A "busy" reply that arrives in time resets the count.
 constexpr int late_grants_max = 3;
 
 owner_id number_for(acquisition& call) {
     return call.home->next_owner(call.wanted.permits());
 }
 
-/// One attempt to acquire: a waiter in the store (`place`) and its owner number. The destructor
-/// undoes in the background whatever the attempt may have obtained, unless `keep()` took the grant.
+/// One attempt to acquire a lock. It has a waiter in the store (`place`) and an owner number. The
+/// destructor undoes in the background whatever the store may have granted, unless `keep()` took
+/// the grant.
 class attempt {
 public:
     explicit attempt(const std::shared_ptr<acquisition>& call)
@@ -52,8 +53,8 @@ public:
 
     place& spot() { return *spot_; }
 
-    /// Removes from the store whatever this attempt has there. Returns true if the store surely
-    /// keeps nothing of it, so that another attempt may follow.
+    /// Removes the waiter and any hold of this attempt from the store. Returns true if the store
+    /// surely keeps neither, so that another attempt may follow.
     asio::awaitable<bool> leave() {
         if (spot_->uncertain())
             co_return false;
@@ -67,8 +68,8 @@ public:
         co_return true;
     }
 
-    /// Takes over a grant. Returns nothing if the grant came too late to be of use. A grant of a
-    /// counter has no end.
+    /// Takes over a grant. Returns nothing if the grant arrived too late to be of use. A counter's
+    /// grant has no expiry, so it is never too late.
     std::optional<grant> keep(time_point sent_at, const answer& said) {
         granted_ = true;
         const time_point now = call_->home->now();
@@ -83,12 +84,13 @@ public:
     }
 
 private:
-    /// Returns the write hold beside which this call wants to read, or null.
+    /// Returns the caller's write hold under which this call wants to read, or null.
     wire_hold* stood_on() const {
         const bool reads = call_->wanted.of->kind == lock_kind::read;
         return reads ? call_->wanted.under.get() : nullptr;
     }
-    /// Returns when the store has surely forgotten whatever this attempt may have obtained.
+    /// Returns when the store has surely forgotten everything that it may have granted to this
+    /// attempt.
     time_point gone_at() const {
         if (!spot_ || !spot_->must_leave())
             return time_point::min();
@@ -102,28 +104,29 @@ private:
     bool granted_ = false;
 };
 
-/// Returns the growing pauses of a lock whose waiters poll, because no notification announces its
-/// release.
+/// Returns the growing pauses between polls. Returns nothing if notifications announce the release
+/// of this lock, so that its waiters need not poll.
 std::optional<pauses> own_pauses(const acquisition& call) {
     const std::optional<backoff>& polls = call.wanted.of->polls;
     return polls ? std::optional<pauses>{std::in_place, *call.home, *polls} : std::nullopt;
 }
 
-/// Returns when to ask again after the answer "busy".
+/// Returns when to send the next request after the reply "busy".
 time_point next_look(const engine& home, const answer& said, std::optional<pauses>& polls) {
     return later(home.now(), polls ? std::min(said.term, polls->next()) : said.term);
 }
 
-/// Returns whether the call must poll, because it may get no notification when the lock is free.
+/// Returns whether the call must poll, because it may get no notification of the release.
 bool looks_by_itself(const acquisition& call) {
     return call.wanted.of->polls || (call.wanted.of->kind == lock_kind::token && call.wanted.takes);
 }
 
-/// Time before the deadline at which a polling call asks for the last time. The request carries the
-/// deadline, so it must arrive before that.
+/// Time between the last request of a polling call and its deadline. The request itself carries the
+/// deadline, so it must arrive before the deadline.
 constexpr duration last_look_margin{5};
 
-/// Returns when to ask next: at `look_at`, or for the last time shortly before the deadline.
+/// Returns when to send the next request: at `look_at`, or at the last possible moment before the
+/// deadline if that is earlier.
 time_point or_last_look(const acquisition& call, time_point look_at, duration round_trip) {
     const time_point end = call.wanted.give_up_at;
     const time_point last = end == time_point::max() || !looks_by_itself(call)
@@ -132,15 +135,15 @@ time_point or_last_look(const acquisition& call, time_point look_at, duration ro
     return std::min(look_at, last > call.home->now() ? last : end);
 }
 
-/// Sleeps until the next request may be sent. The sleep is longer if many requests came before.
+/// Sleeps until the next request may be sent. The sleep is longer after many recent requests.
 asio::awaitable<void> keep_pace(acquisition& call, look_pace& pace) {
     const time_point next = std::min(pace.next(call.home->now()), call.wanted.give_up_at);
     while (!call.finished() && call.home->now() < next)
         co_await call.wake().wait_until(next);
 }
 
-/// Sleeps until the result of this client's own last release is known. The store's time limit
-/// bounds this.
+/// Sleeps until the result of this client's own latest release is known. The sleep is bounded by
+/// the store's time limit.
 asio::awaitable<void> until_acknowledged(acquisition& call, gate& door) {
     const gate::bell rung{door, call.wake()};
     while (door.awaits_acknowledgement() && !call.finished())
@@ -180,7 +183,8 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
                     co_return kept;
                 is_always_late = ++late_grants == late_grants_max;
                 if (!is_always_late)
-                    continue; // same owner number: the store grants it again
+                    // The next request has the same owner number, so the store grants it again.
+                    continue;
             } else if (said.answered && round_trip < call->wanted.lease) {
                 late_grants = 0;
             }
@@ -188,17 +192,19 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
                 home.found_busy(*call);
             look_at = next_look(home, said, polls);
             if (door && door->serves_before(*call))
-                look_at = time_point::max(); // `serves_before` ends: then the gate rings
+                // No poll: the gate wakes this call after the earlier waiter.
+                look_at = time_point::max();
         } catch (const boost::system::system_error& e) {
             look_at = trouble.next_try(e, sent_at);
         }
         if (is_always_late)
             fail_late(call->wanted.lease); // not an outage, so no retry
         if (home.now() >= call->wanted.give_up_at) {
-            // Without an answer it is unknown whether the lock is busy: rethrow the failure.
+            // Without a reply it is unknown whether the lock is busy, so the call fails with the
+            // last error.
             trouble.rethrow_if_unanswered();
-            // The lock may have been busy with this client's own hold, if the request overtook the
-            // release.
+            // The request may have overtaken this client's own release. Then the lock was busy with
+            // this client's own hold.
             bool was_ours = false;
             if (may_overtake)
                 was_ours = co_await here->leave();
@@ -212,7 +218,7 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
         if (call->finished())
             break;
         co_await call->wake().wait_until(or_last_look(*call, look_at, round_trip));
-        if (!polls) // a lock whose waiters poll has its own pauses
+        if (!polls) // a call that polls sleeps for its own pauses instead
             co_await keep_pace(*call, pace);
         if (home.now() >= call->wanted.give_up_at)
             trouble.rethrow_if_unanswered();

@@ -9,9 +9,9 @@
 namespace holdfast::sync {
 
 /// Asks the store for the lock until the store grants it or the call is over. Returns nothing if
-/// the call is over: its timeout passed (`give_up_busy`), or something else has finished it. Throws
-/// the store's errors. Unless it succeeds, it releases in the background whatever the store may
-/// have granted.
+/// the timeout has passed (`give_up_busy`), or if the call was completed in another way. Throws the
+/// store's errors. Without success, it releases in the background whatever the store may have
+/// granted.
 asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition>);
 
 } // namespace holdfast::sync

@@ -31,8 +31,8 @@ std::shared_ptr<acquisition> acquisition::step_out() {
     return std::move(keep_);
 }
 
-/// Marks the call as finished. Returns the call itself, which may be the last reference to it, or
-/// null if the call had finished before.
+/// Marks the call as finished. Returns a reference to the call, because it may be the last
+/// reference. Returns null if the call was finished already.
 std::shared_ptr<acquisition> acquisition::finish() {
     if (std::exchange(finished_, true))
         return nullptr;
@@ -53,8 +53,8 @@ void acquisition::tell(outcome got) {
 
 namespace {
 
-/// Returns the handle of a hold. Several calls may share a read hold, so each of them gets a handle
-/// for its own share. An upgrade must know which shares are left.
+/// Returns a handle of the hold for the caller. A read hold may be shared by several calls. Each of
+/// these calls gets a handle of its own share, because an upgrade must know which shares are left.
 std::shared_ptr<tenure> handed_out(const std::shared_ptr<wire_hold>& held) {
     return held->what.kind == lock_kind::read ? held->one_share() : held;
 }
@@ -110,7 +110,7 @@ void acquisition::cancel() {
 
 namespace {
 
-/// Guard of the right to ask the store for one name. Its destructor gives the right to the next
+/// Guard of this call's turn to ask the store for a name. The destructor gives the turn to the next
 /// call of this client.
 class turn {
 public:
@@ -128,8 +128,8 @@ private:
     gate& here_;
 };
 
-/// Head start that other clients get after a release. Their notification takes longer than the
-/// local one, so without a head start they would never get the lock.
+/// Head start of other clients after a release. A notification reaches them later than it reaches
+/// this client. Without a head start they would never get the lock.
 constexpr duration head_start{2};
 
 asio::awaitable<void> let_others_try(acquisition& call, gate& here) {
@@ -138,8 +138,8 @@ asio::awaitable<void> let_others_try(acquisition& call, gate& here) {
     co_await call.wake().wait_until(std::min(until, call.wanted.give_up_at));
 }
 
-/// Waits until the other clients that poll for a spin lock had a chance. They find the lock free
-/// only if this client does not take it again at once.
+/// Gives other clients that poll for a spin lock a chance to take it. They find the lock free only
+/// if this client does not take it again at once.
 asio::awaitable<void> leave_to_others(acquisition& call) {
     engine& home = *call.home;
     const time_point until = home.queues().left_to_others_until(key_of(call));
@@ -147,10 +147,11 @@ asio::awaitable<void> leave_to_others(acquisition& call) {
         co_await call.wake().wait_until(std::min(until, call.wanted.give_up_at));
 }
 
-/// Delays a reader, so that a writer of another program gets a chance. Such a writer (Redisson's)
-/// sets no mark, and gets the lock only when nobody reads. If other clients listen, a new reader
-/// waits while readers of this client hold the lock, for at most `hand_off.within` since its call.
-/// When the last of them has ended, the reader gives other clients a head start.
+/// Delays a reader, so that a writer of another program gets a chance. Redisson's writers do not
+/// mark that they wait, and get the lock only when no client reads. If other clients listen, a new
+/// reader waits while readers of this client hold the lock. The wait is at most `hand_off.within`,
+/// counted from the start of the call. After the last reader has left, the new reader also gives
+/// other clients a head start.
 asio::awaitable<void> leave_a_gap(acquisition& call, gate& here) {
     engine& home = *call.home;
     if (call.wanted.under || !call.wanted.patient || !home.queues().others_listen(key_of(call)))
@@ -167,16 +168,16 @@ asio::awaitable<void> leave_a_gap(acquisition& call, gate& here) {
         co_await let_others_try(call, here);
 }
 
-/// Throws `lease_lost` if the hold beside which the call wants to hold was released. The lock may
-/// belong to another client by now.
+/// Throws `lease_lost` if the caller's existing hold was released meanwhile. The call wants a
+/// second hold beside that hold, but the lock may belong to another client by now.
 void must_have_its_share(const request& wanted) {
     if (wanted.under && (wanted.share.expired() || !wanted.under->believed()))
         throw boost::system::system_error{make_error_code(errc::lease_lost),
                                           "the hold that it was to stand beside was released"};
 }
 
-/// Links a read hold and a write hold that this client has on one lock. In the store, a lock lasts
-/// as long as the longest lease in it, so the write hold lasts as long as the read hold.
+/// Links a read hold and a write hold that this client has on the same lock. The store keeps a lock
+/// as long as the longest lease in it. So the write hold may last as long as the read hold.
 void note_company(const acquisition& call, const std::shared_ptr<wire_hold>& held) {
     if (!call.wanted.under)
         return;
@@ -198,21 +199,21 @@ asio::awaitable<void> take_jointly(std::shared_ptr<acquisition> call) {
         call->give_up_busy();
 }
 
-/// Lets all waiters of a latch through, if their calls began before the request that found the
-/// latch open.
+/// Completes the waiters of a latch. Only calls that began before the successful request are
+/// completed.
 void let_through(gate& here, time_point looked_at) {
     std::vector<std::shared_ptr<acquisition>> all;
     while (acquisition* const next = here.first()) {
         if (next->started_at >= looked_at)
-            break; // this call began after that request
+            break; // this call began after the request that found the latch open
         all.push_back(next->step_out());
     }
     for (const std::shared_ptr<acquisition>& each : all)
         (void)each->succeed_counted();
 }
 
-/// Time that a call waits for permits that other callers of this client pass on. A request to the
-/// store would be under way when such permits come, and would have to be undone.
+/// Time that a call waits for permits from other callers of this client before it asks the store.
+/// If it asked the store at once and then got such permits, it would have to undo the request.
 constexpr duration pass_patience{2};
 
 asio::awaitable<void> await_pass(acquisition& call, gate& here) {
@@ -241,7 +242,7 @@ asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
     const engine::task busy{*home}; // close() waits until an unwanted grant is undone
     const acquisition::bed sleeps_here{*call};
     gate& here = *home->queues().find(key_of(*call));
-    const turn ours{*call, here}; // ends after the hold has entered the gate
+    const turn ours{*call, here}; // destroyed after the hold has entered the gate
     try {
         if (call->wanted.of->is_joint()) {
             co_await take_jointly(call);
@@ -251,7 +252,7 @@ asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
             co_await take_counted(call, here);
             co_return;
         }
-        // Usually none of these waits is needed. Then their coroutines are not created.
+        // Usually no wait is needed. Checking first saves the creation of a coroutine.
         if (here.owes_courtesy())
             co_await let_others_try(*call, here);
         if (call->wanted.of->polls)

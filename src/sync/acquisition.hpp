@@ -19,20 +19,21 @@ namespace holdfast::sync {
 
 class engine;
 
-/// Result of a call: granted (`held` or `counted` is set), busy (nothing is set), or failed (`why`
-/// is set).
+/// Result of a call. Granted: `held` or `counted` is set. Failed: `why` is set. Busy: no member is
+/// set.
 struct outcome {
     std::shared_ptr<tenure> held{};
     failure why{};
-    bool counted = false; ///< granted by a counter, which gives no hold
+    bool counted = false; ///< a counter granted the call; there is no hold
 };
 
 using call_hook =
     boost::intrusive::list_member_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
 
-/// A pending call to acquire. It is completed exactly once: by its coroutine, by a holder of this
-/// client that passes its hold on, or by cancellation, timeout or close. A second completion has no
-/// effect, and its caller must clean up what it obtained for the call.
+/// A pending call to acquire. It is completed exactly once, by one of these: its coroutine, a
+/// holder of this client that passes its hold on, cancellation, timeout, or close. A second
+/// completion has no effect. Then the code that completes must clean up what it obtained for the
+/// call.
 class acquisition : public std::enable_shared_from_this<acquisition> {
     call_hook under_way_;
     call_hook queued_;
@@ -61,31 +62,33 @@ public:
     void begin() { beginning_ = true; }
     void begun() { beginning_ = false; }
     bool finished() const { return finished_; }
-    /// Returns whether the store has answered "busy": the call waits there or asks again.
+    /// Returns whether the store has replied "busy". Then the call waits in the store or polls it.
     bool waits_there() const { return waits_there_; }
-    /// Notes that the call waits in the store. False: that was noted before.
+    /// Notes that the call waits in the store. Returns false if that was noted before.
     bool begins_to_wait_there() { return !std::exchange(waits_there_, true); }
     bool is_under_way() const { return under_way_.is_linked(); }
     void end() { under_way_.unlink(); }
 
     void stand_in(queue&);
-    /// Leaves the queue. Returns the call, perhaps its last reference.
+    /// Leaves the queue. Returns a reference to the call, because it may be the last reference.
     std::shared_ptr<acquisition> step_out();
 
     void succeed(std::shared_ptr<wire_hold>);
-    /// Completes the call with a hold on several locks, which its members have reported already.
+    /// Completes the call with a hold on several locks. The members of that hold have reported
+    /// their grants already.
     void succeed_jointly(std::shared_ptr<tenure>);
-    /// Completes the call with a share of another call's hold, which was reported before.
+    /// Completes the call with a share of another call's hold. The grant of that hold was reported
+    /// before.
     void share(std::shared_ptr<wire_hold>);
-    /// Completes a call that asked a counter. False: the call had ended before, and the caller must
-    /// give back what was granted.
+    /// Completes a call to a counter. Returns false if the call had ended before. Then the caller
+    /// must give the granted amount back.
     bool succeed_counted();
     void give_up_busy();
     void fail(failure, event_cause = event_cause::failed);
     void cancel();
 
-    /// Owner of the call's alarm while its coroutine runs. An alarm must be destroyed on the
-    /// executor, but the last reference to the call may be dropped on any thread.
+    /// Owner of the call's alarm while the call's coroutine runs. An alarm must be destroyed on the
+    /// executor, but any thread may drop the last reference to the call.
     class bed {
     public:
         explicit bed(acquisition&);
@@ -100,12 +103,12 @@ public:
         if (wake_)
             wake_->ring();
     }
-    /// Moves the alarm out, for code that runs longer than the call.
+    /// Moves the alarm out, for an operation that runs longer than the call.
     std::unique_ptr<alarm> take_wake() { return std::move(wake_); }
 
 protected:
-    /// Whether the caller's function that started this call has not returned. A handler must not be
-    /// run inside that function.
+    /// Returns whether the user's function that started this call is still running. A handler must
+    /// not be called inside that function.
     bool beginning() const { return beginning_; }
 
     virtual void complete(outcome) = 0;
@@ -116,16 +119,17 @@ private:
     std::shared_ptr<acquisition> finish();
     void tell(outcome);
 
-    std::shared_ptr<acquisition> keep_; // the call itself, while it is in a queue
+    // Reference to the call itself, while the call is in a queue.
+    std::shared_ptr<acquisition> keep_;
     std::optional<agenda::iterator> give_up_entry_;
-    std::unique_ptr<alarm> wake_; // while its coroutine runs
+    std::unique_ptr<alarm> wake_; // set while its coroutine runs
     bool finished_ = false;
     bool waits_there_ = false;
     bool beginning_ = false;
 };
 
-/// Asks the store until the call has a hold or has failed. Only one call per gate does this at a
-/// time, with few exceptions. Afterwards the next call of the gate gets its turn.
+/// Asks the store until the call has a hold or has failed. With few exceptions, only one call per
+/// gate does this at a time. At the end the next call of the gate gets its turn.
 asio::awaitable<void> negotiate(std::shared_ptr<acquisition>);
 
 } // namespace holdfast::sync

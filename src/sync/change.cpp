@@ -14,7 +14,8 @@
 namespace holdfast::sync {
 namespace {
 
-/// The attempts to carry out one change: how long they go on, and what their errors mean together.
+/// The attempts to carry out one change. Decides how long to retry, and which error to report at
+/// the end.
 class attempts_of_change {
 public:
     explicit attempts_of_change(engine& home)
@@ -23,8 +24,8 @@ public:
                        std::min(home.unavailable_patience(), home.counters()->memory() / 2))}
         , pause_{home} {}
 
-    /// Returns when to try again after a failure. For a catch block. Throws if a retry is of no
-    /// use.
+    /// Returns when to retry after a failure. Call it in a catch block. Throws if a retry cannot
+    /// help.
     time_point next_try(const boost::system::system_error& e) {
         const bool is_over = home_.now() >= limit_ || home_.stopped();
         const bool is_uncertain = e.code() == errc::outcome_unknown;
@@ -61,7 +62,7 @@ bool releases(const counter_change& what) {
     return what.kind == counter_kind::semaphore && what.verb == counter_verb::add;
 }
 
-/// Guard that tells the store at its end that a change is over.
+/// Guard of a change in progress. The destructor tells the store that the change is over.
 class change_in_progress {
 public:
     change_in_progress(engine& home, const counter_change& what)
@@ -78,8 +79,8 @@ private:
     const counter_change& what_;
 };
 
-/// Asks the store about this client's holds of permits, because the change may have ended one of
-/// them.
+/// Asks the store whether this client's holds of permits still exist. The change may have ended one
+/// of these holds.
 void doubt_holds(engine& home, const counter_change& what) {
     if (what.kind != counter_kind::permits)
         return;
@@ -111,7 +112,7 @@ counter_change change_of(const counter_subject& counter, counter_verb verb, std:
 }
 
 asio::awaitable<counter_answer> change(std::shared_ptr<engine> home, counter_change what) {
-    const engine::task busy{*home}; // close() waits some time for it
+    const engine::task busy{*home}; // close() waits some time for the change
     attempts_of_change attempts{*home};
     what.request = home->next_owner();
     counter_answer passed;

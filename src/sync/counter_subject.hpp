@@ -12,9 +12,9 @@
 
 namespace holdfast::sync {
 
-/// Descriptor of a counter object. A counter grants no holds, so of the base class only the name
-/// matters. The `lease` is how long the store may remember a request that no caller waits for any
-/// more.
+/// Descriptor of a counter object. A counter grants no holds, so it uses only the name and the
+/// `lease` of the base class. Here `lease` is how long the store may remember the request of a
+/// caller that no longer waits.
 class counter_subject final : public subject {
 public:
     counter_subject(std::shared_ptr<engine> e, lock_name n, duration memory,
@@ -24,7 +24,7 @@ public:
         , most{how.most} {}
 
     const counter_kind what;
-    const std::int64_t most; ///< maximal number of permits; 0: no limit
+    const std::int64_t most; ///< largest number of permits; 0: no limit
 
     family kin() const noexcept override { return family_of(what); }
     std::optional<counter_kind> counts() const noexcept override { return what; }

@@ -15,8 +15,8 @@ namespace holdfast::sync {
 namespace {
 
 /// Returns a new client identity: a UUID of version 8 (the version for custom layouts). Its third
-/// group marks it as holdfast's. So scripts and people can tell these holders from those of a JVM,
-/// which have version 4.
+/// group identifies holdfast. So scripts and people can tell holders of holdfast from holders of a
+/// JVM, whose UUIDs have version 4.
 std::array<std::uint8_t, 16> new_identity(const std::function<std::uint64_t()>& random) {
     std::array<std::uint8_t, 16> id{};
     const std::uint64_t halves[] = {random(), random()};
@@ -28,7 +28,7 @@ std::array<std::uint8_t, 16> new_identity(const std::function<std::uint64_t()>& 
     return id;
 }
 
-/// Abandons a hold on the executor, because the calling thread, which held it, is ending.
+/// Abandons a hold on the executor. The thread that held it is ending.
 void abandon_later(std::shared_ptr<tenure> held) {
     const std::shared_ptr<engine> home = held->home;
     auto abandon = [held = std::move(held)] { held->abandon(); };
@@ -36,9 +36,9 @@ void abandon_later(std::shared_ptr<tenure> held) {
 }
 
 /// Returns how long the store must remember a request that changes a counter. The engine repeats a
-/// request for at most half of that time: the tolerated outage and one last attempt. The usual
-/// outage of the store is not known here, since the store is created with this value. So 30 s are
-/// assumed.
+/// request for at most half of that time: `unavailable_patience` and one last attempt. The default
+/// of `unavailable_patience` depends on the store. It is not known here, because the store is
+/// created with this value, so 30 s are assumed.
 duration request_memory(const options& how) {
     constexpr duration least = std::chrono::minutes{1}, most = std::chrono::hours{24};
     constexpr duration longest_usual_outage = std::chrono::seconds{30};
@@ -136,7 +136,8 @@ void engine::acquisition_over(acquisition& call) {
 }
 
 void engine::hold_lost(std::shared_ptr<wire_hold> held, event_cause why) {
-    // A borrowed thread must not run the user's stop callbacks.
+    // A borrowed thread (a caller's thread that runs the operation itself) must not run the user's
+    // stop callbacks.
     if (borrowed()) {
         auto later = [self = shared_from_this(), held = std::move(held), why] {
             self->hold_lost(held, why);
@@ -190,13 +191,14 @@ void engine::keep_no_more(const tenure& ended) {
     const auto found = std::find_if(kept_.begin(), kept_.end(), is_it);
     if (found == kept_.end())
         return;
-    // Destroyed last: destroying a hold may call this function.
+    // Destroyed at the end of the function, because the destructor of a hold may call this
+    // function.
     const std::shared_ptr<tenure> last = std::move(*found);
     kept_.erase(found);
 }
 
-/// Returns a token that a background loop of the store keeps until it ends. The store of a user may
-/// be too slow for close(), so the token may outlive the engine.
+/// Returns a token for a background loop of the store. The loop keeps the token until it ends. A
+/// user's own store may be too slow for close(), so the token may outlive the engine.
 std::shared_ptr<void> engine::store_at_work() {
     ++loops_;
     return {this, [alive = std::weak_ptr<void>{alive_}](engine* home) {
@@ -209,7 +211,7 @@ std::shared_ptr<void> engine::store_at_work() {
 
 asio::awaitable<void> engine::nap(time_point until) {
     if (stopped_)
-        // Do not make an alarm: the clock may be gone.
+        // Create no alarm, because the clock may be destroyed already.
         co_return;
     const std::unique_ptr<alarm> sleep = time().make_alarm();
     co_await nap(*sleep, until);
@@ -225,7 +227,7 @@ asio::awaitable<void> engine::nap(alarm& sleep, time_point until) {
 }
 
 void engine::close(closed_handler done) {
-    if (stopped_ && closers_.empty()) // otherwise operations are still ending
+    if (stopped_ && closers_.empty()) // otherwise some operations have not ended yet
         return run_users_own(executor(), std::move(done));
     closers_.push_back(std::move(done));
     if (!closing_.exchange(true))
@@ -247,7 +249,8 @@ asio::awaitable<void> engine::close_down() {
         }
         co_await wait_until_quiet(how_.release_patience);
     }
-    if (renewal_.idle()) // if locks stay held, operators may ask whose they are
+    // If locks stay held, an operator may want to see the client that holds them.
+    if (renewal_.idle())
         co_await store_->depart();
     co_await stop();
     std::vector<closed_handler> done;
@@ -275,7 +278,7 @@ void engine::ring_if_quiet() {
 
 void engine::executor_ends() noexcept {
     stopped_ = true;
-    if (!forked()) // after fork() the mutex may be locked by a thread of the parent
+    if (!forked()) // after fork() a thread of the parent may have locked the mutex for ever
         reach_->close();
 }
 
@@ -283,7 +286,7 @@ void engine::executor_ended() {
     if (forked())
         return; // after fork() the mutexes may be locked for ever
     let_go();
-    calls_.clear(); // their threads destroy them later, concurrently
+    calls_.clear(); // the threads that wait for these calls destroy them later, concurrently
     calls_count_ = 0;
     std::vector<closed_handler>{}.swap(closers_);
 }
@@ -312,17 +315,17 @@ void engine::let_go() {
     std::vector<std::shared_ptr<tenure>>{}.swap(kept_);
 }
 
-/// Time that closing waits for operations to end after the store is closed. They normally fail at
-/// once, but a user's own store may be slow.
+/// Time that close() waits for pending operations after it has closed the store. They normally fail
+/// at once, but a user's own store may be slow.
 constexpr duration stop_patience{1000};
 
-/// Time that closing waits for a thread inside a user's clock, and the pause between two checks.
+/// Time that close() waits for a thread inside a user's clock, and the pause between two checks.
 constexpr duration clock_patience{10'000};
 constexpr duration clock_look_period{1};
 
-/// Reads a user's clock, unless it is closed. The reader increments the counter before it checks
-/// whether the clock is closed. Closing marks the clock as closed before it checks the counter. So
-/// at least one of the two sees the other.
+/// Reads a user's clock, unless the clock is closed. The reader increments the counter of readers
+/// first, and then checks whether the clock is closed. Close marks the clock as closed first, and
+/// then checks the counter. So at least one of the two notices the other.
 time_point engine::users_time() const noexcept {
     ++clock_readers_;
     const time_point end = closed_at_;
@@ -331,7 +334,7 @@ time_point engine::users_time() const noexcept {
     return shown;
 }
 
-/// Stops the time, and waits until no other thread is inside a user's clock.
+/// Stops reading the user's clock. Waits until no other thread is inside the clock.
 asio::awaitable<void> engine::let_go_of_clock() {
     closed_at_ = around_.time.now();
     const time_point limit = later(closed_at_, clock_patience);
@@ -339,7 +342,7 @@ asio::awaitable<void> engine::let_go_of_clock() {
         co_await quiet_->wait_until(later(around_.time.now(), clock_look_period));
 }
 
-/// Ends everything. Afterwards only the completion of the close uses the executor or the clock.
+/// Ends all operations. Afterwards only the completion of close() uses the executor or the clock.
 asio::awaitable<void> engine::stop() {
     const time_point limit = later(now(), stop_patience);
     let_go();

@@ -16,13 +16,13 @@ failure gone() {
     return {make_error_code(errc::lease_lost), "the lease had ended"};
 }
 
-/// What a request to the store asks for: a lease of this length, confirmed by so many replicas.
+/// Content of a request: the length of the lease, and the number of replicas that must confirm it.
 struct wish {
     duration length;
     unsigned replicas;
 };
 
-/// Sends one request. Throws its error.
+/// Sends one request and returns the reply. Throws the error of the request.
 asio::awaitable<answer> ask_once(wire_hold& held, wish wanted, renewal_wishes how) {
     engine& home = *held.home;
     const time_point sent_at = home.now();
@@ -44,8 +44,8 @@ asio::awaitable<answer> ask_once(wire_hold& held, wish wanted, renewal_wishes ho
     }
 }
 
-/// Guard of an extension. The hold is not passed to another call while an extension is under way,
-/// because the answer would miss the new holder.
+/// Guard of an extension. It keeps the hold from being passed to another call meanwhile. Otherwise
+/// the reply would not reach the new holder.
 class under_way {
 public:
     explicit under_way(wire_hold& held)
@@ -59,12 +59,12 @@ private:
     wire_hold& held_;
 };
 
-/// The concurrent requests of one extension. The first answer counts, but each answer extends the
-/// hold.
+/// The concurrent requests of one extension. The first reply decides the result, but every reply
+/// extends the hold.
 struct tries {
     explicit tries(engine& home)
         : wake{home.time().make_alarm()} {}
-    std::unique_ptr<alarm> wake; ///< null when nothing waits any more
+    std::unique_ptr<alarm> wake; ///< null when no caller waits any more
     std::optional<answer> said{};
     std::optional<boost::system::system_error> failed{}; ///< the latest failure
     int pending = 0;
@@ -91,7 +91,7 @@ asio::awaitable<void> ask_beside(std::shared_ptr<wire_hold> held, wish wanted, r
 /// Maximal number of requests for one extension.
 constexpr int tries_max = 3;
 
-/// Waits for the first answer, until the given time or the end of the hold. That end may be moved
+/// Waits for the first reply, until the given time or until the hold expires. The expiry may move
 /// meanwhile.
 asio::awaitable<void> await_answer(const wire_hold& held, tries& all, time_point until) {
     engine& home = *held.home;
@@ -103,8 +103,9 @@ asio::awaitable<void> await_answer(const wire_hold& held, tries& all, time_point
     }
 }
 
-/// Asks the store to extend the hold. If no answer comes in time, asks again over another
-/// connection, concurrently. Repeating the request is harmless: it does not extend twice.
+/// Asks the store to extend the hold. If no reply comes in time, it sends a second request over
+/// another connection, concurrently. Repeating the request is harmless, because two requests do not
+/// extend the hold twice.
 asio::awaitable<answer> ask_in_time(std::shared_ptr<wire_hold> held, wish wanted) {
     engine& home = *held->home;
     const auto all = std::make_shared<tries>(home);
@@ -116,7 +117,8 @@ asio::awaitable<answer> ask_in_time(std::shared_ptr<wire_hold> held, wish wanted
         home.spawn(ask_beside(held, wanted, {.answer_by = answer_by, .elsewhere = tried > 1}, all));
         const time_point until = is_last ? time_point::max() : later(home.now(), wait);
         co_await await_answer(*held, *all, until);
-        // Another extension may have made time for one more request.
+        // A request gives up at its deadline `answer_by`. If another extension has moved the expiry
+        // meanwhile, there is time for one more request.
         const bool given_up =
             all->failed && all->failed->code() == errc::outcome_unknown && home.now() >= answer_by;
         const bool over = all->pending == 0 && !given_up;
@@ -154,15 +156,16 @@ asio::awaitable<failure> extend_by(std::shared_ptr<wire_hold> held, duration len
     const failure why = co_await ask_store(held, {length, held->what.replicas});
     if (why.code)
         co_return why;
-    // A renewed hold keeps the longer lease from now on.
+    // A renewed hold keeps the longer of the two leases from now on.
     const bool renewed = held->renewed();
     held->set_lease(renewed ? std::max(held->lease(), length) : length, renewed);
     held->home->renewals().reschedule(*held);
     co_return failure{};
 }
 
-/// Returns the lease that replicas are asked to confirm: the rest of the hold's term, or the whole
-/// lease if the hold is renewed and that is longer. It is at most what the server allows now.
+/// Returns the lease that the replicas are asked to confirm. It is the remaining time of the hold.
+/// For a renewed hold it is the whole lease if that is longer. It is at most what the server allows
+/// now.
 duration whole_term(const wire_hold& held) {
     const duration believed = lease_believed_for(held.remaining());
     const bool renews = held.renewed() && !held.out_of_time();
@@ -170,8 +173,8 @@ duration whole_term(const wire_hold& held) {
     return std::min(length, held.home->bounds().lease_max);
 }
 
-/// Maximal number of attempts to have a hold confirmed. A concurrent extension makes another
-/// attempt necessary.
+/// Maximal number of requests to have a hold confirmed. A concurrent extension makes another
+/// request necessary.
 constexpr int confirmations_max = 5;
 
 asio::awaitable<failure> confirm_by(std::shared_ptr<wire_hold> held, unsigned replicas) {

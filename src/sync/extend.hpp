@@ -5,11 +5,13 @@
 
 namespace holdfast::sync {
 
-/// Asks the store, once, to keep a hold for at least `length` from now. Executor only.
+/// Asks the store, once, to keep a hold for at least `length` from now. Call it on the executor
+/// only.
 void extend(std::shared_ptr<wire_hold>, duration length, release_handler);
 
-/// Asks so many replicas to confirm the hold for its present term, and completes when they have.
-/// They must be more than before; the hold needs that many from now on. Executor only.
+/// Asks the store to have the hold confirmed by `replicas` replicas for its remaining time.
+/// Completes when they have confirmed. `replicas` must be more than before. From then on the hold
+/// always needs `replicas` confirmations. Call it on the executor only.
 void confirm(std::shared_ptr<wire_hold>, unsigned replicas, release_handler);
 
 } // namespace holdfast::sync

@@ -9,8 +9,8 @@
 namespace holdfast::sync {
 
 /// Families of locks and counters. Callers of one client that want the same name in the same family
-/// wait for each other, in one order. `several` is for locks that are made of several locks; their
-/// members have gates of their own.
+/// wait in one queue. `several` is the family of locks that consist of several locks. The members
+/// of such a lock have gates of their own.
 enum class family : std::uint8_t {
     exclusive,
     fair,
@@ -66,8 +66,8 @@ constexpr bool many_hold(lock_kind kind) {
     return kind == lock_kind::read || kind == lock_kind::permit;
 }
 
-/// Returns whether the store keeps the waiters of such a lock in order. Then each waiter has its
-/// place in the store's queue, and a hold is never passed on without asking the store.
+/// Returns whether the store keeps the waiters of this family in order. Then each waiter has an
+/// entry in the store's queue, and a hold is never passed on without asking the store.
 constexpr bool queues_in_store(family which) {
     return which == family::fair;
 }

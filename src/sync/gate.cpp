@@ -16,20 +16,21 @@ bool upgrades(const acquisition& call) {
     return call.wanted.under && !reads(call);
 }
 
-/// Returns whether the store may grant several of these calls at the same time.
+/// Returns whether the call wants permits. The store may grant several such calls at the same time.
 bool wants_permits(const acquisition& call) {
     const subject& of = *call.wanted.of;
     const std::optional<counter_kind> counted = of.counts();
     return of.kind == lock_kind::permit || (counted && counted != counter_kind::latch);
 }
 
-/// Returns whether the call only checks a latch once. That takes nothing from other calls, so the
-/// call need not queue.
+/// Returns whether the call checks a latch only once. That check takes nothing from other calls, so
+/// the call need not queue.
 bool looks_once_at_latch(const acquisition& call) {
     return call.wanted.of->counts() == counter_kind::latch && !call.wanted.patient;
 }
 
-/// Maximal number of calls of one client that ask for permits of one name at the same time.
+/// Maximal number of calls of one client that ask the store for permits of one name at the same
+/// time.
 constexpr int asking_max = 64;
 
 } // namespace
@@ -64,7 +65,7 @@ bool gate::unused() const {
     return !holds_some && nobody_negotiates() && queue_.empty() && !has_upgrade() && !sent_off_;
 }
 
-// A call that upgrades its own hold passes the queue, because the queued calls wait for that hold.
+// A call that upgrades its own hold skips the queue, because the queued calls wait for that hold.
 bool gate::admits(const acquisition& call) const {
     if (upgrades(call))
         return call.wanted.share.expired() || !call.wanted.under->shared_by_others();
@@ -80,12 +81,14 @@ bool gate::admits_alone(const acquisition& call) const {
     if (!is_next)
         return false;
     if (queues_in_store(family_of(call.wanted.of->kind)))
-        return asking_ == 0 && !is_on_its_way_out(); // else it would find its own client's hold
+        // Otherwise the store would reply "busy" because of this client's own hold.
+        return asking_ == 0 && !is_on_its_way_out();
     return !holder_ && !has_readers() && nobody_negotiates();
 }
 
-/// Admits a call for permits if it is the next one, and if all calls that ask now want the same
-/// number. So a call that wants many permits is not overtaken for long.
+/// Returns whether a call for permits may ask the store: it is the next call, and all calls that
+/// ask now want the same number. So calls that want few permits cannot overtake a call that wants
+/// many for long.
 bool gate::admits_to_permits(const acquisition& call) const {
     const bool is_next = queue_.empty() || &queue_.front() == &call;
     const bool others_wait_there = alone_ > asking_;
@@ -110,7 +113,7 @@ bool gate::serves_before(const acquisition& call) const {
 
 acquisition* gate::first_to_serve() {
     for (acquisition* const each : rare().served_in_order)
-        if (!each->finished()) // a finished call is about to leave
+        if (!each->finished()) // a finished call leaves the queue soon
             return each;
     return first();
 }
@@ -118,7 +121,7 @@ acquisition* gate::first_to_serve() {
 std::vector<std::shared_ptr<acquisition>> gate::served_by(std::int64_t amount) {
     std::vector<std::shared_ptr<acquisition>> some;
     const auto serve = [&](acquisition& next) {
-        if (next.finished()) // a finished call is about to leave
+        if (next.finished()) // a finished call leaves the queue soon
             return;
         amount -= next.wanted.amount;
         some.push_back(next.shared_from_this());
@@ -143,8 +146,8 @@ bool gate::is_on_its_way_out() const {
                        (holder_->deferred() && holder_->now_in() == wire_hold::phase::releasing));
 }
 
-/// Admits a reader beside other readers. If another reader is about to get a hold that can be
-/// shared, a patient reader waits for that hold instead.
+/// Returns whether a reader may ask the store at the same time as other readers. If another reader
+/// is about to get a hold that can be shared, a patient reader waits for that hold instead.
 bool gate::admits_reader(const acquisition& call) const {
     if (call.wanted.under)
         return true;

@@ -11,7 +11,7 @@ gate& gates::of(gate_key key) {
         return known[key.name];
     spare_.key() = key.name;
     auto entered = known.insert(std::move(spare_));
-    spare_ = std::move(entered.node); // the node comes back if the gate existed
+    spare_ = std::move(entered.node); // the node comes back if the gate existed already
     return entered.position->second;
 }
 
@@ -80,7 +80,7 @@ void gates::note_polled(gate_key key, bool others_wait, const wire_hold& held, t
     if (polled_.size() >= contended_max)
         polled_.clear();
     polled& here = polled_.try_emplace(key.name, polled{held.taken_at}).first->second;
-    if (here.left_until > here.had_since) // the others had their turn: start anew
+    if (here.left_until > here.had_since) // the others had their turn: count anew
         here = polled{held.taken_at};
     if (now - here.had_since >= pauses_of_one_client * held.polled_within())
         here.left_until = later(now, held.polled_within());

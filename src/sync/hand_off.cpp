@@ -9,14 +9,14 @@
 namespace holdfast::sync {
 namespace {
 
-/// Returns how long a hold may stay within this client. The time is half if other clients wait, so
-/// their turn comes twice as often.
+/// Returns how long a hold may be passed on within this client. The time is halved if other clients
+/// wait, so that their turn comes earlier.
 duration time_budget(const hand_off& how, const wire_hold& held) {
     return held.others_listen ? how.within / 2 : how.within;
 }
 
-/// Returns whether the time since the store granted the hold is within the budget. Earlier local
-/// owners count too.
+/// Returns whether the time since the store granted the hold is within the budget. The time of
+/// earlier local owners counts too.
 bool young(const wire_hold& held) {
     return held.home->now() - held.taken_at < time_budget(held.home->how().hand_off, held);
 }
@@ -26,22 +26,22 @@ bool within_budget(const wire_hold& held) {
     return held.handed_on < how.times_max && young(held);
 }
 
-/// Returns whether the hold may be passed on. A hold that the store may deny is not passed on, and
-/// neither is a hold with a pending request of its present owner.
+/// Returns whether the state of the hold allows a hand-off. It does not if the store may report the
+/// hold as gone, or if a request of its present owner is pending.
 bool in_good_state(const wire_hold& held) {
     return held.renewed() && held.believed() && !held.warned && held.in_flight == 0 &&
            held.has_token_for_heir() && !held.is_asked_for_company() &&
            !held.stays_with_its_holder() && held.extensions == 0;
 }
 
-/// A hold is passed on only if the store keeps it at most this many times as long as the new
-/// owner's own lease. If the new owner dies, others wait for that time.
+/// Limit of the time for which the store keeps a passed hold, as a multiple of the new owner's own
+/// lease. If the new owner dies, other clients wait for that time.
 constexpr int inherited_max = 2;
 
-/// Returns whether the hold fits the request of the next owner. Kind, number of permits and
-/// replicas must match; otherwise the store must grant it. The remaining term must be at least half
-/// of what the store would give, and not far more. A session has the same length for all, so it is
-/// never too long.
+/// Returns whether the hold fits the request of the next owner. Kind, number of permits and number
+/// of replicas must match. The remaining time must be at least half of a new grant's time, and not
+/// far longer than the requested lease. In a store with sessions the time is never too long,
+/// because all holds last as long as the session.
 bool suits(const wire_hold& held, const request& wanted) {
     const duration stored = held.store_forgets_at() - held.home->now();
     const bool by_session = held.home->bounds().by_session;
@@ -52,14 +52,14 @@ bool suits(const wire_hold& held, const request& wanted) {
            wanted.renewed && enough && !far_more && confirmed;
 }
 
-/// Returns the next call. Calls that wait in the store for permits came before those that queue
-/// here.
+/// Returns the next call. For permits, calls that wait in the store come before calls in the local
+/// queue, because they arrived earlier.
 acquisition* next_at(gate& here, const wire_hold& held) {
     return held.what.kind == lock_kind::permit ? here.first_to_serve() : here.first();
 }
 
-/// Returns whether other calls of this client have read holds under this write hold. Then it is not
-/// passed on.
+/// Returns whether calls of this client have read holds under this write hold. Then the write hold
+/// is not passed on.
 bool is_read_beside(const gate& here, const wire_hold& held) {
     return held.what.kind != lock_kind::permit && !here.readers().empty();
 }

@@ -15,7 +15,7 @@ public:
         , name_{e.name, e.name_size}
         , text_{e.text ? e.text : "", e.text_size} {}
 
-    /// Returns the event. Valid while this object lives and is not moved.
+    /// Returns the event. The event is valid while this object lives and is not moved.
     event view() const {
         event e = event_;
         e.name = name_.data();

@@ -11,8 +11,8 @@
 namespace holdfast::sync {
 namespace {
 
-/// Returns how many fencing tokens to ask for: one for each owner that may get the hold by
-/// hand-off.
+/// Returns how many fencing tokens to request. Each owner that may get the hold by hand-off needs
+/// its own token.
 std::uint32_t tokens_wanted(const acquisition& call) {
     gate* const here = call.home->queues().find(key_of(call));
     if (call.wanted.of->kind != lock_kind::fenced || !here || !here->first())

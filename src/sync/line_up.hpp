@@ -8,12 +8,13 @@
 
 namespace holdfast::sync {
 
-/// Maximal number of fencing tokens that one grant reserves. Reserved tokens that no owner gets are
+/// Maximal number of fencing tokens that one grant reserves. Reserved tokens that are not used are
 /// skipped.
 inline constexpr std::uint32_t tokens_reserved_max = 1000;
 
-/// Makes the waiter (`place`) that the acquisition loop asks again and again for this call. What
-/// the waiter takes, it takes for `owner`. The kinds of calls differ only in this waiter.
+/// Creates the waiter (`place`) of this call. The acquisition loop asks this waiter repeatedly. A
+/// grant belongs to `owner`. Calls for different kinds of locks and counters differ only in their
+/// waiter.
 std::unique_ptr<place> line_up(acquisition&, owner_id owner);
 
 } // namespace holdfast::sync

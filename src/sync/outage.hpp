@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Retry policy: how long a call tolerates a store that does not answer, and how soon it tries
-// again.
+// Retry policy: how long a call tolerates a store that does not reply, and when the call retries.
 #pragma once
 
 #include "sync/engine.hpp"
@@ -12,23 +11,25 @@
 
 namespace holdfast::sync {
 
-/// Returns whether a retry may help: the store did not answer, or the outcome is unknown.
+/// Returns whether a retry may help: the store did not reply, or the outcome is unknown.
 inline bool may_pass(const error_code& ec) {
     return ec == errc::unreachable || ec == errc::outcome_unknown;
 }
 
 /// Returns whether the server has refused the request itself. Failed authentication, an untrusted
-/// server and lack of memory do not count.
+/// server and lack of memory do not count as refusals.
 inline bool said_no(const error_code& ec) {
     return ec == errc::refused && ec != store_errc::not_authenticated &&
            ec != store_errc::untrusted && ec != store_errc::out_of_memory;
 }
 
-/// Pauses between two tries. Each pause is twice as long as the one before, and jittered.
+/// Pauses between two attempts. Each pause is about twice as long as the previous pause, with
+/// jitter.
 class pauses {
 public:
     static constexpr backoff after_silence{duration{20}, duration{1000}};
-    /// Pause after a refusal. It is long, but finite, because a missing right may be granted later.
+    /// Pause after a refusal. It is long but finite, because an operator may grant a missing right
+    /// later.
     static constexpr duration after_a_no{5000};
 
     explicit pauses(engine& home, backoff how = after_silence)
@@ -40,7 +41,7 @@ public:
         next_ = std::min(next_ * 2, how_.longest);
         return jittered(pause);
     }
-    /// Returns the pause after that failure, for operations that are repeated after every error.
+    /// Returns the pause after a failure, for operations that are repeated after every error.
     duration next(const error_code& why) { return said_no(why) ? jittered(after_a_no) : next(); }
 
 private:
@@ -62,7 +63,7 @@ public:
         pause_.reset();
     }
 
-    /// Returns when to retry a request that was sent at `sent_at` and failed. For a catch block.
+    /// Returns when to retry a failed request that was sent at `sent_at`. Call it in a catch block.
     /// Throws the error again if a retry cannot help, or if the outage has lasted for
     /// `unavailable_patience`.
     time_point next_try(const boost::system::system_error& e, time_point sent_at) {

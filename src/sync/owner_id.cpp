@@ -5,7 +5,7 @@
 
 namespace holdfast {
 
-// This is on the hot path: the text is written into a local buffer and allocated once.
+// This function is called for every request. It writes into a local buffer and allocates only once.
 std::string to_string(const owner_id& owner) {
     static constexpr char digits[] = "0123456789abcdef";
     char text[36 + 1 + 20];

@@ -38,7 +38,8 @@ bool pass_on(engine& home, const counter_change& released) {
     }
     here->note_passes(some.size());
     for (const std::shared_ptr<acquisition>& each : some)
-        // False: another completed call has cancelled this one in its handler.
+        // `succeed_counted()` returns false if the handler of another completed call has cancelled
+        // this call.
         if (!each->succeed_counted())
             give_back(static_cast<const counter_subject&>(*each->wanted.of), each->wanted.amount);
     return true;

@@ -27,7 +27,7 @@ void patience::forget(acquisition& call) {
         return;
     agenda_.erase(*std::exchange(call.give_up_entry_, std::nullopt));
     if (agenda_.empty() && alarm_)
-        alarm_->ring(); // so that nothing sleeps without need
+        alarm_->ring(); // so that the alarm does not sleep without need
 }
 
 void patience::stop() {
@@ -55,7 +55,8 @@ asio::awaitable<void> patience::run(std::shared_ptr<engine> home) {
 void patience::act_on_due() {
     const time_point now = engine_.now();
     while (!agenda_.empty() && agenda_.begin()->first <= now)
-        engine_.out_of_patience(*agenda_.begin()->second); // this forgets the call
+        // Out_of_patience() removes the call from `agenda_`.
+        engine_.out_of_patience(*agenda_.begin()->second);
 }
 
 } // namespace holdfast::sync

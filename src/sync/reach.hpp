@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way to a client's executor for threads that do not run it (`reach`). The executor may end
-// while such a thread tries to use it. So they reach it only through this class, which is closed
-// before that.
+// Access to a client's executor for threads that do not run it (`reach`). The executor may be
+// destroyed while such a thread tries to use it. So these threads use the executor only through
+// this class. The access is closed before the executor is destroyed.
 #pragma once
 
 #include <holdfast/asio.hpp>
@@ -15,11 +15,11 @@
 
 namespace holdfast::sync {
 
-/// Thread-safe access to an executor that may end. Any thread may call every function.
+/// Thread-safe access to an executor that may be destroyed. Any thread may call every function.
 class reach {
 public:
-    /// `lasting`: the executor lives as long as its client, and nothing else can end it. Then
-    /// callers that keep the client alive need no mutex.
+    /// Creates the access. `lasting` says that the executor lives as long as its client, and that
+    /// nothing else can end it. Then callers that keep the client alive need no mutex.
     reach(asio::any_io_executor to, bool lasting)
         : lasting_{lasting}
         , to_{std::move(to)} {}
@@ -27,8 +27,8 @@ public:
 
     bool lasting() const noexcept { return lasting_; }
 
-    /// Calls `work(executor)` and keeps the executor from ending meanwhile. False: the executor has
-    /// ended, and `work` was not called. The caller must keep the client alive.
+    /// Calls `work(executor)`, and keeps the executor alive during the call. Returns false without
+    /// a call if the executor has ended. The caller must keep the client alive.
     template <typename Work>
     bool use(Work&& work) const {
         if (!lasting_)
@@ -39,38 +39,39 @@ public:
         return true;
     }
 
-    /// Posts `what` to the executor. False: the executor has ended, and `what` was destroyed
-    /// without a call. The same happens to `what` if the context ends before its turn.
+    /// Posts `what` to the executor. Returns false if the executor has ended. Then `what` was
+    /// destroyed without a call. If the execution context ends before it runs `what`, `what` is
+    /// destroyed without a call, too.
     template <typename What>
     bool post(What&& what) const {
         return use(
             [&what](const asio::any_io_executor& to) { asio::post(to, std::forward<What>(what)); });
     }
 
-    /// Posts `what`, also for a caller that does not keep the client alive.
+    /// Posts `what` like post(). The caller need not keep the client alive.
     template <typename What>
     bool post_from_afar(What&& what) const {
         return use_guarded(
             [&what](const asio::any_io_executor& to) { asio::post(to, std::forward<What>(what)); });
     }
 
-    /// Returns whether both lead to the same executor. Then code that runs there may use both
-    /// clients.
+    /// Returns whether both objects lead to the same executor. Then code that runs there may use
+    /// both clients.
     bool leads_where(const reach& other) const {
         if (this == &other)
             return true;
         if (lasting_ || other.lasting_)
-            return false; // each has a thread of its own
+            return false; // each client has a thread of its own
         const std::scoped_lock guard{mutex_, other.mutex_};
         return to_ && other.to_ && to_ == other.to_;
     }
 
-    /// Returns a token that stops when nothing of the client is left on the executor. Threads that
+    /// Returns a token that is stopped when the client no longer uses the executor. Threads that
     /// wait for the executor stop waiting then.
     std::stop_token ends() const { return ends_.get_token(); }
     bool ended() const noexcept { return ends_.stop_requested(); }
 
-    /// Closes the way. After this returns, no other thread uses the executor.
+    /// Closes the access. After this function returns, no other thread uses the executor.
     void close() noexcept {
         const std::scoped_lock guard{mutex_};
         closed_ = true;
@@ -78,7 +79,7 @@ public:
             to_ = {};
     }
 
-    /// Closes the way and wakes the threads that wait.
+    /// Closes the access, and wakes the threads that wait for the executor.
     void end() noexcept {
         close();
         ends_.request_stop();

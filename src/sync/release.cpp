@@ -18,7 +18,7 @@ failure lost_before() {
     return {make_error_code(errc::lease_lost), "the lease had ended before it was released"};
 }
 
-/// One release, from its first request to the acknowledgement of the store.
+/// A release in progress, from its first request to the acknowledgement of the store.
 class releasing {
 public:
     releasing(std::shared_ptr<wire_hold> held, release_handler done)
@@ -30,28 +30,28 @@ public:
     void acknowledged(const release_answer& said) {
         held_->end_release();
         held_->tell_company_of_release();
-        // First of all: a handler may ask for the lock again at once.
+        // Do this before the handler is called: the handler may ask for the lock again at once.
         held_->home->released(*held_, said.others_listen);
-        // After a lost answer, "not ours" may be the result of our own earlier request. That is
-        // success.
+        // After a lost reply, "not ours" may be the result of this client's own earlier request.
+        // That counts as success.
         const bool well = said.was_ours || uncertain_;
         if (!reported_)
             report_end(well);
         answer(well ? failure{} : lost_before());
     }
 
-    /// Returns when to try again: after the pause, but not after the caller's deadline. It is also
-    /// not after the time when the store has forgotten the hold.
+    /// Returns when to try again: after the pause. It is not later than the caller's deadline, and
+    /// not later than the time when the store has surely forgotten the hold.
     time_point next_try(duration pause) const {
         const time_point next = std::min(later(held_->home->now(), pause), held_->remains_until());
         return done_ ? std::min(next, patience_ends()) : next;
     }
 
-    /// Handles a failure. Returns whether to try again. The caller is told when its patience is
-    /// over.
+    /// Handles a failure. Returns whether to try again. Completes the caller's release when its
+    /// timeout has passed.
     bool failed(const boost::system::system_error& e) {
         engine& home = *held_->home;
-        home.hold_over(*held_); // a local waiter may now try the store itself
+        home.hold_over(*held_); // a local waiter may now ask the store
         uncertain_ = uncertain_ || e.code() == errc::outcome_unknown;
         const bool over = home.stopped() || home.now() >= held_->remains_until();
         const bool denied = said_no(e.code());
@@ -92,7 +92,8 @@ private:
     const time_point started_at_;
     engine::task busy_;
     bool uncertain_ = false;
-    // The failure was reported. Observers that count holds have subtracted this one already.
+    // True after the failure was reported. Observers that count holds have then subtracted this
+    // hold already.
     bool reported_ = false;
 };
 
@@ -155,7 +156,7 @@ void release(std::shared_ptr<wire_hold> held, release_handler done,
     }
     if (hand_on(held))
         return tell(*home, std::move(done), failure{});
-    // Stop renewing before the release is sent: a released hold must not be renewed.
+    // Stop the renewal before the release is sent, because a released hold must not be renewed.
     home->renewals().forget(*held);
     held->begin_release();
     home->spawn(run(std::move(held), std::move(done)), where);

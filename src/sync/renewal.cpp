@@ -30,7 +30,7 @@ void renewal::pass_on(wire_hold& held, const shared_hold& heir) {
     forget(held);
     heir->contact_at = held.contact_at;
     heir->round_trip = held.round_trip;
-    const duration lease = heir->pace(); // the old holder may have had a lease of another length
+    const duration lease = heir->pace(); // the old hold may have had a lease of another length
     const time_point usual = later(engine_.now(), renewal_period(lease));
     const time_point unwarned = heir->ends_at() - danger_period(lease) - lease / 10;
     heir->contact_at = std::min({held.contact_at, usual, unwarned});
@@ -51,7 +51,7 @@ void renewal::reschedule(wire_hold& held) {
         return;
     const time_point now = engine_.now();
     set_next_contact(held, now, draw());
-    if (held.renewed() && !held.out_of_time()) { // extended by less than a lease: due sooner
+    if (held.renewed() && !held.out_of_time()) { // extended by less than a lease: renew earlier
         const duration usual_rest = held.pace() - renewal_period(held.pace());
         held.contact_at = std::min(held.contact_at, std::max(now, held.ends_at() - usual_rest));
     }
@@ -97,27 +97,28 @@ void renewal::contact_by(wire_hold& held, time_point when) {
 
 namespace {
 
-/// Returns the time over which non-urgent checks are spread: a part of the shortest lease. A server
-/// that was away for a moment meets all of its clients at once.
+/// Returns the time over which non-urgent checks are spread: a tenth of the shortest lease. A
+/// server that comes back after an outage would otherwise get the checks of all clients at once.
 constexpr duration doubt_period(duration shortest_lease) {
     return shortest_lease / 10;
 }
 
-/// Range of the random number that makes a contact earlier, by at most a tenth of its period. So
-/// holds that were granted together do not stay in step for ever.
+/// Range of the random number that makes a renewal request earlier, by at most a tenth of its
+/// period. Without it, holds that were granted together would always be renewed together.
 constexpr int chance_max = 1000;
 
 constexpr duration earlier_by(duration period, int drawn) {
     return period / 10 * drawn / chance_max;
 }
 
-/// Shortest contact period of a read hold. When a reader of another program dies, its short lease
-/// runs out; until then the read hold is contacted often.
+/// Shortest time between two renewal requests of a read hold. When a reader of another program
+/// dies, the lock's lease is short until it is extended. So the read hold asks often.
 constexpr duration read_contact_min{100};
 
-/// Returns how often a hold is contacted. A Redisson client that reads a lock cuts the lock's lease
-/// down to its own, also for all other readers. Then it may die. So a read hold is contacted
-/// several times within the shortest lease that was found.
+/// Returns the time between two renewal requests of a hold. A Redisson reader sets the lock's lease
+/// to its own lease, which may be shorter than the leases of other readers. Then the Redisson
+/// reader may die. So a read hold is renewed several times within the shortest lease that was
+/// found.
 duration contact_period(const wire_hold& held) {
     const duration usual = renewal_period(held.pace());
     if (!held.may_be_shortened())
@@ -126,10 +127,10 @@ duration contact_period(const wire_hold& held) {
     return std::min({usual, known, held.home->bounds().read_contact_max});
 }
 
-/// Returns the lease that a contact asks for. It is zero if the hold has a fixed lease that only
-/// its own client can shorten: then the contact only asks whether the hold still exists. Other
-/// fixed holds ask for the rest of their term, rounded up by at most a sixty-fourth. So holds with
-/// a similar rest travel in one request.
+/// Returns the lease that a renewal request asks for. If the hold has a fixed lease, and only its
+/// own client can shorten it, the result is zero: the request only checks that the hold exists.
+/// Otherwise a fixed hold asks for its remaining time, rounded up by at most 1/64. So holds with
+/// similar remaining times share one request.
 duration lease_to_ask_for(const wire_hold& held, bool renews, duration left) {
     if (renews)
         return held.lease();
@@ -176,10 +177,10 @@ void renewal::doubt(const std::function<bool(const lock_name&)>& which, bool urg
         release_writes_again(held);
 }
 
-/// Sets the next contact of a hold well before its end. The end may be nearer than the lease says,
-/// if the lease was fixed until now or the extension was shorter. On a slow network the contact is
-/// earlier: even an answer that takes twice as long as the last one comes before the holder is
-/// warned.
+/// Schedules the next renewal request of a hold well before its expiry. The expiry may be earlier
+/// than the lease says, if the lease was fixed until now or the extension was shorter. On a slow
+/// network the request is sent earlier. Then even a reply that takes twice as long as the last
+/// reply arrives before the holder is warned.
 void renewal::set_next_contact(wire_hold& held, time_point last, int drawn) {
     const duration period = contact_period(held);
     held.contact_at = later(last, period - earlier_by(period, drawn));
@@ -214,8 +215,8 @@ void renewal::leave(wire_hold& held) {
     agenda_.erase(agenda_.iterator_to(held));
 }
 
-/// Wakes the loop if it sleeps beyond `when`, and starts it if it has ended. Usually neither is
-/// needed: a busy client takes and releases thousands of locks during one sleep of the loop.
+/// Wakes the loop if it sleeps beyond `when`, and starts it if it has ended. Usually it does
+/// nothing: a busy client takes and releases thousands of locks during one sleep of the loop.
 void renewal::wake_for(time_point when) {
     if (!running_) {
         running_ = true;
@@ -232,7 +233,7 @@ asio::awaitable<void> renewal::run(std::shared_ptr<engine> home) {
         self.sleeping_until_ = self.agenda_.begin()->acts_at;
         if (self.sleeping_until_ > home->now())
             co_await self.alarm_->wait_until(self.sleeping_until_);
-        else // lets other work run between two batches
+        else // lets the executor do other work between two batches
             co_await asio::post(home->executor(), asio::use_awaitable);
         if (!self.stopped_)
             self.act_on_due();
@@ -246,7 +247,7 @@ bool is_due(const wire_hold& held, time_point now) {
     return held.contact_at <= now;
 }
 
-/// Returns whether the hold is so nearly due that it travels with a hold that is due.
+/// Returns whether the hold is due so soon that it may share the request of a hold that is due now.
 bool may_travel(const wire_hold& held, time_point now) {
     return held.contact_at <= later(now, held.pace() / 30);
 }
@@ -254,7 +255,7 @@ bool may_travel(const wire_hold& held, time_point now) {
 } // namespace
 
 /// Handles all holds that are due. The alarm may ring at any time. Holds that are nearly due are
-/// contacted only together with a hold that is due.
+/// renewed only together with a hold that is due.
 void renewal::act_on_due() {
     const time_point now = engine_.now();
     errands contacts;
@@ -276,7 +277,7 @@ void renewal::act_on_due() {
 
 void renewal::act_on(shared_hold held, time_point now, errands& contacts) {
     if (!watches(*held))
-        return; // ended by an earlier action of this turn
+        return; // an earlier action in this loop has ended the hold
     const duration left = held->ends_at() - now;
     if (left <= duration::zero()) {
         const bool too_long = held->out_of_time();
@@ -291,7 +292,7 @@ void renewal::act_on(shared_hold held, time_point now, errands& contacts) {
         engine_.tell_of(*held, event_kind::in_danger,
                         held->out_of_time() ? event_cause::max_hold : event_cause::none, left);
         if (!watches(*held))
-            return; // a callback of the warning released it
+            return; // a callback of the warning has released the hold
     }
     if (may_travel(*held, now))
         send(held, now, contacts);
@@ -306,16 +307,16 @@ void renewal::tell_unanswered(wire_hold& held, time_point now) {
                     &why);
 }
 
-/// Adds a hold to the requests that are about to be sent. If its last contact was not answered in
-/// time, it is sent over two connections: the first may only be slow, and the second may not be
-/// open yet.
+/// Adds a hold to the requests that are about to be sent. If the last request got no reply in time,
+/// the hold is sent over two connections. The first connection may only be slow, and the second
+/// connection may not be open yet.
 void renewal::send(const shared_hold& held, time_point now, errands& contacts) {
     const bool is_late = held->answer_wait > duration::zero();
     held->once_more = false;
     const bool renews = held->renewed() && !held->out_of_time();
     const duration left = held->ends_at() - now;
     if (!renews && held->may_be_shortened() && left < read_contact_min) {
-        // The answer would come too late to be of use.
+        // The reply would arrive too late to be of use.
         held->contact_at = held->ends_at();
         return;
     }
@@ -325,7 +326,8 @@ void renewal::send(const shared_hold& held, time_point now, errands& contacts) {
     held->asked_at = now;
     held->contact_at = later(now, held->answer_wait);
     const bool asks_elsewhere = is_late || held->unanswered;
-    const bool by_session = engine_.bounds().by_session; // a session has one connection at a time
+    // A session has only one connection at a time.
+    const bool by_session = engine_.bounds().by_session;
     errand own{lease_to_ask_for(*held, renews, left), renews, held->what.replicas,
                asks_elsewhere && by_session};
     ++held->in_flight;
@@ -337,7 +339,7 @@ void renewal::send(const shared_hold& held, time_point now, errands& contacts) {
     contacts[own].push_back(held);
 }
 
-/// Receiver of the results of one request, one result for each hold.
+/// Receives the results of one request. There is one result for each hold.
 class renewal::reports final : public renewal_sink {
 public:
     reports(renewal& home, const batch& holds, time_point sent_at, const errand& asked)
@@ -360,7 +362,8 @@ public:
         home_.answered(held, asked_, sent_at_, whole, drawn_);
     }
 
-    /// Handles a failure. An unreachable store does not mean a lost hold: the term still runs.
+    /// Handles a failed request. The hold is not lost if the store is unreachable, because its
+    /// lease is still valid.
     void failed(std::size_t which, const boost::system::system_error& why) override {
         const bool is_unconfirmed = why.code() == store_errc::not_replicated;
         const shared_hold& held = holds_.at(which);
@@ -376,8 +379,8 @@ public:
             held->perhaps_extended(asked_.lease_time);
             release_late_remains(held);
         }
-        // Two failures change nothing. A later request may have been answered already. And a check
-        // of a fixed hold may have come so late that no replica could confirm it.
+        // Two kinds of failures are ignored. In the first, a later request has succeeded already.
+        // In the second, the check of a fixed hold came so late that no replica could confirm it.
         const bool is_harmless = is_outdated || (is_unconfirmed && !was_renewal());
         if (!is_harmless)
             home_.failed(*held, why);
@@ -388,20 +391,21 @@ private:
         --held.in_flight;
         held.untried = held.untried && !was_renewal();
     }
-    bool was_renewal() const { return asked_.renews; } // false: it only asked about fixed holds
+    // False: the request only checked fixed holds.
+    bool was_renewal() const { return asked_.renews; }
 
     renewal& home_;
     const batch& holds_;
     const time_point sent_at_;
     const errand asked_;
-    const int drawn_; // one number for all, so that they travel together again
+    const int drawn_; // one random number for all holds, so that they share a request again
     std::optional<boost::system::system_error> failed_;
 };
 
 asio::awaitable<void> renewal::contact(std::shared_ptr<engine> home, errand errand, batch holds) {
     const engine::loop ends_before_closing_does{*home};
     renewal& self = home->renewals();
-    // Earlier work of this turn may have ended some of the holds.
+    // An earlier action in this loop may have ended some of the holds.
     std::erase_if(holds, [&self](const shared_hold& held) {
         if (self.watches(*held))
             return false;
@@ -425,7 +429,7 @@ asio::awaitable<void> renewal::contact(std::shared_ptr<engine> home, errand erra
 
 void renewal::answered(const shared_hold& held, const errand& asked, time_point sent_at,
                        const answer& said, int drawn) {
-    if (!watches(*held)) { // released or lost while the request was under way
+    if (!watches(*held)) { // released or lost while the request was pending
         if (said.granted && asked.lease_time > duration::zero()) {
             held->perhaps_extended(asked.lease_time);
             release_late_remains(held);
@@ -454,7 +458,8 @@ void renewal::failed(wire_hold& held, const boost::system::system_error& e) {
     if (!watches(held))
         return;
     engine_.tell_of(held, event_kind::renewal_failed, event_cause::failed, held.remaining(), &e);
-    const bool at_once = held.once_more; // kept until the last of several requests ends
+    // Stays set until the last of several pending requests ends.
+    const bool at_once = held.once_more;
     held.once_more = at_once && held.in_flight > 0;
     const duration left = held.ends_at() - engine_.now();
     const duration pause =

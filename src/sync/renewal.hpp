@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Renews holds and notices when they end (the "watchdog"). Each client has one schedule of next
-// actions (`agenda`) and one alarm. A hold needs no coroutine, no timer and no allocation here.
+// Renews holds and detects their end (the "watchdog"). Each client has one schedule of next actions
+// (`agenda`) and one alarm. A hold needs no coroutine, timer or allocation of its own here.
 //
-// Two things are separate on purpose. A *contact* asks the store: it renews a hold, or checks
-// whether a hold with a fixed lease still exists. The *end of the term* depends only on the clock,
-// even while a contact hangs in the network.
+// Two kinds of actions are separate. A *renewal request* (`contact` in the code) asks the store: it
+// renews a hold, or checks that a hold with a fixed lease still exists. The *expiry* of a hold
+// depends only on the clock, even while a renewal request gets no reply.
 //
-// A contact that is not answered in time goes on, and its answer always counts from when its
-// request was sent. Two more requests are sent beside it, one of them over another connection. The
-// waits double, so a slow network gets more time and not more requests.
+// A renewal request without a reply in time is not cancelled. Its validity counts from when it was
+// sent, even if its reply is late. Meanwhile two more requests are sent, one of them over another
+// connection. The waits double, so a slow network gets more time and not more requests.
 //
-// Holds that one request has renewed are due again at the same moment. They are neighbours in the
-// schedule, so no search is needed to find them.
+// Holds that were renewed by one request are due again at the same time. They are neighbours in the
+// schedule, so they are found without a search.
 #pragma once
 
 #include "sync/wire_hold.hpp"
@@ -29,38 +29,39 @@ namespace holdfast::sync {
 
 class renewal {
 public:
-    /// Holds whose renewals are due within this time of each other are renewed by one request.
+    /// Time window of a request: holds whose renewals are due within this time share one request.
     static constexpr duration gather_within{1000};
 
-    /// Maximal number of holds in one request. Other requests to the store wait behind it.
+    /// Maximal number of holds in one request. A larger request would delay other requests to the
+    /// store.
     static constexpr std::size_t company_max = 500;
 
     explicit renewal(engine&);
 
     void watch(const std::shared_ptr<wire_hold>&); ///< starts to renew a hold, after its grant
-    void forget(wire_hold&);                       ///< ends that, before the release is sent
-    /// Replaces a hold by its successor.
+    void forget(wire_hold&); ///< stops the renewal; call it before the release is sent
+    /// Replaces a hold in the schedule by its local successor.
     void pass_on(wire_hold&, const std::shared_ptr<wire_hold>& heir);
-    /// Renews the hold from now on, also if its lease was fixed before.
+    /// Renews the hold from now on, even if its lease was fixed before.
     void renew_from_now_on(wire_hold&, duration lease);
-    /// Schedules the hold anew after an extension.
+    /// Schedules the next request of the hold anew after an extension.
     void reschedule(wire_hold&);
-    void abandon(wire_hold&); ///< its thread has ended: no more renewals
+    void abandon(wire_hold&); ///< stops the renewal of a hold whose thread has ended
 
-    /// Contacts the store about a hold at once. If a request is under way, its answer may be
-    /// outdated, so the contact follows right after that answer.
+    /// Sends a renewal request for a hold at once. If a request is pending already, its reply may
+    /// be outdated. Then the new request follows right after that reply.
     void contact_soon(wire_hold&);
 
-    /// Checks the holds whose names `which` selects (empty: all), because the store may have
-    /// forgotten them. Urgent: at once. Otherwise the checks are spread over a part of the shortest
-    /// lease among them.
+    /// Checks the holds whose names `which` selects (empty: all holds). Needed when the store may
+    /// have forgotten them. Urgent checks are sent at once. Other checks are spread over a tenth of
+    /// the shortest lease among these holds.
     void doubt(const std::function<bool(const lock_name&)>& which, bool urgent);
 
-    /// Returns how often there was doubt. A grant whose request was sent before the last doubt is
-    /// doubtful too.
+    /// Returns how often doubt() was called. A grant must be checked too if its request was sent
+    /// before the last call.
     std::size_t doubts() const { return doubts_; }
 
-    /// Returns whether no hold is left that a caller may still release.
+    /// Returns whether the schedule has no hold that a caller may still release.
     bool idle() const { return agenda_.size() == abandoned_; }
     std::size_t watched() const { return agenda_.size(); }
     std::vector<std::shared_ptr<wire_hold>> all() const;
@@ -73,12 +74,12 @@ private:
 
     class reports;
 
-    /// The content of one request. Holds with equal content travel together.
+    /// Content of one request. Holds with equal content share the request.
     struct errand {
         duration lease_time;
-        bool renews;           ///< false: checks fixed holds, without moving their ends
+        bool renews;           ///< false: only checks fixed holds, without moving their expiry
         std::uint8_t replicas; ///< number of replicas that must confirm it
-        bool elsewhere;        ///< an earlier request was not answered in time
+        bool elsewhere;        ///< an earlier request got no reply in time
         auto operator<=>(const errand&) const = default;
     };
     using errands = std::map<errand, batch>;
@@ -106,15 +107,15 @@ private:
     void send(const shared_hold&, time_point now, errands&);
     void tell_unanswered(wire_hold&, time_point now);
     static asio::awaitable<void> contact(std::shared_ptr<engine>, errand, batch);
-    /// `drawn` is one random number for all holds of a request.
+    /// Handles the reply for one hold. `drawn` is one random number for all holds of a request.
     void answered(const shared_hold&, const errand&, time_point sent_at, const answer&, int drawn);
     void failed(wire_hold&, const boost::system::system_error&);
 
     engine& engine_;
     agenda agenda_;
-    wire_hold* entered_last_ = nullptr; // the next insertion is likely to follow it
+    wire_hold* entered_last_ = nullptr; // the next insertion is likely to be next to it
     std::size_t doubts_ = 0;
-    std::size_t abandoned_ = 0; // abandoned holds in the schedule
+    std::size_t abandoned_ = 0; // number of abandoned holds in the schedule
     std::unique_ptr<alarm> alarm_;
     time_point sleeping_until_ = time_point::max();
     bool running_ = false;

@@ -10,13 +10,13 @@
 namespace holdfast::sync {
 namespace {
 
-/// Longest time between two checks if no subscription to the release is possible.
+/// Longest time between two checks if the client cannot subscribe to the release.
 constexpr duration unheard_poll_bound = std::chrono::seconds{1};
 
-/// Delay of a check after a lease ends: the store deletes an expired key up to a millisecond late.
+/// Extra delay of a check after a lease ends. The store may delete an expired key 1 ms late.
 constexpr duration expiry_rounding{2};
 
-/// A call without a handler: only the coroutine that made it reads its result.
+/// A call without a handler. Only the coroutine that created it reads its result.
 class sighting final : public acquisition {
 public:
     using acquisition::acquisition;
@@ -26,7 +26,7 @@ private:
     void complete(outcome got) override { why = std::move(got.why); }
 };
 
-/// Guard that ends the call when its coroutine ends, in whichever way.
+/// Guard that ends the call when its coroutine ends, also after an exception.
 class ends_with_scope {
 public:
     explicit ends_with_scope(acquisition& call)
@@ -40,8 +40,8 @@ private:
 
 } // namespace
 
-// The first call makes no subscription, and answers at once if the lock is busy. A subscription is
-// made only if the caller goes on waiting.
+// The first check makes no subscription, and returns at once if the lock is busy. The subscription
+// is made at the second check, so it is made only if the caller waits.
 asio::awaitable<answer> seen_free::look() {
     if (found_busy_ && !ear_)
         ear_ = co_await home_.operators_view().listen(name_, wake_);

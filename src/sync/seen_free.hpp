@@ -7,13 +7,13 @@
 
 namespace holdfast::sync {
 
-/// Longest time between two checks if the holder's program does not announce its release.
+/// Longest time between two checks if the holder's program publishes no release notification.
 inline constexpr duration untold_poll_bound{250};
 
-/// A waiter that takes nothing. It "grants" when the lock is seen free, whoever held it before.
+/// Waiter that takes no lock. It reports "granted" when it sees the lock free.
 class seen_free final : public place {
 public:
-    /// `home` and `wake` must outlive this object.
+    /// Creates the waiter. `home` and `wake` must outlive it.
     seen_free(engine& home, lock_name name, alarm& wake)
         : home_{home}
         , name_{std::move(name)}
@@ -35,12 +35,13 @@ private:
 };
 
 /// Waits until no client holds the lock. It uses the acquisition loop but not the gate, because a
-/// call that takes nothing need not queue. False: the lock was not seen free within `patience`.
-/// Zero or less: it asks once. Throws the errors of an acquisition. Executor only.
+/// call that takes nothing need not queue. Returns false if the lock was not free within
+/// `patience`. If `patience` is zero or less, it asks once. Throws the errors of an acquisition.
+/// Call it on the executor only.
 asio::awaitable<bool> wait_until_free(std::shared_ptr<const subject>, duration patience);
 
-/// Waits until the lock is seen free, for a call that takes nothing and that others may cancel. The
-/// call completes without a hold, both when the lock is free and when its timeout has passed.
+/// Waits until the lock is free, on behalf of a call that takes nothing and that can be cancelled.
+/// The call completes without a hold, both when the lock is free and when the timeout has passed.
 asio::awaitable<void> look_out(std::shared_ptr<acquisition>);
 
 } // namespace holdfast::sync

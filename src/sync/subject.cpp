@@ -21,20 +21,20 @@ subject::subject(std::shared_ptr<engine> e, lock_name n, duration l, const detai
     , replicas{static_cast<std::uint8_t>(how.replicas.value_or(0))} {}
 
 asio::awaitable<std::shared_ptr<tenure>> subject::take(std::shared_ptr<acquisition>) const {
-    co_return nullptr; // only locks made of several locks override this
+    co_return nullptr; // only locks that consist of several locks override this function
 }
 
 namespace {
 
-/// Returns whether what was found concerns the caller's side of a lock that can be shared. The
-/// reading side and the writing side report only themselves.
+/// Returns whether a found hold concerns the caller's side of a shared lock. The reading side
+/// reports only read holds, and the writing side reports only write holds.
 bool is_of_its_side(const holding& found, lock_kind kind) {
     if (kind == lock_kind::read)
         return found.shared;
     return kind != lock_kind::write || found.alone;
 }
 
-/// Returns a lock kind that has the same word in messages as the kind that was found.
+/// Returns a lock kind that has the same name in messages as the kind of the found hold.
 lock_kind kind_of(const holding& found) {
     switch (found.kind) {
     case key_kind::read_write_lock:

@@ -14,7 +14,7 @@ std::int64_t microseconds(duration d) {
     return std::chrono::microseconds{d}.count();
 }
 
-/// Returns the number of the `errc` that a code is equal to, or 0 if there is none.
+/// Returns the number of the equal `errc` value, or 0 if the code equals none.
 std::int32_t number_of(const error_code& ec) {
     const error_condition meaning = ec.default_error_condition();
     const bool ours = meaning.category() == make_error_condition(errc::closed).category();
@@ -37,8 +37,9 @@ event event_about(std::string_view name, event_kind kind, event_cause cause, dur
 
 } // namespace
 
-// Reports an event. If the thread is borrowed, the event is kept and reported later. All later
-// events wait behind it, so the observer hears the events in their order.
+// Reports an event. On a borrowed thread (a caller's thread that runs its own operation), the event
+// is stored and reported later. Later events wait behind it, so the observer gets all events in
+// order.
 void engine::tell(const event& e) {
     if (!how_.observer)
         return;

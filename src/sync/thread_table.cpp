@@ -7,13 +7,13 @@
 namespace holdfast::sync {
 namespace {
 
-// These two outlive all objects of the thread, because objects destroyed at its end may still use
-// locks.
+// These two variables outlive all other objects of the thread. Objects that are destroyed at the
+// thread's end may still use locks.
 constinit thread_local std::uint64_t own_number = 0;
 constinit thread_local bool has_ended = false;
 
-/// Object of each thread that ever held a lock. Its destructor abandons what the thread still
-/// holds. Locks that are taken even later are not abandoned.
+/// Thread-local object of each thread that has ever held a lock. Its destructor abandons all locks
+/// that the thread still holds. Locks that the thread takes after that are not abandoned.
 class thread_mark {
 public:
     ~thread_mark() {
@@ -77,7 +77,8 @@ thread_table::entry thread_table::find(std::string_view name, side way) {
     if (found == entries_.end())
         return {};
     entry& here = found->second;
-    if (here.lent && here.count == 1 && !here.hold->believed()) { // part of a hold that was lost
+    // Part of a composite hold that was lost.
+    if (here.lent && here.count == 1 && !here.hold->believed()) {
         gone = std::move(here);
         entries_.erase(found);
         return {};
@@ -104,12 +105,12 @@ void thread_table::lend(shared_tenure held, side way) {
 }
 
 void thread_table::take_back_lent(std::string_view name, side way) {
-    entry gone; // destroyed after the unlock: it may use this table
+    entry gone; // destroyed after the unlock, because its destructor may use this table
     const std::scoped_lock guard{mutex_};
     const auto found = mine(name, way);
     if (found == entries_.end() || !found->second.lent)
         return;
-    if (found->second.count > 1) { // the thread took the part again, and keeps it
+    if (found->second.count > 1) { // the thread took the part again on its own, and keeps it
         (void)found->second.hold->share();
         found->second.lent = false;
         --found->second.count;
@@ -122,7 +123,7 @@ void thread_table::take_back_lent(std::string_view name, side way) {
 void thread_table::enter_again(std::string_view name, side way) {
     const std::scoped_lock guard{mutex_};
     const auto found = mine(name, way);
-    if (found != entries_.end()) // not found: the client was closed meanwhile
+    if (found != entries_.end()) // not found if the client was closed meanwhile
         ++found->second.count;
 }
 
@@ -139,7 +140,7 @@ thread_table::entry thread_table::leave(std::string_view name, side way) {
 
 void thread_table::abandon(std::uint64_t thread) {
     if (forked_ && forked_())
-        return; // after fork() the mutex may be locked by a thread of the parent
+        return; // after fork() a thread of the parent may have locked the mutex for ever
     std::vector<shared_tenure> abandoned, lent;
     {
         const std::scoped_lock guard{mutex_};
@@ -147,7 +148,7 @@ void thread_table::abandon(std::uint64_t thread) {
         std::erase_if(entries_, [&](auto& item) {
             if (item.first.thread != thread)
                 return false;
-            if (item.second.lent) { // the whole hold is abandoned, not its parts
+            if (item.second.lent) { // the composite hold is abandoned as a whole, not its parts
                 lent.push_back(std::move(item.second.hold));
                 return true;
             }
@@ -163,7 +164,7 @@ void thread_table::abandon(std::uint64_t thread) {
 }
 
 void thread_table::let_go() {
-    map gone; // destroyed after the unlock: it may use this table
+    map gone; // destroyed after the unlock, because its destructor may use this table
     const std::scoped_lock guard{mutex_};
     gone.swap(entries_);
 }

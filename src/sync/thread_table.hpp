@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Table of the holds of each thread. The blocking functions tie a hold to its thread, as std's do.
+// Table of the holds of each thread. The blocking functions tie a hold to its thread, as std::mutex
+// does.
 #pragma once
 
 #include "sync/tenure.hpp"
@@ -16,12 +17,12 @@
 
 namespace holdfast::sync {
 
-/// Returns a number that identifies the calling thread and is never used again. The system's thread
-/// ids are reused.
+/// Returns a number that identifies the calling thread. The number is never used again, unlike the
+/// thread ids of the system.
 std::uint64_t this_thread_number();
 
-/// How a thread has a lock. It may have a lock on two sides at once: exclusively, on top of sharing
-/// it. A lock made of several locks has names of its own.
+/// How a thread holds a lock: exclusively (`alone`), `shared`, or as a lock of several locks. A
+/// thread may hold one lock exclusively and shared at once.
 enum class side : std::uint8_t { alone, shared, several };
 
 constexpr side side_of(lock_kind kind) {
@@ -30,34 +31,34 @@ constexpr side side_of(lock_kind kind) {
 
 /// Table of holds by thread. Thread safety: any thread may call every function.
 ///
-/// When a thread ends, its entries are removed and given to `on_abandoned`, on that thread. If the
-/// thread asks for an entry even later, it gets the entry back: a thread that calls exit() destroys
-/// static objects after its thread_local objects.
+/// When a thread ends, the table removes its entries and calls `on_abandoned` with their holds, on
+/// that thread. A thread that calls exit() destroys its thread_local objects first and static
+/// objects later. So it may still ask for an entry, and then gets the entry back.
 class thread_table : public std::enable_shared_from_this<thread_table> {
 public:
     using shared_tenure = std::shared_ptr<tenure>;
 
-    /// `forked` tells whether this process is a forked child, which has only a copy of the table.
+    /// Creates a table. `forked` returns whether this process is a forked child, which has only a
+    /// copy of the table.
     explicit thread_table(std::function<void(shared_tenure)> on_abandoned,
                           std::function<bool()> forked = {});
 
     struct entry {
         shared_tenure hold;
-        std::size_t count = 0; ///< 0: this thread has no such hold
-        bool lent = false;     ///< a part of a hold on several locks
+        std::size_t count = 0; ///< 0: this thread has no hold of that name
+        bool lent = false;     ///< part of a composite hold
     };
 
     entry find(std::string_view name, side); ///< finds the entry of this thread
-    void add(shared_tenure, side);           ///< adds this thread's first entry of that name and
-                                             ///< side
-    /// Adds a part of a hold on several locks. Only take_back_lent(), or the loss of the hold,
-    /// removes it. If the thread has taken the part again meanwhile, take_back_lent() leaves it
-    /// that share.
+    void add(shared_tenure, side);           ///< adds the first entry of this thread and name
+    /// Adds a part of a composite hold. The entry is removed only by take_back_lent(), or when the
+    /// hold is lost. If the thread has taken the part again on its own meanwhile, take_back_lent()
+    /// keeps that share.
     void lend(shared_tenure, side);
     void take_back_lent(std::string_view name, side);
     void enter_again(std::string_view name, side); ///< adds 1 to the count
-    /// Subtracts 1 from the count. Returns the entry as it was before. For the last count of a lent
-    /// entry it does nothing and returns an empty entry.
+    /// Subtracts 1 from the count. Returns the entry as it was before. If the entry is lent and its
+    /// count is 1, it changes nothing and returns an empty entry.
     entry leave(std::string_view name, side);
     void abandon(std::uint64_t thread); ///< removes the entries of a thread that ends
     void let_go();                      ///< drops all entries of all threads
@@ -91,7 +92,7 @@ private:
     const std::function<bool()> forked_;
     std::mutex mutex_;
     map entries_;
-    std::vector<orphan> orphans_; // abandoned holds that something else keeps alive
+    std::vector<orphan> orphans_; // abandoned holds that other code keeps alive
 };
 
 } // namespace holdfast::sync

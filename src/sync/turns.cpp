@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which call of this client may go to the store. It is asked when a call comes, is found
-// busy or ends, and when a hold ends. The gate gives the answer.
+// Decides which call of this client may ask the store, with the help of the gate (gate::admits()).
+// The functions run when a call arrives, is found busy or ends, and when a hold ends.
 #include "sync/engine.hpp"
 #include "sync/hand_off.hpp"
 
@@ -21,7 +21,7 @@ void engine::admit(const std::shared_ptr<acquisition>& call, const asio::any_io_
     } else if (here.is_about_to_be_left()) {
         admit_later(call);
     } else if (here.is_being_left()) {
-        here.line_up(*call); // without a timeout: the store's time limit ends the wait
+        here.line_up(*call); // without a timeout, because the store's time limit ends this wait
     } else if (!call->wanted.patient) {
         call->give_up_busy();
     } else {
@@ -30,8 +30,8 @@ void engine::admit(const std::shared_ptr<acquisition>& call, const asio::any_io_
     }
 }
 
-/// Admits a call after the work that is already queued on the executor. The release of its own
-/// thread is still in that queue.
+/// Admits a call after the work that is already queued on the executor. That work includes the
+/// release of the call's own thread.
 void engine::admit_later(const std::shared_ptr<acquisition>& call) {
     asio::post(executor(), [self = shared_from_this(), call] {
         if (!call->finished())
@@ -39,9 +39,9 @@ void engine::admit_later(const std::shared_ptr<acquisition>& call) {
     });
 }
 
-// Starts the calls whose turn it is. They do not start inside the function that ended the last
-// turn, because thousands of calls may fail at once. The handler of a call that shares a hold may
-// do anything, so the gate is looked up again after each.
+// Starts the next calls. They do not start inside the function that ended the previous call,
+// because thousands of calls may fail at once. The handler of a call that shares a hold may do
+// anything, so the gate is looked up again after each such call.
 void engine::next_turn(gate_key key, gate& at) {
     for (gate* here = &at; here; here = gates_.find(key)) {
         if (here->unused())
@@ -60,7 +60,7 @@ void engine::out_of_patience(acquisition& call) {
     spawn(negotiate(call.step_out()));
 }
 
-/// Lets the first waiting call ask the store or share a hold, if it need not wait any more.
+/// Lets the first waiting call ask the store or share a hold, if the gate allows it.
 bool engine::let_in(gate& here, acquisition* next) {
     if (!next)
         return false;
@@ -117,8 +117,8 @@ void engine::hold_over(const wire_hold& held) {
     next_turn(key, *here);
 }
 
-/// Looks for readers that waited behind a call that has left the queue. They may get the lock now,
-/// or share a hold.
+/// Starts readers that waited behind a call that has left the queue. They may get the lock or share
+/// a hold now.
 void engine::left_queue(const acquisition& call) {
     if (key_of(call).of != family::shared)
         return;
@@ -134,7 +134,8 @@ void engine::left_queue(const acquisition& call) {
 void engine::fewer_share(const wire_hold& held) {
     const gate_key key = key_of(held.what);
     gate* const here = gates_.find(key);
-    // It is not about to be released, after all.
+    // A share ended without a release of the hold, so calls that expected a release must be checked
+    // again.
     if (here && (here->upgrade() || queues_in_store(key.of)))
         next_turn(key, *here);
 }

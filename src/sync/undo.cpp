@@ -10,8 +10,8 @@
 namespace holdfast::sync {
 namespace {
 
-/// Repeats `step`, which leaves a queue or releases a hold, until the store has answered. Stops at
-/// the moment `gone()`, which may move: then nothing is left to clean up.
+/// Repeats `step` until the store has replied. `step` leaves a queue or releases a hold. It stops
+/// at the time `gone()`, because then nothing is left to clean up. That time may move.
 template <typename Gone, typename Step>
 asio::awaitable<void> repeat_until(engine& home, engine::task& busy, Gone gone, Step step) {
     pauses pause{home};
@@ -50,7 +50,7 @@ asio::awaitable<void> release_write_again(std::shared_ptr<wire_hold> read, hold 
     co_await repeat_until(home, busy, gone, release);
 }
 
-/// An attempt that is to be undone. The place may ring the alarm, so it must be destroyed first.
+/// An attempt to undo. `spot` may ring `wake`, so `spot` is declared later and destroyed first.
 struct abandoned {
     abandoned(acquisition& call, owner_id o, std::unique_ptr<place> s)
         : home{call.home}
@@ -63,12 +63,12 @@ struct abandoned {
     hold what;
     std::unique_ptr<alarm> wake;
     std::unique_ptr<place> spot;
-    duration kept; ///< how long the store keeps a hold or place that is not cleaned up
-    std::shared_ptr<wire_hold> under; // a write hold on top of it would last as long
+    duration kept; ///< how long the store keeps a hold or queue entry that is not cleaned up
+    std::shared_ptr<wire_hold> under; // write hold that would last as long as an orphaned read hold
 };
 
-// Cleans up after an attempt. A request without an answer may be carried out until `settled_at`. So
-// the place is left once now and once more after that time.
+// Cleans up after an attempt. A request without a reply may be carried out until `settled_at`. So
+// the waiter leaves the store's queue now, and once more after that time.
 
 asio::awaitable<void> clean_up(abandoned it) {
     engine& home = *it.home;

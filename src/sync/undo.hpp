@@ -15,8 +15,9 @@ namespace holdfast::sync {
 /// it.
 void undo(acquisition&, owner_id, std::unique_ptr<place>);
 
-/// Cleans up after a hold that the store has released or has reported as gone. That answer belongs
-/// to a request sent at `asked_at`. Only an earlier request may still be carried out after that.
+/// Cleans up after a hold that the store has released or has reported as gone. The store's reply
+/// belongs to a request sent at `asked_at`. After that reply only earlier requests may still be
+/// carried out.
 void release_when_settled(std::shared_ptr<wire_hold>, time_point asked_at);
 
 /// Releases whatever the store may still have of a hold that ended in another way. If holds last as
@@ -24,14 +25,14 @@ void release_when_settled(std::shared_ptr<wire_hold>, time_point asked_at);
 /// lease themselves.
 void release_remains(std::shared_ptr<wire_hold>);
 
-/// Releases the remains of a hold once more if it is lost. Call it when a renewal ends after the
-/// loss: the earlier cleanup assumed a shorter lease.
+/// Releases a lost hold in the store once more. Call it when a renewal ends after the loss, because
+/// the earlier cleanup assumed a shorter lease.
 void release_late_remains(const std::shared_ptr<wire_hold>&);
 
-/// Releases once more the write holds that were linked to this read hold and were released. Call it
-/// when the server may have forgotten its last writes. Then the server has such a write hold again,
-/// and keeps it as long as the read hold is renewed. Each release is repeated until the server has
-/// answered, at most for as long as the store keeps the read hold.
+/// Releases once more the released write holds that were linked to this read hold. Call it when the
+/// server may have lost its last writes. Then the server may have such a write hold again, and
+/// keeps it as long as the read hold is renewed. Each release is repeated until the server has
+/// replied, at most for as long as the store keeps the read hold.
 void release_writes_again(const std::shared_ptr<wire_hold>& read);
 
 } // namespace holdfast::sync

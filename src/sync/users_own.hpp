@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Guard around code of the user that runs inside our own functions and may throw.
+// Guard around code of the user that runs inside functions of this library and may throw.
 #pragma once
 
 #include <holdfast/asio.hpp>
@@ -11,9 +11,9 @@
 
 namespace holdfast::sync {
 
-/// Runs a handler of the user. If the handler throws, the exception is thrown out of the executor's
-/// run function later, as usual with Asio. So it does not end our own loop, hand-off or close below
-/// it.
+/// Runs a handler of the user. If the handler throws, the executor's run function throws the
+/// exception later, as usual with Asio. So the exception does not interrupt the library's code that
+/// called the handler.
 template <typename Handler>
 void run_users_own(const asio::any_io_executor& executor, Handler&& handler) {
     try {

@@ -14,13 +14,13 @@ namespace {
 
 std::stop_source stopped_source() {
     std::stop_source fresh;
-    fresh.request_stop(); // no callback is registered on it yet
+    fresh.request_stop(); // no callback is registered on this token yet
     return fresh;
 }
 
-/// Returns a token of `source`, or a stopped token if `over` is true, for now or `for_good`. It is
-/// called under the mutex, so it must not run callbacks. The executor stops `source` itself
-/// afterwards.
+/// Returns a token of `source`. If `over` is true, the token is stopped already, for now or
+/// `for_good`. The function is called under the mutex, so it must not run callbacks. The executor
+/// stops `source` itself afterwards.
 std::stop_token token_of(std::stop_source& source, bool over, bool for_good) {
     if (!source.stop_possible() && (for_good || !over))
         source = for_good ? stopped_source() : std::stop_source{};
@@ -65,7 +65,8 @@ wire_hold::wire_hold(const request& wanted, const grant& got)
     believed_until_ = std::min(believed_until_, lease_ends_at_);
 }
 
-// Makes the hold of the next owner. Only the executor changes `other`, so no mutex is needed here.
+// Creates the hold of the next owner. Only the executor changes `other`, so no mutex is needed
+// here.
 wire_hold::wire_hold(const wire_hold& other, const request& wanted)
     : tenure{other.home}
     , what{other.what}
@@ -90,8 +91,8 @@ wire_hold::wire_hold(const wire_hold& other, const request& wanted)
     believed_until_ = std::min(believed_until_, lease_ends_at_);
 }
 
-/// Returns the mutex of this hold. It is locked only for moments, and never two at once. So a few
-/// mutexes of the client serve all of its holds.
+/// Returns the mutex of this hold. It is locked only for short times, and a thread never locks two
+/// of them. So a few mutexes of the client serve all its holds.
 std::mutex& wire_hold::mutex() const {
     return home->mutex_for(this);
 }
@@ -119,7 +120,8 @@ std::vector<std::string> wire_hold::permit_ids() const {
     return ids;
 }
 
-// Returns whether the term is over by the clock. The executor may be blocked and report it late.
+// Returns whether the hold has expired by the clock. The executor may be blocked and report the
+// expiry late.
 
 bool wire_hold::term_is_over() const {
     return phase_ == phase::held && home->now() >= believed_until_;
@@ -167,7 +169,7 @@ time_point wire_hold::store_forgets_at() const {
 time_point wire_hold::remains_until() const {
     if (settled_at == time_point::min())
         return store_forgets_at();
-    // The hold may have been extended to a shorter lease, or passed on for a shorter one.
+    // The lease may be shorter now than at the grant, after an extension or a hand-off.
     const duration longest = std::max(late_lasts, lasts_there(lease()));
     return std::max(store_forgets_at(), forgotten_at(settled_at, longest));
 }
@@ -201,7 +203,7 @@ void wire_hold::tell_company_of_release() const {
 }
 
 void wire_hold::note_released_write(const hold& write) {
-    constexpr std::size_t released_max = 8; // a failover seldom loses more than the last writes
+    constexpr std::size_t released_max = 8; // a failover rarely loses more than the last writes
     std::vector<hold>& released = some_company().released;
     if (std::ranges::find(released, write.owner, &hold::owner) != released.end())
         return;
@@ -285,8 +287,8 @@ void wire_hold::release_unwaited(const asio::any_io_executor& where,
                                  const std::function<bool()>& sent_off) {
     --releases_announced_;
     release(release_handler{[](const failure&) {}}, where);
-    // Opens the gate for the next request of this thread, but not if other clients wait. They would
-    // never win against that request.
+    // Open the gate for the next request of this thread, but not if other clients wait. Otherwise
+    // they would never get the lock before that request.
     if (sent_off() && !others_listen)
         home->release_sent_off(*this);
 }
@@ -295,7 +297,7 @@ void wire_hold::abandon() {
     if (deserted())
         home->abandon(shared_from_this());
     else
-        home->fewer_share(*this); // an upgrade need not wait for the ended thread
+        home->fewer_share(*this); // an upgrade need not wait for the thread that ended
 }
 
 void wire_hold::doubt() noexcept {
@@ -306,7 +308,7 @@ void wire_hold::extended(time_point sent_at, duration asked, duration term, unsi
     if (replicas < what.replicas)
         return perhaps_extended(term);
     const std::scoped_lock guard{mutex()};
-    if (term_is_over()) { // not revived: its user may know about the end already
+    if (term_is_over()) { // not valid again: its user may have noticed the expiry already
         store_forgets_at_ = std::max(store_forgets_at_, forgotten_at(home->now(), term));
         return;
     }
@@ -321,7 +323,7 @@ void wire_hold::extended(time_point sent_at, duration asked, duration term, unsi
     end_danger();
 }
 
-/// Gives the next danger a new token. Call it under the mutex.
+/// Makes a new token for the next danger. Call it under the mutex.
 void wire_hold::end_danger() {
     if (!std::exchange(warned, false))
         return;
@@ -379,7 +381,7 @@ void wire_hold::fire(std::stop_source& source) {
         const std::scoped_lock guard{mutex()};
         firing = source;
     }
-    firing.request_stop(); // runs callbacks of the user: never under the mutex
+    firing.request_stop(); // runs callbacks of the user, so never under the mutex
 }
 
 void wire_hold::warn() {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// One hold in the store: one owner number, from its grant to its end (`wire_hold`).
+// A hold in the store (`wire_hold`). It has one owner number, and exists from its grant to its end.
 //
 //   held ──release──▶ releasing ──▶ ended
 //     └──refused, term over, forced──▶ lost
 //
-// Leases and threads share it, and the gate owns it. Any thread may ask for its state, so a mutex
-// guards the state. Only the executor changes the state, except in `share` and `unshare`. So the
-// executor reads it without the mutex.
+// Leases and threads share the hold, and the gate owns it. Any thread may ask for its state, so a
+// mutex guards the state. Only the executor changes the state, except in `share` and `unshare`. So
+// the executor reads the state without the mutex.
 #pragma once
 
 #include "sync/grant.hpp"
@@ -40,15 +40,15 @@ public:
 
     wire_hold(const request&, const grant&);
 
-    /// Makes the hold of the next local owner from the old one. It is the same hold in the store,
-    /// and has the rest of its term.
+    /// Creates the hold of the next local owner from the old hold. In the store it is the same
+    /// hold, with the same expiry.
     wire_hold(const wire_hold& handed_on, const request& of_the_heir);
 
     hold what; ///< constant, but confirmed() may change the number of replicas
     const time_point granted_at;
     const time_point settled_at; ///< see `grant::settled_at`
-    const time_point taken_at;   ///< when the store granted it, before any hand-off
-    /// How long the store keeps what a late request may take: a hold, or a place in a queue.
+    const time_point taken_at;   ///< when the store granted the hold, before any hand-off
+    /// How long the store keeps the result of a late request: a hold or a queue entry.
     const duration late_lasts;
     const std::uint32_t handed_on; ///< number of hand-offs so far
 
@@ -72,10 +72,11 @@ public:
     left unshare();
     void thread_ended() noexcept override;
     void thread_came_back() noexcept override;
-    /// Returns whether more than one share belongs to a living lease or thread.
+    /// Returns whether more than one share belongs to a lease or to a running thread.
     bool shared_by_others() const;
     bool deferred() const noexcept override { return deferred_; }
-    /// Returns the longest pause of waiters that poll for this lock. Zero: they do not poll.
+    /// Returns the longest pause between two polls of the lock's waiters. Zero: the waiters do not
+    /// poll.
     duration polled_within() const { return polled_within_; }
     void announce_release() noexcept override { ++releases_announced_; }
     bool release_follows() const noexcept { return releases_announced_ > 0; }
@@ -91,21 +92,21 @@ public:
     std::shared_ptr<tenure> one_share();
     void release_unwaited(const asio::any_io_executor& where,
                           const std::function<bool()>& sent_off) override;
-    void doubt() noexcept override; ///< asks the store about it at once
-    time_point ends_at() const;     ///< end of its term by our clock
+    void doubt() noexcept override; ///< sends a renewal request at once
+    time_point ends_at() const;     ///< time when it expires, by this process's clock
     bool out_of_time() const;       ///< whether it was renewed for as long as `max_hold` allows
     duration lease() const { return lease_; }
-    /// Returns the time by which contacts, warnings and hand-offs are scheduled. It is the lease,
-    /// or the last term from the store if that is shorter (a session).
+    /// Returns the time that determines when renewal requests, warnings and hand-offs are due. It
+    /// is the lease, or the time that the store granted last if that is shorter (a session).
     duration pace() const { return std::min(lease_, given_); }
-    /// Returns the term that the store gave last and would give a new owner. `duration::max()`:
-    /// whatever is asked for.
+    /// Returns the time that the store granted last and would grant a new owner. `duration::max()`
+    /// means that the store grants any requested lease.
     duration given() const { return given_; }
-    /// Returns whether the hold ends early without contacts: it is renewed, or longer than a
-    /// session.
+    /// Returns whether the hold ends early without renewal requests: it is renewed, or its lease is
+    /// longer than the session.
     bool needs_contact() const;
-    /// Returns whether the hold can be passed on: a further fencing token is reserved, or none is
-    /// needed.
+    /// Returns whether the next owner can get a fencing token: another token is reserved, or the
+    /// lock has no tokens.
     bool has_token_for_heir() const;
     phase now_in() const { return phase_; }
     /// Returns until when the store may still have the hold: the whole lease after the latest
@@ -114,54 +115,56 @@ public:
     /// client extends it. There this is the end of the last term from the store. After that time,
     /// the store itself repeats a release that was not acknowledged.
     time_point store_forgets_at() const;
-    /// Returns until when the store may have the hold, or what a late request of it may take. A
-    /// late request may take a place in a queue, which lasts longer than the lease.
+    /// Returns until when the store may have the hold, or the result of a late request. A late
+    /// request may create a queue entry, which lasts longer than the lease.
     time_point remains_until() const;
     /// Links a read hold of this client to this write hold. The store keeps the write hold at least
     /// as long as the read hold.
     void stands_with(std::shared_ptr<wire_hold> read);
-    /// Counts a pending request for such a linked hold, whose grant may exist already.
-    /// `end_company()` ends the count. A grant whose answer was lost is gone at `until`.
+    /// Counts a pending request for a linked read hold, because the store may have granted it
+    /// already. `end_company(until)` ends the count. If the reply was lost, the grant has expired
+    /// at `until`.
     void begin_company() { ++some_company().asked; }
     bool is_asked_for_company() const { return company_ && company_->asked > 0; }
     void end_company(time_point until);
-    /// Tells each linked read hold of this client that the store has released this write hold.
+    /// Notifies each linked read hold that the store has released this write hold.
     void tell_company_of_release() const;
     /// Notes that the store has released a write hold that was linked to this read hold.
     void note_released_write(const hold& write);
-    /// Returns the last few of those write holds. A failover may lose such a release. Then the
-    /// store has the write hold again, and keeps it as long as the read hold.
+    /// Returns the last few released write holds that were linked to this read hold. A failover may
+    /// lose such a release. Then the store has the write hold again, and keeps it as long as the
+    /// read hold.
     std::vector<hold> released_writes() const;
-    /// Notes a granted request that was sent at `sent_at` and asked for the lease `asked`, or none.
-    /// The store granted `term`, confirmed by so many replicas. If these are too few by now, the
-    /// store may keep the hold longer, but its term here is not extended.
+    /// Notes a granted request. It was sent at `sent_at`, and asked for the lease `asked`, or for
+    /// none. The store granted `term`, and `replicas` replicas confirmed it. If the hold needs more
+    /// replicas by now, the store may keep the hold longer, but its expiry here is not moved.
     void extended(time_point sent_at, duration asked, duration term, unsigned replicas);
-    /// Notes a granted request like extended(). If more replicas confirmed it than were needed, and
-    /// they confirmed the whole rest of the term, the hold needs that many from now on.
+    /// Notes a granted request like extended(). If more replicas confirmed than the hold needed,
+    /// and confirmed its whole remaining time, the hold needs that many from now on.
     void confirmed(time_point sent_at, duration asked, duration term, unsigned replicas);
-    /// Notes a request without an answer: it may have been carried out.
+    /// Notes a request without a reply. The store may have carried it out.
     void perhaps_extended(duration asked);
-    /// Returns whether a warning may still be due: the end may move, and neither the present danger
-    /// nor the loss was reported.
+    /// Returns whether a warning may still be due. The expiry may move, and neither the present
+    /// danger nor the loss was reported.
     bool to_be_warned() const { return needs_contact() && !untried && !warned && !told_lost; }
     /// Sets the length of the lease, and whether it is renewed.
     void set_lease(duration, bool renewed);
-    /// Notes how long the store would have kept the hold when a contact came that was sent at
-    /// `sent_at`. If another program has shortened a read hold, it is contacted more often. Any
-    /// program may set the lease of a permit, so a permit that is not renewed ends when the store
-    /// says.
+    /// Notes the remaining time that the store had for the hold when a request arrived. The request
+    /// was sent at `sent_at`. If another program has shortened a read hold, the hold is renewed
+    /// more often. Any program may change the lease of a permit, so a permit that is not renewed
+    /// gets the store's expiry.
     void note_left(time_point sent_at, duration rest);
-    /// Returns whether other programs may shorten the hold. Then each contact asks for the whole
-    /// term.
+    /// Returns whether other programs may shorten the hold. Then each renewal request asks for the
+    /// whole remaining time.
     bool may_be_shortened() const;
-    /// Returns whether an answer that came at `t` or later has moved the end of the hold.
+    /// Returns whether a reply that arrived at `t` or later has moved the expiry of the hold.
     bool extended_since(time_point t) const { return extended_at_ >= t; }
     /// Returns how long the store keeps the hold if another program shortens it right after a
-    /// contact, as far as that is known.
+    /// renewal request. It is an estimate from earlier replies.
     duration kept_by_others() const { return kept_by_others_; }
     void warn();            ///< fires in_danger
-    bool lose();            ///< fires lost; false if it was not held
-    void give_up();         ///< fires lost, but a release stays possible (close)
+    bool lose();            ///< fires lost; returns false if it was not held
+    void give_up();         ///< fires lost at close; a release stays possible
     bool deserted() const;  ///< whether all threads that share it have ended
     void take_all_shares(); ///< makes the next release the last one
     void begin_release();
@@ -171,26 +174,26 @@ public:
     using agenda_hook = boost::intrusive::set_member_hook<boost::intrusive::optimize_size<true>>;
     int extensions = 0; ///< number of extensions under way
     agenda_hook in_agenda;
-    std::shared_ptr<wire_hold> kept; ///< the hold itself, while it is in the schedule
-    std::unique_ptr<watch> watched;  ///< if the store can tell that a hold may be gone
-    time_point acts_at{};            ///< its position in the schedule
+    std::shared_ptr<wire_hold> kept; ///< reference to the hold itself, while it is in the schedule
+    std::unique_ptr<watch> watched;  ///< set if the store can report that the hold may be gone
+    time_point acts_at{};            ///< time of its next action; its position in the schedule
     time_point contact_at{};
-    duration round_trip{};   ///< round trip time of the last answer
-    time_point asked_at{};   ///< when the last contact was sent
-    duration answer_wait{};  ///< time for the answer; zero: no contact is unanswered
-    int in_flight = 0;       ///< number of contacts under way
-    int refusals = 0;        ///< number of refusals in a row
-    bool once_more = false;  ///< a contact is wanted right after the next answer
-    bool unanswered = false; ///< the last contact was not answered
-    /// Its lease was fixed before, and its first renewal has no answer yet.
+    duration round_trip{};   ///< round trip time of the last request
+    time_point asked_at{};   ///< when the last renewal request was sent
+    duration answer_wait{};  ///< wait for the reply; zero: no request is pending
+    int in_flight = 0;       ///< number of pending renewal requests
+    int refusals = 0;        ///< number of consecutive refusals
+    bool once_more = false;  ///< send another request right after the next reply
+    bool unanswered = false; ///< the last renewal request got no reply
+    /// True if the lease was fixed before and the first renewal has no reply yet.
     std::atomic<bool> untried = false;
     bool abandoned = false;     ///< its thread has ended without a release
     bool warned = false;        ///< the present danger was reported
     bool told_lost = false;     ///< the loss was reported, see engine::tell_lost()
-    bool others_listen = false; ///< said by the store at the last release of the lock
+    bool others_listen = false; ///< whether other clients listened at the last release of the lock
 
 private:
-    /// Holds that are linked to this hold, or asked for: see stands_with(). Few holds have any.
+    /// Linked holds, and pending requests for them: see stands_with(). Few holds need this.
     struct company {
         int asked = 0;
         std::vector<std::shared_ptr<wire_hold>> there{};
@@ -201,14 +204,15 @@ private:
     std::mutex& mutex() const;
     // Call these under the mutex.
     bool term_is_over() const;
-    bool is_over() const;         ///< lost, or its term is over but not reported yet
+    bool is_over() const;         ///< lost, or expired but not reported yet
     bool is_near_the_end() const; ///< a warning is due by the clock
     void fire(std::stop_source&);
     void end_danger();
-    duration lasts_there(duration asked) const; ///< how long the store keeps a lease of that length
+    /// How long the store keeps a hold for which `asked` was requested.
+    duration lasts_there(duration asked) const;
 
     const std::uint64_t token_;
-    const std::uint32_t more_tokens_; // number of further tokens that are reserved
+    const std::uint32_t more_tokens_; // number of further reserved tokens
     const bool deferred_;
     const duration polled_within_;
     std::atomic<bool> stays_ = false;
@@ -217,20 +221,20 @@ private:
     phase phase_ = phase::held;
     std::atomic<std::uint32_t> releases_announced_ = 0; // announced releases that have not begun
     std::uint32_t shares_ = 1;
-    std::uint32_t ended_threads_ = 0; // ended threads that still have a share
+    std::uint32_t ended_threads_ = 0; // number of ended threads that still have a share
     time_point believed_until_;
     time_point store_forgets_at_;
     duration lease_;
-    // In a store with sessions, `given_` is the rest of the session, and `lease_ends_at_` is the
-    // end of the lease by our own clock. In other stores both are unlimited: the store grants and
-    // ends what is asked for.
+    // In a store with sessions, `given_` is the session's remaining time at the last reply, and
+    // `lease_ends_at_` is the end of the lease by the local clock. In other stores both are
+    // unlimited, because the store grants the requested lease and ends it.
     duration given_ = duration::max();
     time_point lease_ends_at_ = time_point::max();
-    // When the last answer came that moved the end.
+    // Time of the last reply that moved the expiry.
     time_point extended_at_ = time_point::min();
     duration kept_by_others_ = duration::max();
     std::unique_ptr<company> company_;
-    // Made when first asked for: most holds end without such a question.
+    // Both are created when a caller first asks for their token. Most holds end without that.
     mutable std::stop_source lost_{std::nostopstate};
     mutable std::stop_source danger_{std::nostopstate};
 };
