@@ -21,8 +21,8 @@ variables variables_in(const result&);
 /// keep-alive.
 struct portrait {
     server_facts facts{};
-    /// Identifier of the server. Two addresses of one server have the same identifier, if the
-    /// server's variables allow to tell.
+    /// Identifier of the server. It is the same for each address of the server, if the server's
+    /// variables make that possible.
     std::string server{};
     std::chrono::seconds uptime{};
     bool is_ready = true; ///< Galera: the node belongs to a cluster that accepts writes

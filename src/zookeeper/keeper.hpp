@@ -81,8 +81,8 @@ private:
     static constexpr duration pause_max_in_use{250};
 
     /// Maximum number of running requests at which a calling thread still runs its own request.
-    /// With more requests the background thread is at least equally fast. It sends many requests in
-    /// one write, and no thread must wake it to read the answers of other requests. Measured with 1
+    /// With more requests the background thread is equally fast or faster. It sends many requests
+    /// in one write, and no other thread must wake it before it can read answers. Measured with 1
     /// to 64 threads on two cores.
     static constexpr std::size_t visitors_max = 1;
 

@@ -109,8 +109,8 @@ asio::awaitable<session::creation> kept_session::create(new_node node) {
     co_return creation_of(*home, *done, node);
 }
 
-/// Throws the failure of a request that followed a successful creation of a node. The code must not
-/// mean "nothing was carried out": the caller would then forget the node.
+/// Throws a failure that came after a node was created. The code must not mean "nothing was carried
+/// out", because the caller would then forget the node.
 [[noreturn]] void fail_behind_creation(const net::failure& why) {
     const bool nothing_done = why.code() == errc::refused || why.code() == errc::unreachable ||
                               why.code() == errc::overloaded;
@@ -189,7 +189,7 @@ asio::awaitable<void> kept_session::prove_alive(time_point answer_by) {
     const shared_keeper home = keeper_;
     if (!home->may_end_soon())
         co_return;
-    // one request may be enough; afterwards no request is unanswered
+    // this proof may be enough; no request waits for an answer now
     co_await confirm({}, answer_by);
     if (!home->may_end_soon())
         co_return;

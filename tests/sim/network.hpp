@@ -70,7 +70,8 @@ public:
     bool cut_off() const { return cut_ != outage::none; }
     bool silent() const { return silent_; }
     /// Returns the time of the last fault, apart from silent connections and denied permissions.
-    /// The next two functions return the times of those two.
+    /// The next two functions return the times of the last silent connection and of the last denied
+    /// permission.
     time_point last_mishap() const { return last_mishap_; }
     time_point last_silence() const { return silent_ ? time_.now() : last_silence_; }
     time_point last_denial(int name) const;

@@ -68,7 +68,7 @@ public:
     void restart_empty(int machine);
     void heal(); ///< ends all faults; they have no effect soon after
 
-    /// Guard for the time in which a client or a machine does not work as usual.
+    /// Guard for the time in which a client or a machine is in trouble.
     class trouble {
     public:
         explicit trouble(replica_set& of)

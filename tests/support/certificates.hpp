@@ -26,7 +26,7 @@ public:
     struct wanted {
         /// host names and addresses; empty: only a common name
         std::string names = "DNS:localhost,IP:127.0.0.1";
-        /// begin of the validity, relative to now
+        /// begin of the validity, as an offset from now
         days begins{-1};
         days ends{1};
         std::string key_password{}; ///< password of the key; empty: the key is not encrypted

@@ -59,7 +59,7 @@ galera_nodes::galera_nodes(const server_binary& which, std::vector<std::string> 
     fs::permissions(scripts_.folder() / script, fs::perms::owner_all);
 
     // The second node starts with a copy of the first node's data. The first node must have run
-    // before, so that its data are those of a cluster node.
+    // before, so that the copy contains data of a cluster node.
     nodes_[0] = std::make_unique<mariadb_server>(which, options_of(0, "--wsrep-new-cluster"));
     nodes_[0]->shut_down();
     mariadb_server::options second = options_of(1);

@@ -26,7 +26,7 @@ public:
     void subscribe(const std::string& channel) { ask({"SUBSCRIBE", channel}, "subscribe"); }
     void subscribe_to_all() { ask({"PSUBSCRIBE", "*"}, "psubscribe"); }
 
-    /// Returns all messages that were published so far, except those that an earlier call returned.
+    /// Returns the messages that were published since the last call.
     std::vector<message> take();
 
 private:

@@ -69,7 +69,7 @@ std::string first_statements(const server_binary& which) {
 }
 
 std::string quoted(const std::string& word) {
-    // no quote to escape: the folder of a test program has none in its name
+    // the word needs no escaping: the folder of a test program has no quote in its name
     return "'" + word + "'";
 }
 

@@ -14,8 +14,7 @@ namespace holdfast::support {
 /// `server_unavailable`.
 std::filesystem::path prepared_data(const server_binary&);
 
-/// Returns those options of the command line that must be the same each time the server uses the
-/// data.
+/// Returns the options that the server needs each time it uses these data.
 std::vector<std::string> data_arguments(const server_binary&, const std::filesystem::path& data);
 
 /// Returns whether the server is MySQL, not MariaDB. MySQL makes its own tables and has other

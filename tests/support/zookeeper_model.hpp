@@ -72,7 +72,7 @@ public:
     /// names of the children, in the order of the model's map
     std::vector<std::string> children(const std::string& path);
     void set_next_number(const std::string& path, std::int64_t);
-    /// does what a server does with containers once a minute
+    /// deletes an empty container, as a server does once a minute
     void erase_if_empty(const std::string& path);
 
     /// ends a session: deletes its nodes and notifies its client

@@ -66,7 +66,7 @@ public:
     void launch(); ///< starts the server; returns when it answers, even if it does not serve yet
     void stop() { process_.stop(); } ///< kills the server, like kill -9
     void restart();                  ///< restarts with the same ports and data
-    /// restarts with the same ports, without data: node numbers start again
+    /// restarts with the same ports, without data; node numbers begin again
     void restart_empty();
     void pause() { process_.pause(); } ///< sends SIGSTOP: connections stay open, but get no replies
     void resume() { process_.resume(); }

@@ -64,8 +64,8 @@ public:
         spinners_ = other.spinners_;
     }
 
-    /// Returns the token of the current hold. 0: no token, or a block of tokens, one for each of
-    /// the holder's owners in turn.
+    /// Returns the token of the current hold. Returns 0 if the hold has no token or a block of
+    /// several tokens. A block has one token for each of the holder's owners in turn.
     std::uint64_t token(const lock_name&) const;
     /// Returns the greatest token that was granted or reserved, even if the lock does not exist any
     /// more. 0: no token was granted.

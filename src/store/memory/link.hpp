@@ -56,8 +56,7 @@ public:
         return call<T>(decide(what), what, std::move(execute), time_point::max());
     }
 
-    /// Returns what will happen to a request, for callers that must know it before they send the
-    /// request.
+    /// Returns the fate of a request. Some callers must know the fate before they send the request.
     fate decide(request what) const;
     template <typename T>
     asio::awaitable<reply<T>> call(const fate& f, const request& what,

@@ -39,7 +39,7 @@ public:
     /// Returns the remaining time for which all of the permits are held. Empty: some are not held,
     /// or they do not expire.
     std::optional<duration> left_of(const hold&) const;
-    left release(const hold&); ///< releases those permits of the hold that are still held
+    left release(const hold&); ///< releases the permits of the hold that are still held
     /// Extends all holds of the owner's client to `end`. Shortens no hold.
     void prolong(const owner_id&, microseconds end);
     change_verdict change(const counter_change&, duration memory);

@@ -231,8 +231,8 @@ private:
 inline lock_name channel_of(const lock_name& name, const std::string& owner) {
     return name.text + '\0' + owner;
 }
-/// Returns the channel on which waiters of a counter are notified that permits are free or the
-/// latch is open.
+/// Returns the channel for waiters of a counter. A message there says that permits are free or that
+/// the latch is open.
 inline lock_name channel_of(const lock_name& name, counter_kind kind) {
     return name.text + (kind == counter_kind::latch ? std::string{"\0latch", 6}
                                                     : std::string{"\0semaphore", 10});

@@ -25,9 +25,9 @@ enum class hold_row : int {
 /// (`ask::under`). Otherwise returns an empty text.
 std::string owner_beside(const ask&);
 
-// The next functions return conditions and values for an UPDATE of the table of locks, so the rows
-// are read while the lock's row is locked. They use locking reads. Other reads would show the state
-// at the begin of the statement.
+// The next functions return conditions and values for an UPDATE of the table of locks. The rows are
+// read while the lock's row is locked. They use locking reads. Other reads would show the state at
+// the begin of the statement.
 
 std::string reads(const tables&, const std::string& owner);
 std::string somebody_reads(const tables&, const std::string& but_this_owner);

@@ -14,7 +14,7 @@ namespace holdfast::mysql {
 /// Connection and other conditions of an attempt (`take_terms`).
 struct take_terms {
     time_point deadline;
-    /// connection that already holds the user lock; null: any connection
+    /// connection that holds the user lock of the lock; null: the attempt may use any connection
     std::shared_ptr<carrier> on{};
     bool may_be_free = false; ///< this client has not seen a holder lately
 };

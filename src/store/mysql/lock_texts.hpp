@@ -28,8 +28,9 @@ struct attempt_terms {
     std::string bell{};
 };
 
-/// Returns the shortest attempt. It is tried first, because most locks are free. Writers cannot use
-/// it. The insert id is a grant, or 0 if the lock is busy or its row is missing.
+/// Returns the shortest attempt. It is tried first, because most locks are free. It is not suitable
+/// for writers. Its insert id shows a grant. The insert id is 0 if the lock is busy or its row is
+/// missing.
 std::string lock_attempt_if_free(const tables&, const ask&, const attempt_terms&);
 
 /// Returns one attempt to take the lock exclusively. The insert id is a `packed_answer`. A writer
@@ -37,8 +38,8 @@ std::string lock_attempt_if_free(const tables&, const ask&, const attempt_terms&
 /// upgraded (`ask::under`) does not count.
 std::string lock_attempt(const tables&, const ask&, const attempt_terms&);
 
-/// Returns a statement that inserts the row of an unused name. INSERT IGNORE is not used, because
-/// it truncates a name that is too long, and two locks would become one.
+/// Returns a statement that inserts the row of an unused name. INSERT IGNORE is not used: it
+/// truncates long names, and two locks could become one.
 std::string lock_row(const tables&, const lock_name&);
 
 /// Returns the statement that releases the lock. Its insert id is 0 if the owner does not hold the

@@ -37,7 +37,7 @@ lock_waiter waiter_from(node_owner&& one) {
     return waiter;
 }
 
-/// Returns in words what uses the path instead of a lock of this kind. Null: nothing else uses it.
+/// Returns the other kind that uses the path, in words. Null: no other kind uses the path.
 const char* instead_of(lock_kind kind, const line& seen) {
     if (seen.semaphore)
         return words_for(lock_kind::permit);

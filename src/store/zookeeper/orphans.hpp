@@ -32,7 +32,7 @@ public:
     /// makes. Call it after the answer to the creation of a node was lost.
     void add_unseen(std::string parent, std::string prefix);
 
-    /// Returns whether this object has deleted the node. Then forgets the node.
+    /// Returns whether this object has deleted the node. The call also removes that information.
     bool take_deleted(const own_node&);
 
     void try_all();       ///< tries all deletions; call it when the session has a connection again

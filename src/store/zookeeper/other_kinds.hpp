@@ -10,9 +10,9 @@
 
 namespace holdfast::zookeeper {
 
-/// Returns in words what uses the path instead of a lock of the wanted kind. Only the holder's node
-/// counts: a waiter must not be refused because of a node that will soon be deleted. `mine` is the
-/// caller's own node. Null: no other kind uses the path.
+/// Returns the other kind that uses the path, in words. Only the holder's node counts: a waiter
+/// must not be refused because of a node that will soon be deleted. `mine` is the caller's own
+/// node. Null: no other kind uses the path.
 const char* other_kind_than(lock_kind wanted, const std::vector<std::string>& children,
                             std::string_view mine = {});
 
