@@ -25,7 +25,7 @@ public:
         book& all = of_.names_[name_];
         all.waiting.erase(me_);
         if (!all.is_full())
-            all.call_next(); // this request may leave without the slot that it was woken for
+            all.call_next(); // this request may not use the slot that was freed for it
         of_.forget_if_unused(name_);
     }
 
