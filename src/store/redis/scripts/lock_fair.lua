@@ -78,7 +78,7 @@ if ARGV[6] == '1' then
     -- If the owner is behind the part of the queue that was read, its score shows that it waits.
     if not queue[place] and (#queue < read_max or time_of(me) == 0) then
         place_said = 1
-        redis.call('rpush', KEYS[2], me) -- done first: an entry without a score does not block others
+        redis.call('rpush', KEYS[2], me) -- first: an entry without a score blocks no waiter
         table.insert(queue, me)
     end
     -- Compute the score anew, never from the old score. A JVM that gives up then subtracts no more
