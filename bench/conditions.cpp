@@ -21,7 +21,7 @@ std::string text(const char* format, T... what) {
     return out;
 }
 
-/// Returns the kernel's name for the processor. Some machines have no name for it.
+/// Returns the processor's name from the kernel. On some machines the kernel has no name for it.
 std::string processor() {
     std::ifstream about{"/proc/cpuinfo"};
     for (std::string line; std::getline(about, line);)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All contests and goals on one server, or on servers that are independent of each other, one per
+// All contests and goals on one server, or on several independent servers. There is one contest per
 // line.
 #include "bench/contests.hpp"
 
@@ -9,7 +9,7 @@
 namespace holdfast::bench {
 namespace {
 
-/// Makes both sides use TCP. Redisson, like other libraries, uses only TCP.
+/// Returns the contest with TCP on both sides. Redisson, like other libraries, supports only TCP.
 contest with_redisson(contest other) {
     other.way = transport::tcp_loopback;
     return other;
@@ -20,7 +20,7 @@ contest on_demand(contest other) {
     return other;
 }
 
-/// Makes long turns, because some of 64 threads wait longer than a usual turn lasts.
+/// Returns a contest with long turns. With 64 threads, some threads wait longer than a normal turn.
 contest crowd(std::string name, int threads, goals wanted = {}) {
     return with_redisson({.name = std::move(name),
                           .at_once = threads,
@@ -31,7 +31,7 @@ contest crowd(std::string name, int threads, goals wanted = {}) {
                           .slowness = 5});
 }
 
-/// Measures the cost of the tokens.
+/// Returns a contest that measures the cost of fencing tokens.
 contest fenced_crowd() {
     return {.name = "fenced.gate.64",
             .at_once = 64,
@@ -41,7 +41,8 @@ contest fenced_crowd() {
             .what = &hand_offs_alone};
 }
 
-/// Each process waits for all others, so the wait grows with their number.
+/// Returns a contest with a queue of processes. Its turns are longer with more processes, because
+/// each process waits for all others.
 contest in_queue(std::string name, int processes) {
     return with_redisson({.name = std::move(name),
                           .at_once = processes,
@@ -52,7 +53,7 @@ contest in_queue(std::string name, int processes) {
                           .slowness = 5});
 }
 
-/// Compares with the wake-up of a waiter for a mutex.
+/// Returns a contest of wake-ups. The yardstick is the wake-up of a waiter for a mutex.
 contest waking(std::string name, made (*ours)(const arena&)) {
     return {.name = std::move(name),
             .at_once = 2,
@@ -183,8 +184,8 @@ goals p50_at_most(double ratio) {
     return {{".p50", {.ratio = ratio}}};
 }
 
-/// Measures calls in multiples of a round trip to the server, or to the slowest node that is
-/// needed.
+/// Returns a contest that compares a call with a round trip to the server. With several servers, it
+/// is the round trip to the slowest server that is needed.
 contest in_round_trips(std::string name, made (*ours)(const arena&),
                        made (*yardstick)(const arena&), goals wanted = {}) {
     return {.name = std::move(name),
@@ -195,7 +196,8 @@ contest in_round_trips(std::string name, made (*ours)(const arena&),
             .what = &calls};
 }
 
-/// Pairs on five servers, compared with another program's quorum lock.
+/// Returns a contest of lock and unlock on five servers. The yardstick is the quorum lock of
+/// another library.
 contest of_majorities(std::string name, made (*ours)(const arena&),
                       made (*yardstick)(const arena&)) {
     return with_redisson({std::move(name), 64, ours, yardstick, {{"", {.ratio = 4}}}});

@@ -12,27 +12,28 @@
 
 namespace holdfast::bench {
 
-/// Comparison of our side with a yardstick, in one operation.
+/// Comparison of holdfast with a yardstick in one operation.
 struct contest {
     std::string name;
     int at_once;
     made (*ours)(const arena&);
     made (*yardstick)(const arena&);
     goals wanted{};
-    std::string query{}; ///< settings in the URL of our client: "?poll_bound=1s"
+    std::string query{}; ///< URL parameters of the holdfast client: "?poll_bound=1s"
     const discipline* what = &pairs;
-    std::optional<transport> way{}; ///< if set, used instead of the transport of the run
-    int slowness = 1;               ///< factor by which turns are longer and rounds fewer
-    bool only_when_named = false;   ///< an intermediate point of a curve, only run with --all
-    site (*group)(server_groups&) = nullptr; ///< if set, the servers where the contest is held
+    std::optional<transport> way{}; ///< if set, replaces the transport of the run
+    int slowness = 1;               ///< turns are longer, and rounds fewer, by this factor
+    /// An intermediate point of a curve; runs only with --all or by name.
+    bool only_when_named = false;
+    site (*group)(server_groups&) = nullptr; ///< if set, starts the servers of the contest
 };
 
-std::vector<contest> contests();         ///< all of them
+std::vector<contest> contests();         ///< contests on single servers
 std::vector<contest> about_topologies(); ///< contests with a `group`
 std::vector<contest> about_keepers();    ///< on ZooKeeper
 std::vector<contest> about_databases();  ///< on MariaDB; empty without libmariadb
 
-/// Many leases of one client, kept until each has been renewed.
+/// Measurement of many leases of one client, each kept until it has been renewed.
 struct vigil {
     std::string name;
     int leases;
@@ -41,7 +42,8 @@ struct vigil {
 
 std::vector<vigil> vigils();
 
-/// Many leases of one client over several servers, compared with another client on one server.
+/// Measurement of many leases of one client on several servers, compared with one client on one
+/// server.
 struct shared_vigil {
     std::string name;
     int leases;
@@ -51,7 +53,7 @@ struct shared_vigil {
 
 std::vector<shared_vigil> shared_vigils();
 
-/// A primary fails, and a replica takes its place.
+/// Measurement of a failover: a primary fails, and a replica takes its place.
 struct failover {
     std::string name;
     std::unique_ptr<realm> (*where)(server_groups&);
@@ -59,23 +61,26 @@ struct failover {
     goals wanted;
 };
 
-std::vector<failover> failovers(); ///< only with --all: with Redisson, each takes some minutes
+/// Only with --all; with Redisson, each failover takes some minutes.
+std::vector<failover> failovers();
 
-/// How long a user's executor is blocked by a client whose connections fail.
+/// Measurement of how long a client with failing connections blocks a user's executor.
 struct standstill {
     std::string name;
     std::unique_ptr<troubled_server> (*where)();
     goals wanted;
 
-    /// Returns the goals for an executor that is blocked for at most this time in every case.
+    /// Returns goals for the longest blocking time, in milliseconds. They are the same in all
+    /// situations.
     static goals within(double milliseconds);
 };
 
-std::vector<standstill> standstills();              ///< all of them
+std::vector<standstill> standstills();              ///< on Redis
 std::vector<standstill> standstills_at_keepers();   ///< on ZooKeeper
 std::vector<standstill> standstills_at_databases(); ///< on MariaDB; empty without libmariadb
 
-/// Many threads of one client pass a lock on to each other, and another process wants it too.
+/// Kind of the other process in a rivalry. Many threads of one client pass a lock on to each other,
+/// and another process wants the lock too.
 enum class rival { holdfast, redisson };
 struct rivalry {
     std::string name;

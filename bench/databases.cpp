@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All contests and goals on MariaDB, one per line.
+// All contests and goals on MariaDB. There is one contest per line.
 #include "bench/contests.hpp"
 #include "bench/database/contenders.hpp"
 #include "bench/database/database.hpp"
@@ -7,7 +7,7 @@
 namespace holdfast::bench {
 namespace {
 
-/// Makes long turns, because the two commits of a pair wait for the disk.
+/// Returns a contest with long turns, because the two commits of a pair wait for the disk.
 contest at_database(std::string name, int at_once, made (*ours)(const arena&),
                     made (*yardstick)(const arena&), goals wanted = {}) {
     return {.name = std::move(name),
@@ -32,7 +32,7 @@ contest waking_at_database() {
     return all;
 }
 
-/// Makes turns so long that the waiters poll again, which they do every few seconds.
+/// Returns a contest with very long turns. The waiters poll only every few seconds.
 contest waiting(std::string name, int waiters) {
     contest all = at_database(std::move(name), waiters, holdfast_waiters, shed_lock_waiters,
                               {{".server_cpu", {.value = 1}}});

@@ -39,7 +39,8 @@ outcome duel(contender& we, contender& they, ledger& books, const course& how) {
             rounds.push_back(now);
             continue;
         }
-        // removes the warm-up, in which connections are made, scripts loaded and caches filled
+        // Drop the samples of the warm-up, in which connections are made, scripts loaded and caches
+        // filled.
         ours.samples.clear();
         yardstick.samples.clear();
     }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// All contests and goals on ZooKeeper, one per line.
+// All contests and goals on ZooKeeper. There is one contest per line.
 #include "bench/contests.hpp"
 
 namespace holdfast::bench {
 namespace {
 
-/// Makes long turns, because a write of ZooKeeper takes long, and the last of 64 waiters waits
-/// long.
+/// Returns a contest with long turns. A write of ZooKeeper takes long, and the last of 64 waiters
+/// waits long.
 contest at_keeper(std::string name, int at_once, goals wanted) {
     return {.name = std::move(name),
             .at_once = at_once,

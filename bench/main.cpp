@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// holdfast_bench: compares the library with the limit set by the server and the kernel, and with
-// Redisson. The README.md in this folder explains the output.
+// holdfast_bench: compares the library with Redisson and with the limits that the server and the
+// kernel set. README.md in this folder explains the output.
 #include "bench/contenders/neighbour.hpp"
 #include "bench/meeting.hpp"
 #include "bench/progress.hpp"
@@ -15,7 +15,7 @@
 namespace holdfast::bench {
 namespace {
 
-/// Returns the events of this kind that the user asked for.
+/// Returns the contests of one kind that the user asked for.
 template <typename Event>
 std::vector<Event> wanted(std::vector<Event> all, const wishes& how, bool only_when_named = false) {
     std::erase_if(all, [&](const Event& each) {
@@ -59,7 +59,7 @@ int main(int argc, char** argv) try {
         holdfast::bench::run(holdfast::bench::read_wishes(argc, argv));
 } catch (const std::exception& trouble) {
     holdfast::bench::erase_progress();
-    // Ctrl-C also ends the JVM, which is no failure then.
+    // Ctrl-C also ends the JVM. That is not a failure.
     const char* const why = holdfast::bench::is_interrupted() ? "interrupted" : trouble.what();
     std::fprintf(stderr, "holdfast_bench: %s\n", why);
     return EXIT_FAILURE;

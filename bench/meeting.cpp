@@ -16,7 +16,8 @@
 namespace holdfast::bench {
 namespace {
 
-/// Each round takes half a minute, because Redisson's waiters wait so long.
+/// Number of rounds of a failover. Each round takes half a minute, because Redisson's waiters wait
+/// so long.
 constexpr int rounds_for_a_failover = 13;
 
 std::string counted(const char* what, int which, int of) {
@@ -138,8 +139,8 @@ arena meeting::arena_for(std::optional<transport> way, const std::string& query,
             .more = more_};
 }
 
-/// Makes turns longer by the factor `slowness`, and reduces the number of rounds by it, but not
-/// below four.
+/// Returns the turn length and the number of rounds. Turns are longer by the factor `slowness`. The
+/// number of rounds is smaller by that factor, but at least four.
 course meeting::course_of(const std::string& name, int slowness) const {
     const double seconds = how_.seconds * slowness;
     const int rounds = std::max(how_.rounds / slowness, std::min(how_.rounds, 4));

@@ -14,16 +14,16 @@
 
 namespace holdfast::bench {
 
-/// Common state of all contests of a run, and the functions that hold them. The figures go to the
-/// record. A contest is skipped, and recorded as such, if the machine lacks something that it
-/// needs. Throws the errors of the contests.
+/// Runs all contests, and has their common state. Writes the figures to the record. Skips a contest
+/// if the machine lacks something that the contest needs, and records that. Throws the errors of
+/// the contests.
 class meeting {
 public:
     meeting(const wishes&, const server& home);
 
     void hold(const contest&);
     void hold(const rivalry&);
-    void hold(const failover&); ///< compared with Redisson, if that is installed
+    void hold(const failover&); ///< compares with Redisson, if Redisson is installed
     void hold(const vigil&);
     void hold(const shared_vigil&);
     void hold(const standstill&);

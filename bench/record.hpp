@@ -8,14 +8,14 @@
 
 namespace holdfast::bench {
 
-/// Writes figures to standard output at once, and to a file if one was asked for.
+/// Writes figures to stdout at once, and to a file if the user asked for a file.
 class record {
 public:
-    /// Throws if the file cannot be created.
+    /// Opens the record. Throws if the file cannot be created.
     explicit record(const wishes&);
 
     void begin(const std::map<std::string, std::string>& conditions);
-    /// only written to the file
+    /// Writes these values to the file, and nothing to stdout. They are known only after the run.
     void end(const std::map<std::string, std::string>& what_else_is_known);
     void figures_of(const std::vector<figure>&);
     void distribution_of(const std::string& contest, const outcome&);

@@ -10,8 +10,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Time until the statistics are final. A last message that the caller did not wait for may still
-/// be in flight: Redisson's cleanup after a release, or a deferred release of ours.
+/// Time until the server's statistics are final. A message that no caller waits for may still be on
+/// its way: Redisson's cleanup after a release, or a deferred release of holdfast.
 constexpr auto books_close_within = 2s;
 
 void compare_with_books(const tally& all, const claim& scripts, const ledger& books) {

@@ -9,8 +9,8 @@
 
 namespace holdfast::bench {
 
-/// Runs one turn and adds its samples to `samples`. Throws if the contender fails, or if the
-/// server's statistics do not confirm its counts.
+/// Runs one turn, and adds its samples to `samples`. Throws if the contender fails, or if the
+/// contender's counts contradict the server's statistics.
 turn take_turn(contender&, ledger&, nanoseconds length, std::vector<nanoseconds>& samples);
 
 } // namespace holdfast::bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All contests and goals with replicas, clusters and failovers, one per line.
+// All contests and goals with replicas, clusters and failovers. There is one contest per line.
 #include "bench/contests.hpp"
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 namespace holdfast::bench {
 namespace {
 
-/// Contest on a primary with two replicas. The numbers in `name` are the replicas that must
-/// confirm, and `at_once`.
+/// Returns a contest on a primary with two replicas. The numbers in `name` are the number of
+/// confirming replicas and `at_once`.
 contest confirmed(std::string name, int at_once, std::string query, made (*ours)(const arena&),
                   made (*yardstick)(const arena&)) {
     return {.name = std::move(name),
@@ -55,7 +55,7 @@ std::vector<contest> about_replicas() {
     return all;
 }
 
-/// Number of requests in flight on a cluster.
+/// Number of pending requests on a cluster.
 constexpr int in_flight_at_cluster = 96;
 
 contest at_cluster(std::string name, site (*group)(server_groups&), made (*ours)(const arena&),

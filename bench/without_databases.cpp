@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replaces databases.cpp and database/ if libmariadb is not installed.
+// Replaces databases.cpp and the folder database/ if libmariadb is not installed.
 #include "bench/contests.hpp"
 
 namespace holdfast::bench {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Yardstick of the local hand-over: a fair lock of this process without a server. A waiter sleeps,
-// and an unlock wakes the thread that has waited longest. The time that remains is the kernel's
-// time to switch threads.
+// Yardstick of the local hand-over: a fair lock inside this process, without a server. A waiter
+// sleeps, and an unlock wakes the thread that has waited longest. This measures the time that the
+// kernel needs to switch threads.
 #include "bench/contenders/arena.hpp"
 #include "bench/contenders/one_lock.hpp"
 #include "runtime/semaphore.hpp"
@@ -13,8 +13,8 @@
 namespace holdfast::bench {
 namespace {
 
-/// Fair lock: no thread overtakes another, as in holdfast's local queue. With std::mutex, a thread
-/// that is awake may overtake waiters.
+/// Fair lock: no thread overtakes another thread, as in holdfast's local queue. std::mutex is not
+/// fair: a running thread may overtake sleeping waiters.
 class fair_lock {
 public:
     void lock() {
@@ -36,7 +36,7 @@ public:
         }
         runtime::semaphore& next = *waiting_.front();
         waiting_.pop_front();
-        alone.unlock(); // otherwise the woken thread would sleep again on this mutex
+        alone.unlock(); // otherwise the woken thread would wait for this mutex again
         next.post();
     }
 

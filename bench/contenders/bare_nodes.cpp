@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Yardstick of a lock on several servers: a bare socket to each server. All servers are asked at
-// once, and the replies of a majority suffice.
+// Yardstick of a lock on several servers: a bare socket to each server. It sends the request to all
+// servers at once, and waits for the replies of a majority.
 #include "bench/contenders/nodes.hpp"
 #include "bench/contenders/requests.hpp"
 #include "bench/contenders/threads.hpp"
@@ -13,7 +13,7 @@
 namespace holdfast::bench {
 namespace {
 
-/// Socket to one server, with at most one request in flight.
+/// Socket to one server, with at most one pending request.
 class node_socket {
 public:
     explicit node_socket(connection to)
@@ -33,7 +33,7 @@ public:
         send();
     }
 
-    /// Reads what has arrived. Returns null if the reply is not complete.
+    /// Reads the available bytes. Returns null if the reply is not complete.
     reply read() {
         if (redisBufferRead(connection_.get()) != REDIS_OK)
             throw std::runtime_error{std::string{"the connection broke: "} + connection_->errstr};
@@ -67,8 +67,8 @@ public:
             sockets_.emplace_back(node->connect(where.way));
     }
 
-    /// Measures lock calls. A sample is the time from the requests until a majority has replied.
-    /// The other replies and the releases on all nodes are waited for as well, but are not
+    /// Measures lock calls. A sample is the time from sending the requests until a majority has
+    /// replied. The other replies and the releases on all nodes are awaited too, but are not
     /// measured.
     tally run(nanoseconds length) override {
         tally all;
@@ -99,8 +99,8 @@ private:
         return all;
     }
 
-    /// Waits until at most `most` replies are missing. A node that has replied is not polled any
-    /// more.
+    /// Waits until at most `most` replies are missing. Nodes that have replied are not polled
+    /// again.
     void wait_until_open(std::size_t most, void (*expect)(const redisReply&)) {
         auto open = [this] {
             std::size_t left = 0;

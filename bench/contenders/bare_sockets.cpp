@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Yardstick of blocking calls: each thread has a socket, writes a request and sleeps in read()
-// until the reply arrives. A simple library cannot do less.
+// Yardstick of blocking calls. Each thread has a socket, writes a request, and sleeps in read()
+// until the reply arrives. No blocking library can do less.
 #include "bench/contenders/arena.hpp"
 #include "bench/contenders/of_both.hpp"
 #include "bench/contenders/read_requests.hpp"
@@ -15,7 +15,7 @@ namespace {
 template <typename Requests>
 class caller {
 public:
-    /// `replicas` must confirm each grant.
+    /// Creates a caller. `replicas` is the number of replicas that must confirm each grant.
     caller(const arena& where, int i, int replicas = 0)
         : connection_{where.connect()}
         , requests_{i, connection_}
@@ -71,7 +71,7 @@ private:
     std::deque<caller<Requests>> callers_; // a deque does not move its elements
 };
 
-/// Measures how much longer a grant takes if a replica confirms it.
+/// Measures how much longer a grant takes when a replica confirms it.
 class confirmed_caller : public contender {
 public:
     explicit confirmed_caller(const arena& where)

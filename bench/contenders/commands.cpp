@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands under a lock, from the shell: each starts a process of `holdfast run`, or of flock(1).
+// Commands under a lock, from the shell. Each command starts a process of `holdfast run` or
+// flock(1).
 #include "bench/contenders/arena.hpp"
 #include "bench/contenders/redisson.hpp"
 #include "bench/contenders/threads.hpp"
@@ -19,8 +20,8 @@ namespace {
 
 using words = std::vector<std::string>;
 
-/// Contender that runs commands. `begin` is the command line up to the command that runs under the
-/// lock.
+/// Contender that runs commands under a lock. `begin` is the command line before the command that
+/// runs under the lock.
 class locked_commands : public contender {
 public:
     locked_commands(words begin, long long scripts_each)
@@ -41,7 +42,7 @@ public:
     }
 
     claim scripts_for(const tally& all) const override {
-        // one more command has measured the memory
+        // plus the command that measured the memory
         const long long scripts = scripts_each_ * (all.done + 1);
         return {scripts, scripts};
     }
@@ -65,7 +66,7 @@ private:
             throw std::runtime_error{all.front() + " did not run its command"};
     }
 
-    /// Returns the memory of the process that holds the lock. The command that it runs reads it.
+    /// Returns the memory of the process that holds the lock. The command under the lock reads it.
     double look_at_memory() const {
         support::child_process holder{with({"sh", "-c", "exec grep VmRSS: /proc/$PPID/status"}),
                                       "/dev/null"};
@@ -80,7 +81,7 @@ private:
     double memory_kb_ = 0;
 };
 
-/// Returns the path of the program `holdfast`, which is built beside this one.
+/// Returns the path of the program `holdfast`, which the same build has created.
 std::string holdfast_program() {
     const auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
     const auto there = here.parent_path() / "cli" / "holdfast";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Curator in its own JVM: the peer of ./dev interop (tests/interop/others/curator), which runs
-// whole turns itself.
+// Curator in its own JVM. It is a program of ./dev interop (tests/interop/others/curator), which
+// runs a whole turn by itself.
 #include "bench/contenders/arena.hpp"
 #include "bench/contenders/neighbours_program.hpp"
 #include "bench/contenders/peer.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Warm-up, as long as Redisson's. Here the server is a JVM too.
+/// Warm-up time, the same as for Redisson. Here the server is a JVM too.
 constexpr auto warm_up_of_curator = 5s;
 
 class curators_turn final : public contender {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes that all want one fair lock all the time. Each waits in the server's queue.
+// Processes that all want one fair lock all the time. Each process waits in the server's queue.
 #include "bench/contenders/arena.hpp"
 #include "bench/contenders/peer.hpp"
 #include "bench/contenders/redisson.hpp"
@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 class queue : public contender {
 public:
-    /// Adds a process with this number of waiting threads. In a JVM each thread has its own client.
+    /// Adds a process with `waiters` waiting threads. In a JVM each thread has its own client.
     void join(peer& who, int waiters) { all_.push_back({who, waiters}); }
 
     tally run(nanoseconds length) final {
@@ -32,7 +32,7 @@ public:
         return together;
     }
 
-    /// Returns no upper limit, because a waiter tries at least once without success.
+    /// Returns no upper limit, because a waiter makes at least one failed attempt.
     claim scripts_for(const tally& all) const final {
         return {2 * all.done, std::numeric_limits<long long>::max()};
     }
@@ -52,7 +52,7 @@ private:
     std::vector<member> all_;
 };
 
-/// Our side: one process for each waiter.
+/// The holdfast side: one process for each waiter.
 class our_queue final : public queue {
 public:
     explicit our_queue(const arena& where) {
@@ -65,11 +65,12 @@ private:
     std::deque<peer> processes_; // a deque does not move its elements
 };
 
-/// On a machine with few cores, more JVMs would be slower, because their JIT compilers would never
-/// finish.
+/// Maximal number of JVMs. On a machine with few cores, more JVMs would be slower, because their
+/// JIT compilers would never finish.
 constexpr int jvms_at_most = 2;
 
-/// Runs until the JIT compiler has compiled what a turn calls. More waiters make this faster.
+/// Runs turns until the JIT compiler has compiled all functions of a turn. More waiters make this
+/// faster.
 void warm_up(peer& java) {
     java.begin("fair", 8, 5s);
     java.finish();

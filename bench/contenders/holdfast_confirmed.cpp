@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures the cost for a caller if a replica must confirm a grant.
+// Measures how much longer a call takes when a replica must confirm the grant.
 #include "bench/contenders/arena.hpp"
 #include "bench/contenders/expect_unlocked.hpp"
 #include "bench/contenders/of_both.hpp"

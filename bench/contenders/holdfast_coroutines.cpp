@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// holdfast as a program with an event loop uses it: one client on the loop's executor, many
-// coroutines, and one thread for everything, like the yardstick.
+// holdfast in a program with an event loop: one client on the loop's executor, and many coroutines.
+// Like the yardstick, it uses one thread.
 #include "bench/contenders/arena.hpp"
 
 #include <holdfast/client.hpp>
@@ -50,7 +50,7 @@ public:
                 if (e)
                     failure = e;
                 if (--left == 0)
-                    loop_.stop(); // the client keeps reading from its connection
+                    loop_.stop(); // needed because the client always has a pending read
             });
         run_loop();
         all.elapsed = stopwatch::now() - begin;

@@ -24,7 +24,8 @@ public:
             threads_, length, [this] { lock_.lock(); }, [this] { expect_unlocked(lock_); });
     }
 
-    /// A local hand-over needs no script on the server. At least one grant comes from the server.
+    /// Returns the limits for the number of scripts. A local hand-over needs no script, but at
+    /// least one grant comes from the server.
     claim scripts_for(const tally& all) const override { return {2, 2 * all.done}; }
 
 private:
@@ -33,8 +34,8 @@ private:
     const int threads_;
 };
 
-/// The server keeps the last token for ever. Each turn deletes it, because a turn must leave no
-/// key.
+/// One fenced lock for all threads. The server keeps the last token for ever, and a turn must leave
+/// no key. So each turn deletes the token.
 class fenced_crowd final : public crowd<fenced_mutex> {
 public:
     explicit fenced_crowd(const arena& where)

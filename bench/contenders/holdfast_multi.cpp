@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several locks of one client that are taken as one, and as a yardstick a round trip to the server.
+// Several locks that one client takes as one lock. The yardstick is a round trip to the server.
 #include "bench/contenders/arena.hpp"
 #include "bench/contenders/expect_unlocked.hpp"
 #include "bench/contenders/requests.hpp"
@@ -41,7 +41,7 @@ private:
     multi_mutex all_{a_, b_, c_};
 };
 
-/// Measures one script with its reply as one sample.
+/// Measures the time of one script, from the request to the reply.
 class asker : public contender {
 public:
     explicit asker(const arena& where)

@@ -30,7 +30,7 @@ public:
         return all;
     }
 
-    /// At least one pair uses the server, as with semaphores.
+    /// Returns the lower limit: at least one pair uses the server, as in holdfast_semaphore.cpp.
     claim scripts_for(const tally&) const override {
         return {2, std::numeric_limits<long long>::max()};
     }
@@ -70,7 +70,8 @@ public:
         return all;
     }
 
-    /// Returns no upper limit, because a thread that finds no permit has asked in vain.
+    /// Returns no upper limit, because a thread that finds no permit has run a script without
+    /// success.
     claim scripts_for(const tally& all) const override {
         return {all.done, std::numeric_limits<long long>::max()};
     }

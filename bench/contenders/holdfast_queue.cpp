@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One lock that many threads want. Each thread has its own client, and so its own place in the
+// One lock that many threads want. Each thread has its own client, and so its own entry in the
 // server's queue.
 #include "bench/contenders/arena.hpp"
 #include "bench/contenders/expect_unlocked.hpp"
@@ -21,7 +21,7 @@ public:
             members_.emplace_back(where.url());
     }
 
-    /// Measures the time from the release by one thread until the next thread has the lock.
+    /// Measures the time from one thread's release until the next thread has the lock.
     tally run(nanoseconds length) override {
         return in_threads(static_cast<int>(members_.size()), length, [this](int i) {
             const auto asked = stopwatch::now();
@@ -42,13 +42,13 @@ private:
         mutex lock{home, name_of_lock(0)};
     };
 
-    /// Returns how long to hold the lock: one to three milliseconds, like Curator's side.
+    /// Returns how long to hold the lock: one to three milliseconds, the same as Curator's side.
     std::chrono::milliseconds hold(int i) {
         return std::chrono::milliseconds{1 + (7 * i + turns_++) % 3};
     }
 
     std::deque<member> members_;        // a deque does not move its elements
-    stopwatch::time_point released_at_; // like `turns_`, guarded only by the lock that is measured
+    stopwatch::time_point released_at_; // guarded only by the measured lock, like `turns_`
     int turns_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lock on several servers, as a program with an event loop uses it. Each server has a client, all
+// A lock on several servers in a program with an event loop. There is a client for each server. All
 // clients are on the loop's executor, and one thread runs everything.
 #include "bench/contenders/nodes.hpp"
 #include "bench/contenders/sampled.hpp"
@@ -18,8 +18,8 @@
 namespace holdfast::bench {
 namespace {
 
-/// Time until all cleanup is over. A request without a reply is released once more when the server
-/// can no longer carry it out.
+/// Time until all cleanup is over. A request without a reply is released a second time, when the
+/// server can no longer carry it out.
 constexpr auto settles_within = std::chrono::seconds{5};
 
 asio::awaitable<void> majorities(quorum_mutex& lock, stopwatch::time_point end, sampled what,
@@ -44,8 +44,8 @@ public:
             add_client(dead);
         majority_ = static_cast<long long>(clients_.size()) / 2 + 1;
         const quorum_mutex::nodes all{clients_.begin(), clients_.end()};
-        // `nodes_remember` is true here: the servers were just started, so no earlier lock of
-        // theirs can be lost.
+        // `nodes_remember` is true, because the servers were just started and cannot have lost a
+        // lock.
         for (int i = 0; i < where.at_once; ++i)
             locks_.emplace_back(all, name_of_lock(i),
                                 quorum_options{.kind = kind, .nodes_remember = true});
@@ -74,7 +74,8 @@ public:
                                if (e)
                                    failure = e;
                                if (--left == 0)
-                                   loop_.stop(); // the clients keep reading
+                                   // Needed because the clients always have a pending read.
+                                   loop_.stop();
                            });
         run_loop();
         all.elapsed = stopwatch::now() - begin;
@@ -86,9 +87,9 @@ public:
         return all;
     }
 
-    /// A single node may run any number of scripts. A node that is still busy with a pair is not
-    /// asked for the next pair. A grant that was not waited for is released once more. The
-    /// statistics of all nodes together check the claim.
+    /// Returns no limits, because a single node may run any number of scripts. A node that is still
+    /// busy with a pair is not asked for the next pair. A late grant is released once more. run()
+    /// checks the statistics of all nodes together.
     claim scripts_for(const tally&) const override {
         return {0, std::numeric_limits<long long>::max()};
     }
@@ -103,7 +104,7 @@ private:
         loop_.run();
     }
 
-    /// Waits until the grants that came after the majority are released.
+    /// Waits for the release of the grants that arrived after the majority.
     void settle() {
         const auto limit = stopwatch::now() + settles_within;
         do {

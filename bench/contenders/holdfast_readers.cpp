@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Readers of one process that share one lock: alone, and together with a writer.
+// Readers of one process that share one lock, with and without a writer.
 #include "bench/contenders/arena.hpp"
 #include "bench/contenders/expect_unlocked.hpp"
 #include "bench/contenders/threads.hpp"
@@ -23,8 +23,8 @@ public:
         return in_threads(threads_, length, [this](int) { return time_of([this] { read(); }); });
     }
 
-    /// Readers that come shortly after each other share one hold on the server. There is at least
-    /// one.
+    /// Returns the limits for the number of scripts. Readers that come shortly after each other
+    /// share one hold on the server, but there is at least one hold.
     claim scripts_for(const tally& all) const override { return {2, 2 * all.done}; }
 
 protected:
@@ -41,7 +41,8 @@ protected:
     shared_mutex lock_;
 };
 
-/// The first thread writes. All pairs are counted; the samples are the writer's waits.
+/// The first thread writes, and the other threads read. All pairs are counted. The samples are the
+/// waits of the writer.
 class readers_and_writer final : public readers {
 public:
     using readers::readers;

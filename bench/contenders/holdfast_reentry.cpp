@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lock that its holder enters again and again.
+// A lock that its holder enters repeatedly.
 #include "bench/contenders/arena.hpp"
 #include "bench/contenders/expect_unlocked.hpp"
 #include "bench/contenders/threads.hpp"
@@ -12,8 +12,8 @@
 namespace holdfast::bench {
 namespace {
 
-/// Number of re-entries in one sample, which is their mean. Reading the clock each time would take
-/// as long as a re-entry.
+/// Number of re-entries in one sample. The sample is their mean. Reading the clock for each
+/// re-entry would take as long as the re-entry.
 constexpr int between_looks = 1000;
 
 class holder : public contender {
@@ -36,7 +36,7 @@ public:
         return all;
     }
 
-    /// Two scripts for the outer lock.
+    /// Returns two scripts: lock and unlock of the outer lock.
     claim scripts_for(const tally&) const override { return {2, 2}; }
 
 private:

@@ -32,8 +32,8 @@ public:
         return all;
     }
 
-    /// A permit that is passed on within the process needs no script. A thread that finds no permit
-    /// runs more scripts. At least one pair uses the server.
+    /// Returns the lower limit: at least one pair uses the server. A permit that is passed on
+    /// within the process needs no script. A thread that finds no permit runs more scripts.
     claim scripts_for(const tally&) const override {
         return {2, std::numeric_limits<long long>::max()};
     }

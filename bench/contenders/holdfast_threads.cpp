@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// holdfast as a program with threads uses it: one client, with lock() and unlock().
+// holdfast in a program with threads: one client, and blocking calls of lock() and unlock().
 #include "bench/contenders/arena.hpp"
 #include "bench/contenders/expect_unlocked.hpp"
 #include "bench/contenders/threads.hpp"

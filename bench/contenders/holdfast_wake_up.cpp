@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A waiter in one client that is woken by a release in another client.
+// A waiter of one client is woken by a release of another client.
 #include "bench/contenders/arena.hpp"
 #include "bench/contenders/expect_unlocked.hpp"
 #include "bench/contenders/relay.hpp"
@@ -10,7 +10,8 @@
 namespace holdfast::bench {
 namespace {
 
-/// Returns the lock that one client holds, or the lock that the other client waits for.
+/// Returns one side of the lock: the side that the first client holds, or the side that the other
+/// client waits for.
 template <typename Lock>
 using side = basic_mutex& (*)(Lock&);
 

@@ -16,8 +16,8 @@
 namespace holdfast::bench {
 namespace {
 
-/// Returns the pause before a turn: one to ten milliseconds, so that the request comes at any
-/// moment of the others' hand-over budget. Threads.java pauses as long.
+/// Returns the pause before a turn: one to ten milliseconds, as in Threads.java. So the request
+/// arrives at a random time within the hand-over budget of the other process.
 std::chrono::milliseconds rest(long long time) {
     return std::chrono::milliseconds{1 + 7 * time % 10};
 }

@@ -3,9 +3,9 @@
 
 namespace holdfast::bench {
 
-/// Acts as another process that wants the same lock, now and then or all the time, through its own
-/// client. Reads the turns from stdin and writes one line for each, in the format of
-/// bench/redisson's Driver, until stdin ends. `url` is the server of the lock.
+/// Runs as another process that wants the same lock, sometimes or all the time. It has its own
+/// client. It reads the turns from stdin until stdin ends, and writes one line for each turn. The
+/// format is that of bench/redisson's Driver. `url` is the server of the lock.
 void be_a_neighbour(const char* url);
 
 } // namespace holdfast::bench

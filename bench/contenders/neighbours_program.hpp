@@ -5,8 +5,8 @@
 
 namespace holdfast::bench {
 
-/// Returns the program that starts this peer of ./dev interop. HOLDFAST_NEIGHBOURS lists them as
-/// `<name>=<program>;…`, and `./dev bench` sets it. Throws `not_here`.
+/// Returns the path of a program of ./dev interop. The variable HOLDFAST_NEIGHBOURS lists these
+/// programs as `<name>=<program>;…`. `./dev bench` sets the variable. Throws `not_here`.
 std::string program_of_neighbour(const std::string& name);
 
 } // namespace holdfast::bench

@@ -10,11 +10,11 @@
 
 namespace holdfast::bench {
 
-/// Returns `count` servers, all of them running.
+/// Starts and returns `count` servers.
 std::vector<const server*> nodes(const arena&, int count);
 
-/// Statistics of all nodes of a quorum. A pair needs only a majority, so the statistics of one node
-/// say little.
+/// Statistics of all nodes of a quorum. The statistics of a single node are not useful, because a
+/// pair needs only a majority.
 class books_of_nodes {
 public:
     explicit books_of_nodes(const std::vector<const server*>&);
@@ -23,8 +23,7 @@ public:
 
     std::vector<std::string> keys() const; ///< names of the keys
 
-    /// Throws if the nodes together ran fewer or more scripts than this, or if a node still has a
-    /// key.
+    /// Throws if the nodes together ran another number of scripts, or if a node still has a key.
     void expect(long long scripts) const;
 
 private:

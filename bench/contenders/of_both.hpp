@@ -5,9 +5,9 @@
 
 namespace holdfast::bench {
 
-/// Runs one thread that takes two locks in turn: one without confirmation and one that a replica
-/// confirms. A sample is how much longer the second lock took. The two measurements are close in
-/// time, so disturbances of the machine affect both.
+/// Runs one thread that takes two locks alternately: a lock without confirmation, and a lock that a
+/// replica confirms. A sample is how much longer the second lock took. The two measurements are
+/// close in time, so disturbances of the machine affect both.
 template <typename Lock, typename Unlock, typename ConfirmedLock, typename ConfirmedUnlock>
 tally of_both(nanoseconds length, Lock lock, Unlock unlock, ConfirmedLock confirmed_lock,
               ConfirmedUnlock confirmed_unlock) {

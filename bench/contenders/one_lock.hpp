@@ -11,7 +11,7 @@ namespace holdfast::bench {
 /// lock. Throws if two threads held the lock at the same time.
 template <typename Enter, typename Leave>
 tally through_one_lock(int threads, nanoseconds length, Enter enter, Leave leave) {
-    long long entered = 0; // guarded only by the lock that is measured
+    long long entered = 0; // guarded only by the measured lock
     const tally all = in_threads(threads, length, [&](int) {
         const nanoseconds waited = time_of(enter);
         ++entered;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Redlock of other libraries (redsync and node-redlock), each in its own process. They are the
-// peers of ./dev interop (tests/interop/others), which run whole turns themselves.
+// Redlock of other libraries (redsync and node-redlock), each in its own process. They are programs
+// of ./dev interop (tests/interop/others), which run a whole turn by themselves.
 #include "bench/contenders/neighbours_program.hpp"
 #include "bench/contenders/nodes.hpp"
 #include "bench/contenders/peer.hpp"
@@ -13,7 +13,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Warm-up, as long as Redisson's. V8 needs it for its compiler, and Go for its connections.
+/// Warm-up time, the same as for Redisson. V8 needs it for its compiler, and Go for its
+/// connections.
 constexpr auto warm_up_of_others = 3s;
 
 std::vector<std::string> command_for(const std::string& name,
@@ -36,7 +37,7 @@ public:
         run(warm_up_of_others);
     }
 
-    /// Both libraries wait for all nodes, so no key is left when the turn is over.
+    /// Runs one turn. Both libraries wait for all nodes, so no key is left at the end.
     tally run(nanoseconds length) final {
         books_.clear();
         process_.begin("quorum", at_once_, length);
@@ -45,7 +46,8 @@ public:
         return all;
     }
 
-    /// Returns no upper limit, because a failed attempt is released on all nodes and repeated.
+    /// Returns no upper limit. A failed attempt is released on all nodes and repeated, so it needs
+    /// more scripts.
     claim scripts_for(const tally& all) const override {
         return {scripts_ * all.done, std::numeric_limits<long long>::max()};
     }
@@ -64,7 +66,8 @@ private:
 
 } // namespace
 
-/// redsync takes a lock with a plain SET, so it runs only one script.
+/// Creates the contender for redsync. It runs only one script in a pair, because it takes a lock
+/// with a plain SET.
 made redsync_quorum(const arena& where) {
     return std::make_unique<other_quorum>(where, "redsync", 1);
 }

@@ -14,8 +14,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Timeout of the start of a JVM and of a turn's end. Both take far less time, even on a busy
-/// machine.
+/// Timeout for the start of a JVM and for the end of a turn. Both take far less time, even on a
+/// busy machine.
 constexpr auto answers_within = 60s;
 
 } // namespace

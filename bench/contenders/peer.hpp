@@ -10,21 +10,21 @@
 
 namespace holdfast::bench {
 
-/// Contender in its own process, which is told line by line what to do: bench/redisson, or a second
-/// instance of this program (neighbour.hpp). The process lives as long as this object.
+/// Contender in its own process. The process is bench/redisson or a second instance of this program
+/// (neighbour.hpp). It reads commands line by line. It lives as long as this object.
 class peer {
 public:
-    /// Starts the process. Throws if it does not answer; the message then has the errors that it
-    /// wrote to `log`.
+    /// Starts the process. Throws if the process does not reply. The exception's message contains
+    /// the errors that the process wrote to `log`.
     peer(std::vector<std::string> command, std::filesystem::path log);
 
     const std::string& version() const { return version_; } ///< first line of its output
 
-    /// Begins one turn. Until `finish`, the caller may take part itself. `more_words` are further
-    /// arguments for this kind of turn, each after a space.
+    /// Begins one turn. Until `finish`, the caller may run operations too. `more_words` has further
+    /// arguments of the turn, each after a space.
     void begin(const std::string& kind, int at_once, nanoseconds length,
                const std::string& more_words = {});
-    tally finish(); ///< waits for the end of the turn; throws the error of the peer
+    tally finish(); ///< waits for the end of the turn; throws the error that the process reports
 
     double cpu_seconds() const; ///< CPU time so far, including the time between turns
 

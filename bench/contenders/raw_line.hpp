@@ -11,29 +11,30 @@
 
 namespace holdfast::bench {
 
-/// What the servers need besides the two scripts.
+/// Options of a connection, besides its two scripts.
 struct raw_manner {
-    /// If above 0, the number of replicas that must confirm, by one WAIT for all requests that are
-    /// written together.
+    /// If above 0, the number of replicas that must confirm. One WAIT is sent for all requests that
+    /// are written together.
     int replicas = 0;
     std::string_view telling = "publish";
 };
 
-/// Connection with many requests in flight: a loop of read() and write() around hiredis' reader.
+/// Connection with many pending requests. It is a loop of read() and write() with hiredis' reader.
 /// All locks that got a reply send their next request in one write.
 class raw_line {
 public:
-    /// Takes and releases all these locks again and again, at the same time.
+    /// Creates a connection that takes and releases all these locks repeatedly, at the same time.
     raw_line(connection, const std::vector<int>& locks, raw_manner);
     raw_line(raw_line&&) = default;
 
     int socket() const { return connection_->fd; }
     bool is_busy() const { return !asked_.empty(); }
 
-    void begin();     ///< prepares the first requests; `write_all` sends them
-    void write_all(); ///< sends the requests; with replicas, only after the last ones are confirmed
+    void begin(); ///< prepares the first requests; `write_all` sends them
+    /// Sends the requests; with replicas, waits until the previous requests are confirmed.
+    void write_all();
 
-    /// Reads the replies that have arrived. Until `end`, a lock that was released is taken again.
+    /// Reads the replies that have arrived. Takes released locks again until `end`.
     void read_some(stopwatch::time_point end, tally& all);
 
 private:
@@ -54,7 +55,7 @@ private:
     const raw_manner how_;
     std::vector<flight> flights_;
     std::deque<flight*> asked_;     // in the order of the replies; null for a WAIT
-    std::vector<flight*> answered_; // answered, but not confirmed yet
+    std::vector<flight*> answered_; // replied, but not confirmed yet
     std::string out_;
     std::vector<char> in_;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Yardsticks of coroutines: one thread, with as many requests in flight on one connection. On a
-// cluster there is one connection to each primary, and the slots are known.
+// Yardsticks of coroutines: one thread, and one connection with the same number of pending
+// requests. On a cluster there is one connection to each primary, and the slots are known.
 #include "bench/contenders/arena.hpp"
 #include "bench/contenders/raw_line.hpp"
 #include "redis/cluster/slot.hpp"
@@ -39,8 +39,8 @@ public:
     }
 
 private:
-    /// Returns the connections that can be read. A single connection needs no poll(), because its
-    /// read() waits.
+    /// Returns the connections that can be read now. A single connection is returned without
+    /// poll(), because its read() waits.
     std::vector<raw_line*> readable() {
         if (lines_.size() == 1)
             return {&lines_.front()};
@@ -72,7 +72,7 @@ made on_one_line(const arena& where, raw_manner how = {}) {
     return one;
 }
 
-/// Returns the locks whose slots this primary serves, according to the primary itself.
+/// Returns the locks in the slots of this primary. The primary itself is asked for its slots.
 std::vector<int> locks_of(const connection& primary, int count) {
     const reply ranges = ask(primary, {"CLUSTER", "SLOTS"});
     const reply itself = ask(primary, {"CLUSTER", "MYID"});

@@ -6,8 +6,7 @@
 
 namespace holdfast::bench {
 
-/// The library's own two scripts for readers, with the library's arguments. All readers share one
-/// lock.
+/// The library's two scripts for readers, with the library's arguments. All readers share one lock.
 class read_requests {
 public:
     static constexpr int scripts_a_pair = 2;
@@ -17,7 +16,7 @@ public:
     void append_lock(std::string& out);
     void append_release(std::string& out) const;
 
-    /// Throw if the lock was not taken, or not released.
+    /// These functions throw if the lock was not taken or not released.
     static void expect_granted(const redisReply& answer) { requests::expect_granted(answer); }
     static void expect_released(const redisReply& answer) { requests::expect_released(answer); }
 

@@ -14,12 +14,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Time until the JIT compiler has compiled what a turn calls.
+/// Time until the JIT compiler has compiled all functions of a turn.
 constexpr auto warm_up = 3s;
 
 class redissons_turn : public contender {
 public:
-    /// `kind` is a word that Driver.java knows: "threads", "async", "gate", …
+    /// Creates a contender. `kind` is a word that Driver.java accepts: "threads", "async", "gate",
+    /// …
     redissons_turn(const arena& where, const char* kind, std::string more_words = {})
         : java_{where.java.process()}
         , kind_{kind}
@@ -33,8 +34,8 @@ public:
         return java_.finish();
     }
 
-    /// Returns no upper limit: a caller that finds a lock held tries in vain, and Redisson's
-    /// watchdog renews every held lock each ten seconds.
+    /// Returns no upper limit. A caller that finds the lock held makes failed attempts, and
+    /// Redisson's watchdog renews every held lock every ten seconds.
     claim scripts_for(const tally& all) const override {
         const int each = std::string_view{kind_} == "rate" ? 1 : 2; // a rate has no release
         return {each * all.done, std::numeric_limits<long long>::max()};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Java peer: a JVM with a Redisson client, or several JVMs (bench/redisson).
+// Redisson in one or several JVMs (bench/redisson).
 #pragma once
 
 #include "bench/contenders/peer.hpp"
@@ -17,21 +17,21 @@ struct not_here : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// Starts the JVMs of a run. HOLDFAST_BENCH_REDISSON says what to run, as `<version>=<class path>`;
-/// `./dev bench` sets it. A JVM is started when it is first needed, and lives as long as this
-/// object.
+/// Starts the JVMs of a run. The variable HOLDFAST_BENCH_REDISSON says how, as `<version>=<class
+/// path>`. `./dev bench` sets the variable. A JVM is started at the first use, and lives as long as
+/// this object.
 class redisson {
 public:
     explicit redisson(const server& home)
         : home_{home} {}
 
-    /// Returns a JVM. Most contests share the first one. Throws `not_here`, or the reason why the
-    /// JVM did not start.
+    /// Returns a JVM, and starts it at the first call. Most contests share JVM 0. Throws
+    /// `not_here`, or the reason why the JVM did not start.
     peer& process(std::size_t number = 0);
 
     double cpu_seconds() const; ///< CPU time of all JVMs
 
-    /// "Redisson 4.7.0, Java 17.0.15"; empty if no JVM was started
+    /// Returns for example "Redisson 4.7.0, Java 17.0.15". Empty if no JVM was started.
     const std::string& version() const { return version_; }
 
 private:

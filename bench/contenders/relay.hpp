@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A waiter in one client that is woken by an action of another client.
+// Measures how fast a client's waiter is woken by an action of another client.
 #pragma once
 
 #include "bench/contenders/contender.hpp"
@@ -8,13 +8,13 @@
 
 namespace holdfast::bench {
 
-/// Contender whose samples are the times from the call that wakes the waiter until the waiter
-/// returns.
+/// Contender that measures wake-ups. A sample is the time from the call that wakes the waiter until
+/// the waiter returns.
 class relay : public contender {
 public:
-    /// Time between the start of the wait and the wake-up, random between `least` and `most`. After
-    /// 2 ms the waiter has tried in vain, has subscribed, and sleeps. A range of times suits a
-    /// waiter that polls.
+    /// Time between the start of the wait and the wake-up. It is random between `least` and `most`.
+    /// After 2 ms the waiter has made a failed attempt, has subscribed, and sleeps. For a waiter
+    /// that polls, the range should cover its poll interval.
     struct pause {
         std::chrono::microseconds least{2'000}, most{2'000};
     };
@@ -26,11 +26,11 @@ public:
 
     tally run(nanoseconds length) override;
 
-    /// Returns no upper limit, because the waiter tries in vain first.
+    /// Returns no upper limit, because each waiter first makes a failed attempt.
     claim scripts_for(const tally& all) const override;
 
 private:
-    virtual void hold_back() = 0; ///< from now on the waiter must wait
+    virtual void hold_back() = 0; ///< makes the waiter wait from now on
     virtual void wait() = 0;      ///< called on its own thread
     virtual void give_back() {}   ///< called after `wait`, on that thread
     virtual void let_go_on() = 0;
@@ -39,7 +39,7 @@ private:
     std::chrono::microseconds length_of_pause();
 
     const pause pause_{};
-    std::minstd_rand chance_; // the same sequence in each run
+    std::minstd_rand chance_; // gives the same sequence in each run
 };
 
 } // namespace holdfast::bench

@@ -14,7 +14,7 @@ namespace scripts = redis::scripts;
 
 constexpr auto command_timeout = 3s; // the library's default
 
-/// Throws if the script did not do what was asked. Both scripts return {1, …} on success.
+/// Throws if the script failed. Both scripts return {1, …} on success.
 void expect_done(const redisReply& answer, const char* otherwise) {
     if (answer.type != REDIS_REPLY_ARRAY || answer.elements == 0 || answer.element[0]->integer != 1)
         throw std::runtime_error{otherwise};

@@ -5,10 +5,11 @@
 
 namespace holdfast::bench {
 
-/// What a sample measures: the time until the lock is granted, or the time of the whole pair.
+/// Content of a sample: the time until the lock is granted, or the time of the whole pair.
 enum class sampled { lock, pair };
 
-/// Returns the sample of a pair that began at `begin`, had the lock at `taken`, and has just ended.
+/// Returns the sample of a pair. The pair began at `begin`, got the lock at `taken`, and has just
+/// ended.
 inline nanoseconds sample_of(sampled what, stopwatch::time_point begin,
                              stopwatch::time_point taken) {
     return (what == sampled::lock ? taken : stopwatch::now()) - begin;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loop of all contenders with threads, so that only the called function differs.
+// Loop for all contenders with threads. They differ only in the function that they call.
 #pragma once
 
 #include "bench/contenders/contender.hpp"
@@ -8,11 +8,11 @@
 
 namespace holdfast::bench {
 
-/// Starts the threads together. Each thread calls `once` with its number until `length` is over.
-/// `once` does the operation that is counted, and returns the time that it took or waited.
+/// Starts all threads together. Each thread calls `once` with its number until `length` has passed.
+/// `once` runs one counted operation, and returns the time that the operation took or waited.
 tally in_threads(int threads, nanoseconds length, const std::function<nanoseconds(int)>& once);
 
-/// Returns how long the call takes.
+/// Returns how long the call of `what` takes.
 template <typename What>
 nanoseconds time_of(What what) {
     const auto begin = stopwatch::now();

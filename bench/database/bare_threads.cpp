@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Yardsticks of free locks on MariaDB: each thread has a session, and sleeps until its reply
+// Yardsticks of free locks on MariaDB. Each thread has a session, and sleeps until the reply
 // arrives.
 #include "bench/contenders/threads.hpp"
 #include "bench/database/contenders.hpp"
@@ -12,7 +12,7 @@
 namespace holdfast::bench {
 namespace {
 
-/// MariaDB's own lock (GET_LOCK). It ends with its session, and only this server knows it.
+/// User lock of MariaDB (GET_LOCK). It ends with its session, and exists only on this server.
 class user_lock {
 public:
     user_lock(const support::mariadb_server& where, const std::string& name, const std::string&)
@@ -36,7 +36,7 @@ private:
 template <typename Lock>
 class threads_with_sessions final : public contender {
 public:
-    /// `updates` is the number of UPDATEs in a pair.
+    /// Creates the threads. `updates` is the number of UPDATEs in a pair.
     threads_with_sessions(const arena& where, int updates)
         : updates_{updates} {
         for (int i = 0; i < where.at_once; ++i)

@@ -6,8 +6,8 @@
 
 namespace holdfast::bench {
 
-/// MariaDB server with the tables of holdfast and of ShedLock. Each commit waits for the disk,
-/// which is MariaDB's default. Throws `support::server_unavailable`.
+/// MariaDB server with the tables of holdfast and ShedLock. Each commit waits for the disk, which
+/// is MariaDB's default. The constructor throws `support::server_unavailable`.
 class database final : public lone_server {
 public:
     database();
@@ -22,7 +22,7 @@ private:
 
 site one_database(server_groups&); ///< throws `not_here`
 
-/// Returns the server to which a bare client connects. The site must be a MariaDB site.
+/// Returns the site's MariaDB server, for bare connections. The site must be a MariaDB site.
 support::mariadb_server& database_of(const site&);
 
 } // namespace holdfast::bench

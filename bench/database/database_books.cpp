@@ -6,7 +6,7 @@
 namespace holdfast::bench {
 namespace {
 
-/// Counts the rows of held locks, ours and ShedLock's.
+/// Counts the rows of held locks, of holdfast and of ShedLock.
 constexpr const char* held_rows =
     "SELECT (SELECT COUNT(*) FROM holdfast_lock WHERE expires > UTC_TIMESTAMP(6)) + "
     "(SELECT COUNT(*) FROM shedlock WHERE lock_until > UTC_TIMESTAMP(3))";
@@ -20,7 +20,7 @@ void database_books::clear() {
 
 std::string database_books::trouble_with(const claim& wanted) const {
     const long long counted = updates() - updates_before_;
-    if (counted < wanted.least) // renewals and failed attempts run more UPDATEs
+    if (counted < wanted.least) // there may be more UPDATEs, for renewals and failed attempts
         return "the server ran " + std::to_string(counted) + " UPDATEs, and not " +
                std::to_string(wanted.least);
     if (const std::string left = server_.value(held_rows); left != "0")

@@ -6,8 +6,8 @@
 
 namespace holdfast::bench {
 
-/// Statistics of a MariaDB server. Each attempt and each release is an UPDATE, on both sides; so is
-/// a renewal.
+/// Statistics of a MariaDB server. They count UPDATEs. On both sides, each attempt, each release
+/// and each renewal is an UPDATE.
 class database_books final : public ledger {
 public:
     explicit database_books(support::mariadb_server& of)
@@ -15,7 +15,8 @@ public:
 
     void clear() override;
     std::string trouble_with(const claim&) const override;
-    long long commands_sent() const override; ///< statements of all clients, including our own
+    /// Statements of all clients, including the statements of this class.
+    long long commands_sent() const override;
     double cpu_seconds() const override;
 
 private:

@@ -8,7 +8,7 @@
 
 namespace holdfast::bench {
 
-/// Polls until the lock is free. ShedLock has no call that waits, so its users write this loop.
+/// Polls until the lock is taken. ShedLock has no call that waits, so its users write this loop.
 inline void lock_patiently(shed_lock& wanted) {
     while (!wanted.try_lock())
         std::this_thread::sleep_for(std::chrono::milliseconds{20});

@@ -27,8 +27,8 @@ void session::closes::operator()(MYSQL* handle) const noexcept {
 session::session(const support::mariadb_server& where) {
     mysql::prepare_library();
     handle_.reset(mysql_init(nullptr));
-    // CLIENT_FOUND_ROWS counts matched rows, as Java's driver does, because an UPDATE may set the
-    // time that the row already has.
+    // CLIENT_FOUND_ROWS counts all matched rows, as Java's driver does. Without it, an UPDATE that
+    // sets the same time again would count no row.
     if (mysql_real_connect(handle_.get(), "127.0.0.1", support::mariadb_server::user,
                            support::mariadb_server::password, support::mariadb_server::schema,
                            where.port(), nullptr, CLIENT_FOUND_ROWS) == nullptr)

@@ -10,15 +10,15 @@ struct st_mysql;
 
 namespace holdfast::bench {
 
-/// Session over TCP, directly on libmariadb's blocking calls.
+/// Session over TCP that uses libmariadb's blocking calls.
 class session {
 public:
-    explicit session(const support::mariadb_server&); ///< connects as the user of our schema
+    /// Connects as the user of the benchmark's schema.
+    explicit session(const support::mariadb_server&);
 
-    /// Runs the statement and returns the number of rows that it matched. Throws the error of the
-    /// server.
+    /// Runs the statement, and returns the number of matched rows. Throws the server's error.
     long long change(const std::string& statement);
-    /// Returns the only value of a SELECT.
+    /// Returns the single value of a SELECT.
     std::string value(const std::string& statement);
 
 private:

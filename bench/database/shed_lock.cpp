@@ -6,7 +6,7 @@
 namespace holdfast::bench {
 namespace {
 
-/// ShedLock's `lockAtMostFor`, as long as our lease. `lockAtLeastFor` is zero, its default.
+/// ShedLock's `lockAtMostFor`, the same as holdfast's lease. `lockAtLeastFor` is zero, its default.
 const std::string end_of_lease = "TIMESTAMPADD(MICROSECOND, 30000000, UTC_TIMESTAMP(3))";
 const std::string end_at_least = "TIMESTAMPADD(MICROSECOND, 0, locked_at)";
 

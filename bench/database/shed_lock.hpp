@@ -7,12 +7,12 @@
 
 namespace holdfast::bench {
 
-/// Statements of ShedLock's JDBC provider (`usingDbTime()`, MySQL), each in its own commit, on
-/// their own session. It has no renewal, no notifications and no token.
+/// Statements of ShedLock's JDBC provider (`usingDbTime()`, MySQL). Each statement has its own
+/// commit, and the object has its own session. ShedLock has no renewal, notifications or tokens.
 class shed_lock {
 public:
-    /// Creates the row of this name, which otherwise the first lock would create. `who` is the
-    /// value of `locked_by`.
+    /// Creates the row of the lock, so that the first lock() need not create it. `who` is the value
+    /// of `locked_by`.
     shed_lock(const support::mariadb_server&, const std::string& name, const std::string& who);
 
     bool try_lock();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiter for ShedLock's lock that polls.
+// Waiter that polls for a lock of ShedLock.
 #include "bench/contenders/relay.hpp"
 #include "bench/database/contenders.hpp"
 #include "bench/database/database.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures the cost of waiters for the server. A lock is held for the whole turn, and the waiters
-// want it, each through its own client or session.
+// Measures the server's cost of waiters. A lock is held for the whole turn. All waiters want it,
+// each through its own client or session.
 #include "bench/contenders/expect_unlocked.hpp"
 #include "bench/contenders/threads.hpp"
 #include "bench/database/contenders.hpp"
@@ -22,7 +22,7 @@ public:
     explicit waiting_crowd(int waiters)
         : waiters_{waiters} {}
 
-    /// Counts the waiters. A sample is how long a waiter waited.
+    /// Runs a turn and counts the waiters. A sample is the wait of one waiter.
     tally run(nanoseconds length) final {
         hold_back();
         auto all = std::async(std::launch::async, [&] {
@@ -35,7 +35,7 @@ public:
         return all.get();
     }
 
-    /// Returns a lower limit, because waiters poll and holders renew.
+    /// Returns no upper limit, because waiters poll and holders renew.
     claim scripts_for(const tally& all) const final {
         return {2 * all.done + 2, std::numeric_limits<long long>::max()};
     }

@@ -10,13 +10,13 @@
 
 namespace holdfast::bench {
 
-/// Time on the clock that Java's System.nanoTime() uses too.
+/// Time of the clock that Java's System.nanoTime() uses too.
 using moment = std::chrono::steady_clock::time_point;
 
-/// Two locks on the primary that will fail.
+/// Names of two locks on the primary that will fail.
 struct wanted_locks {
-    std::string free; ///< requested when the primary fails
-    std::string held; ///< has had a waiter since before the failure
+    std::string free; ///< a call asks for it when the primary fails
+    std::string held; ///< a waiter has waited for it since before the failure
 };
 
 /// Times at which the two locks were granted.
@@ -24,19 +24,20 @@ struct grants {
     moment free, held;
 };
 
-/// One side in a failover. It has two callers with a client each. A caller whose call fails calls
-/// again.
+/// One side in a failover. It has two callers, and each caller has its own client. A caller repeats
+/// a failed call.
 class applicants {
 public:
     virtual ~applicants() = default;
 
-    /// Takes and releases the free lock once, and starts a waiter for the held lock.
+    /// Prepares a failover: takes and releases the free lock once, and starts a waiter for the held
+    /// lock.
     virtual void prepare(const realm&, const wanted_locks&) = 0;
 
     virtual void ask() = 0; ///< requests the free lock now
 
-    /// Waits until both locks are granted, and releases them. A lock that was not granted in time
-    /// counts as granted at the end of the wait.
+    /// Waits until both locks are granted, and releases them. If a lock is not granted in time, the
+    /// end of the wait counts as the time of the grant.
     virtual grants finish() = 0;
 };
 

@@ -34,8 +34,8 @@ void held_locks::wait_until_wanted() {
         support::until("somebody listens on " + each.channel(), [&] { return is_wanted(each); });
 }
 
-/// Returns whether a client is subscribed to this lock's channel. Some clients subscribe at a
-/// replica, so all nodes are asked.
+/// Returns whether a client has subscribed to this lock's channel. Asks all nodes, because some
+/// clients subscribe at a replica.
 bool held_locks::is_wanted(const requests& hold) const {
     for (const way& each : all_) {
         const reply said = ask(each.to, {"PUBSUB", servers_.counting_listeners(), hold.channel()});
@@ -71,7 +71,7 @@ void held_locks::release() {
     }
 }
 
-/// Returns whether the release succeeded. A node of a cluster may answer for a moment that the
+/// Returns whether the release succeeded. A cluster node may reply for a short time that the
 /// cluster is down.
 bool held_locks::takes(way& one, const std::string& release) try {
     requests::expect_released(*ask_composed(one.to, release));

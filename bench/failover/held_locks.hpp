@@ -8,22 +8,24 @@
 
 namespace holdfast::bench {
 
-/// Locks that are held while a primary fails. They are released on the new primary as soon as it
-/// exists. No client is subscribed there yet, so the waiters get no notification.
+/// Locks that are held while a primary fails. They are released on the new primary as soon as it is
+/// promoted. No client has subscribed there yet, so the waiters get no notification.
 class held_locks {
 public:
-    /// Takes the locks on the primary, on bare connections, and checks that its replicas have them.
+    /// Takes the locks on the primary, over bare connections. Checks that the replicas have the
+    /// locks.
     held_locks(realm&, const std::vector<int>& locks);
 
-    void wait_until_wanted(); ///< waits until each release has a subscriber
+    void wait_until_wanted(); ///< waits until each lock's channel has a subscriber
 
-    /// Waits until a replica says that it is a primary. Returns the time of this.
+    /// Waits until a replica reports that it is a primary. Returns the time of that report.
     moment wait_until_promoted();
 
     void release(); ///< releases the locks on the new primary
 
 private:
-    /// Connection to one node. Sentinels close all connections of a node that they promote.
+    /// Connection to one node. It may have to be opened again, because Sentinels close all
+    /// connections of a node that they promote.
     struct way {
         std::uint16_t port;
         connection to;
@@ -33,7 +35,7 @@ private:
     bool is_wanted(const requests&) const;
 
     realm& servers_;
-    std::vector<way> all_; // the primary's first
+    std::vector<way> all_; // the connection to the primary is first
     std::vector<requests> holds_;
     way* promoted_ = nullptr;
 };

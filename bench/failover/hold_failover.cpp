@@ -12,14 +12,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Time after which a subscriber has polled again and sleeps.
+/// Time after which a subscriber has polled once more and sleeps.
 constexpr auto asleep_after = 500ms;
 
 /// Result of one round, in seconds.
 struct seen_in_a_round {
     double promoted = 0;
-    double free = 0, waiter = 0;             ///< our side, after the promotion
-    double their_free = 0, their_waiter = 0; ///< Redisson's side
+    double free = 0, waiter = 0;             ///< holdfast's side, from the promotion to the grant
+    double their_free = 0, their_waiter = 0; ///< Redisson's side, from the promotion to the grant
 };
 
 double seconds(std::chrono::steady_clock::duration length) {
@@ -30,7 +30,7 @@ double seconds_after(moment promoted, moment granted) {
     return std::max(0.0, seconds(granted - promoted));
 }
 
-/// Returns the first `count` locks that the primary serves.
+/// Returns the first `count` locks in slots of the primary.
 std::vector<int> locks_at_primary(const realm& servers, std::size_t count) {
     std::vector<int> found;
     for (int lock = 0; found.size() < count; ++lock)

@@ -8,12 +8,11 @@
 
 namespace holdfast::bench {
 
-/// Lets a primary fail `rounds` times; each time one of its replicas takes its place.
-/// `NAME.promoted` is the time that the servers need for this. `NAME.free` is the time from then
-/// until a free lock is granted. `NAME.waiter` is the time until a lock is granted that was
-/// released during the failover. Both are zero if the lock was granted before the promotion.
-/// Redisson's side may be null. `progress` is called before each round. Throws if anything but a
-/// call for a lock fails.
+/// Lets a primary fail `rounds` times. Each time, one of its replicas is promoted. `NAME.promoted`
+/// is the time until the promotion. `NAME.free` is the time from the promotion until a free lock is
+/// granted. `NAME.waiter` is the time from the promotion until a lock is granted that was released
+/// during the failover. Both are zero if the grant came before the promotion. `redissons` may be
+/// null. `progress` is called before each round. Throws if anything but a lock call fails.
 std::vector<figure> hold_failover(const failover&, realm&, applicants* redissons, int rounds,
                                   const std::function<void(int round)>& progress);
 

@@ -34,7 +34,7 @@ moment taken(mutex& lock) {
     }
 }
 
-/// Client with its only caller.
+/// Caller with its own client.
 class caller {
 public:
     caller(const std::string& url, const std::string& name)

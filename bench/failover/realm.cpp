@@ -12,7 +12,7 @@ std::string as_redisson_has_it(std::string what, const std::vector<std::string>&
     return what;
 }
 
-/// Cluster of three primaries with a replica each. The primary of slot 0 fails.
+/// Cluster of three primaries, each with one replica. The primary of slot 0 fails.
 class cluster final : public realm {
 public:
     explicit cluster(support::redis_cluster& nodes)
@@ -30,7 +30,8 @@ public:
         return {&nodes_.replica_of(primary())};
     }
 
-    /// The slots are distributed evenly, so the first primary has the first third.
+    /// Returns whether the failing primary has the lock's slot. The slots are distributed evenly,
+    /// so the first primary has the first third.
     bool is_kept_by_primary(const std::string& name) const override {
         return redis::key_slot(name) < redis::slot_count / 3;
     }

@@ -6,7 +6,7 @@
 namespace holdfast::bench {
 namespace {
 
-/// Redisson's side, in bench/redisson/holdfast/bench/Failover.java.
+/// Redisson's side. Its code is bench/redisson/holdfast/bench/Failover.java.
 class redissons final : public applicants {
 public:
     explicit redissons(peer& java)

@@ -22,10 +22,11 @@ const discipline hand_offs = {
     {".server_cpu", "us/hand-off", better::lower, &turn::server_cpu_us},
 };
 
-/// Hand-overs compared with a yardstick that uses no server.
+/// Figures of hand-overs, if the yardstick uses no server.
 const discipline hand_offs_alone{hand_offs.begin(), hand_offs.end() - 1};
 
-/// For a contest with another process, whose waits are measured separately.
+/// Figures of hand-overs in a contest with another process. The waits of that process are measured
+/// separately.
 const discipline hand_offs_beside = {hand_offs.front()};
 
 const discipline re_entries = {
@@ -54,8 +55,8 @@ const discipline acquisitions = {
     {".server_cpu", "us each", better::lower, &turn::server_cpu_us},
 };
 
-/// The writer's waits are measured separately, because they would not be visible among so many
-/// waits of readers.
+/// Figures of readers with one writer. The writer's waits have their own figures, because they
+/// would not be visible among the many waits of readers.
 const discipline pairs_beside_a_writer = {
     {"", "pairs/s", better::higher, &turn::per_second},
     {".writer.p50", "us waited", better::lower, &turn::p50_us},
@@ -69,21 +70,22 @@ const discipline wake_ups = {
     {".p99", "us", better::lower, &turn::p99_us},
 };
 
-/// Figures of a call. The yardstick does only a part of it, so pairs cannot be compared.
+/// Figures of a call. They contain no rate of pairs, because the yardstick does only a part of a
+/// call.
 const discipline calls = wake_ups;
 
-/// How much longer a grant takes if replicas confirm it.
+/// Figures of the extra time for a grant that replicas confirm.
 const discipline confirmations = {
     {".p50", "us more", better::lower, &turn::p50_us},
 };
 
-/// A pair has two calls.
+/// Figures of the extra time for a call. They are divided by two, because a pair has two calls.
 const discipline added_to_calls = {
     {"", "us/call more", better::lower, &turn::client_cpu_us, 2},
     {".client_cpu", "us/pair", better::lower, &turn::client_cpu_us},
 };
 
-/// Cost of waiters that only wait.
+/// Figures of waiters that do nothing but wait.
 const discipline waits = {
     {".server_cpu", "% of a core", better::lower, &turn::server_share},
 };
@@ -99,13 +101,13 @@ goal goal_of(const goals& wanted, const char* suffix) {
     return found == wanted.end() ? goal{} : found->second;
 }
 
-/// Returns whether ratios can be formed. A yardstick that took no time gives no ratio.
+/// Returns whether ratios can be computed. They cannot if the yardstick took no time.
 bool can_be_compared(const comparison& seen) {
     return !seen.yardstick.empty() && std::none_of(seen.yardstick.begin(), seen.yardstick.end(),
                                                    [](double each) { return each == 0; });
 }
 
-/// Throws if a goal belongs to no figure, because such a goal would never be missed.
+/// Throws if a goal belongs to no figure. Otherwise such a goal could never fail.
 template <typename All>
 void expect_figures_for(const goals& wanted, const All& all, const std::string& contest) {
     for (const auto& [suffix, limit] : wanted)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results of the rounds of a contest: medians, ratios, and whether a goal is met.
+// Computes the results of a contest's rounds: medians, ratios, and whether a goal is met.
 #pragma once
 
 #include "bench/figures/round.hpp"
@@ -14,11 +14,11 @@ namespace holdfast::bench {
 
 enum class better { higher, lower };
 
-/// Limit of a figure: the smallest value that is good enough if higher is better, else the largest.
-/// If both limits are given, both must be met.
+/// Limits of a figure. If higher is better, a limit is the smallest acceptable value, else the
+/// largest. If both limits are given, both must be met.
 struct goal {
-    std::optional<double> ratio{}; ///< our value divided by the yardstick's
-    std::optional<double> value{}; ///< our value alone
+    std::optional<double> ratio{}; ///< limit of holdfast's value divided by the yardstick's
+    std::optional<double> value{}; ///< limit of holdfast's value
 };
 
 struct figure {
@@ -27,21 +27,21 @@ struct figure {
     better best;
     spread ours;                       ///< over the rounds
     std::optional<spread> yardstick{}; ///< empty if there is no yardstick
-    std::optional<spread> ratio{};     ///< of the ratios of single rounds, ours / yardstick
+    std::optional<spread> ratio{}; ///< spread of the ratios of single rounds, holdfast / yardstick
     goal wanted{};
 
-    /// Returns whether the goal is met; empty if there is no goal.
+    /// Returns whether the goal is met. Empty if the figure has no goal.
     std::optional<bool> holds() const;
 };
 
-/// A value that is read from a turn.
+/// A value of a turn that becomes a figure.
 struct aspect {
     const char* suffix; ///< suffix of the contest's name
     const char* unit;
     better best;
     double turn::*value;
-    /// If not 0, the figure is the difference between ours and the yardstick, divided by this
-    /// number, and has no ratio.
+    /// If not 0, the figure is holdfast's value minus the yardstick's, divided by this number. Then
+    /// the figure has no ratio.
     int more_by_parts = 0;
 };
 
@@ -54,11 +54,12 @@ extern const discipline pairs, hand_offs, hand_offs_alone, hand_offs_beside, re_
 /// Goals of a contest, by the suffixes of its aspects.
 using goals = std::map<std::string_view, goal>;
 
-/// Returns one figure for each aspect, in their order. There must be at least one round.
+/// Returns one figure for each aspect, in the order of the aspects. There must be at least one
+/// round.
 std::vector<figure> figures(const std::string& contest, const discipline&, const goals&,
                             const std::vector<round>&);
 
-/// Value that was measured once and has nothing to be compared with.
+/// Value that was measured once, without a comparison.
 struct sighting {
     const char* suffix;
     const char* unit;
@@ -67,7 +68,7 @@ struct sighting {
 };
 std::vector<figure> figures(const std::string& contest, const goals&, const std::vector<sighting>&);
 
-/// Values that were measured several times, on both sides or only on ours.
+/// Values that were measured several times, on both sides or only for holdfast.
 struct comparison {
     const char* suffix;
     const char* unit;

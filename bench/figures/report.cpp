@@ -23,7 +23,7 @@ std::string line(const Words&... words) {
     return out;
 }
 
-/// Formats a number with as many digits as are meaningful.
+/// Formats a number with its meaningful digits.
 std::string amount(double number) {
     const char* const format = number < 0.1    ? "%.2g"
                                : number < 10   ? "%.2f"
@@ -36,7 +36,8 @@ std::string or_dash(const std::optional<spread>& of) {
     return of ? amount(of->median) : "-";
 }
 
-/// Formats a goal: "at least 30, 100000/s" is a limit of the ratio and a limit of the value.
+/// Formats a goal. For example, "at least 30, 100000/s" has a limit of the ratio and a limit of the
+/// value.
 std::string shown(const figure& f) {
     if (!f.wanted.ratio && !f.wanted.value)
         return "-";
@@ -48,7 +49,8 @@ std::string shown(const figure& f) {
     return out;
 }
 
-/// Formats a number. JSON has no infinity, which is the ratio to a yardstick of zero.
+/// Formats a number or null. JSON cannot represent infinity, which is the ratio to a yardstick of
+/// zero.
 std::string json(std::optional<double> number) {
     return number && std::isfinite(*number) ? text("%.6g", *number) : "null";
 }
@@ -66,8 +68,7 @@ std::string json(const std::string& words) {
 std::string json(const std::optional<spread>& of) {
     if (!of)
         return "null";
-    // Appends piece by piece: at -O3, g++ 12 gives a false warning of an overlap for "[" + text (PR
-    // 105651).
+    // Append piece by piece. At -O3, g++ 12 warns of a false overlap for "[" + text (PR 105651).
     std::string out = "[";
     out += json(of->low);
     out += ", ";

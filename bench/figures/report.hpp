@@ -6,23 +6,24 @@
 
 namespace holdfast::bench {
 
-/// Lines for people.
+/// Return lines of a readable table.
 std::string table_head();
 std::string table_line(const figure&);
 
-/// One JSON object per line, with name, value, unit, yardstick, ratio, goal and holds. It also has
-/// the better direction, the goal of the value itself, and the two spreads as [low, high]. A
-/// missing value is null.
+/// Returns a figure as a JSON object on one line. Its fields are name, value, unit, yardstick,
+/// ratio, goal, holds, the better direction, the goal of the value, and the two spreads as [low,
+/// high]. A missing value is null.
 std::string json_line(const figure&);
 
-/// Line for a contest that could not be held. It meets no goal, and is not a failure.
+/// Returns a line for a contest that could not be run. Its goals are not met, but that is not a
+/// failure.
 std::string table_line_of_skipped(const std::string& contest, const std::string& reason);
 std::string json_line_of_skipped(const std::string& contest, const std::string& reason);
 
-/// Distribution of the samples of both sides, as [[part, us], …].
+/// Returns the distribution of the samples of both sides, as [[part, us], …].
 std::string json_line(const std::string& contest, const outcome&);
 
-/// Conditions of a run, by name.
+/// Returns the conditions of a run, by name.
 std::string json_line(const std::map<std::string, std::string>& conditions);
 
 } // namespace holdfast::bench

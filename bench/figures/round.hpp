@@ -7,19 +7,20 @@
 
 namespace holdfast::bench {
 
-/// Results of one turn.
+/// Results of one contender in one turn.
 struct turn {
     double per_second;     ///< operations of all threads or coroutines together
     double p50_us, p99_us; ///< time of one operation
-    double client_cpu_us;  ///< per operation: the contender's process and the kernel's work for it
-    double server_cpu_us;  ///< per operation, by the server's own count
-    double memory_kb;      ///< memory of one process, for a contender that starts processes
-    double commands;       ///< commands that the server received per operation
-    double server_share;   ///< CPU use of the server during the whole turn, in percent of a core;
-                           ///< per operation
+    /// Per operation; CPU time of the contender's process, including the kernel.
+    double client_cpu_us;
+    double server_cpu_us; ///< per operation; CPU time that the server itself reports
+    double memory_kb;     ///< memory of one process, if the contender starts processes
+    double commands;      ///< commands that the server received per operation
+    /// CPU use of the server in percent of a core over the whole turn, divided by the operations.
+    double server_share;
 };
 
-/// Two turns, one after the other.
+/// Results of a round: two turns, one after the other.
 struct round {
     turn ours, yardstick;
 };

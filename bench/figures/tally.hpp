@@ -10,21 +10,21 @@ namespace holdfast::bench {
 
 using std::chrono::nanoseconds;
 
-/// Result of one turn of a contender: the number of operations, the time of the whole turn, and one
-/// sample per operation. A sample is the time of an operation, or of its wait. Samples are in no
-/// order.
+/// Result of one turn of a contender: the number of operations, the time of the whole turn, and the
+/// samples. There is one sample per operation, in no order. A sample is the time of an operation,
+/// or its wait.
 struct tally {
     long long done = 0;
     nanoseconds elapsed{};
     std::vector<nanoseconds> samples{};
 };
 
-/// Parses the line of a contender in another process: `done`, `elapsed` and the samples, the last
-/// two in nanoseconds; or `failed` and the reason. Throws the reason, or an error for any other
-/// line.
+/// Parses the line of a contender in another process. The line has `done`, `elapsed` and the
+/// samples, the last two in nanoseconds. Or it has `failed` and a reason. Throws the reason, or an
+/// error for any other line.
 tally read_tally(std::string_view line);
 
-/// Writes such a line.
+/// Formats the result as such a line, see read_tally().
 std::string line_of(const tally&);
 std::string line_of_failure(std::string why);
 

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counts the client's instructions of a pair: compare.py SERVER NOW BEFORE [RECORD].
 
-NOW and BEFORE are `pairs` (pairs.cpp) with this library and with another revision's. Valgrind
-counts what each of them executes, so the figures do not depend on how busy the machine is. With
-RECORD they are also added to a record of the benchmark.
+NOW and BEFORE are paths of the program `pairs` (pairs.cpp), built with this library and with
+another revision of it. Valgrind counts the instructions of each program, so the figures do not
+depend on the load of the machine. With RECORD, the figures are also added to that file.
 """
 import json
 import re

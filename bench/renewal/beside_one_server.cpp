@@ -16,23 +16,24 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A third of the default lease, in which each lease is renewed once.
+/// A third of the default lease. In this time each lease is renewed once.
 constexpr nanoseconds whole_period = 10s;
 constexpr int periods = 3;
 
-/// CPU use in percent of one core, for each period.
+/// CPU use of one side in percent of one core, one value for each period.
 struct expenses {
     std::vector<double> client, servers;
 };
 
-/// Counts the sides that have taken all locks. A side that fails must not be waited for.
+/// Counts the sides that have taken all their locks. `failed` ends the wait for the other side if a
+/// side has failed.
 struct meeting_point {
     std::atomic<int> ready{0};
     std::atomic<bool> failed{false};
     bool is_over() const { return ready == 2 || failed; }
 };
 
-/// Keeps the leases for one period, on the calling thread, which does nothing else meanwhile.
+/// Keeps the leases for one period on the calling thread. The thread does nothing else meanwhile.
 void keep_a_period(many_leases& kept, accounts& books, int leases, expenses& all) {
     books.clear();
     const auto begin = stopwatch::now();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures two whole periods of renewal. In the first, the server notifies a watcher of each
-// renewal, which costs the server something. In the second there is no watcher, and the cost is
-// measured.
+// Measures two whole periods of renewal. In the first period, the server notifies a watcher of each
+// renewal, and the delay is measured. The notifications cost CPU time. So the CPU use is measured
+// in the second period, without a watcher.
 #include "bench/renewal/hold_vigil.hpp"
 
 #include "bench/renewal/many_leases.hpp"
@@ -18,16 +18,16 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A third of the default lease. A renewal may come up to a tenth of this time earlier, and never
-/// later.
+/// A third of the default lease: the latest time of a renewal. A renewal may come up to a tenth of
+/// this time earlier.
 constexpr nanoseconds due_after = 10s;
 
 double seconds(nanoseconds length) {
     return std::chrono::duration<double>{length}.count();
 }
 
-/// Returns the heap in use, including the allocator's own overhead for each block, without free
-/// memory.
+/// Returns the number of heap bytes in use. It includes the allocator's overhead for each block,
+/// but not free memory.
 double heap_in_use() {
     const struct mallinfo2 now = ::mallinfo2();
     return static_cast<double>(now.uordblks) + static_cast<double>(now.hblkhd);
@@ -43,9 +43,8 @@ usage used_so_far(const accounts& books) {
 
 using progress = std::function<void(const char*)>;
 
-/// Returns how late the latest renewal came. Renewal times are spread at random, so among many
-/// leases some are due only after the whole third. A delay of all renewals is therefore fully
-/// visible.
+/// Returns the delay of the latest renewal. Renewal times are random, so among many leases some are
+/// due only after the whole third. A delay of all renewals is therefore fully visible.
 nanoseconds longest_delay(many_leases& kept, const watcher& seen, int leases,
                           const progress& tell) {
     const auto deadline = stopwatch::now() + 2 * due_after;

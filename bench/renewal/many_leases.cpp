@@ -14,7 +14,8 @@ namespace {
 
 using namespace std::chrono_literals;
 constexpr int in_flight = 512;
-constexpr auto between_looks = 200ms; // rare, so that the checks do not count as the library's cost
+// Long, so that the checks need little CPU time of the client's thread.
+constexpr auto between_looks = 200ms;
 
 } // namespace
 
@@ -58,7 +59,7 @@ void many_leases::for_each(asio::awaitable<void> (many_leases::*step)(int)) {
             if (e)
                 failure = e;
             if (--left == 0)
-                loop_.stop(); // the client keeps reading from its connection
+                loop_.stop(); // needed because the client always has a pending read
         });
     loop_.restart();
     loop_.run();
@@ -72,7 +73,7 @@ asio::awaitable<void> many_leases::every_nth(asio::awaitable<void> (many_leases:
         co_await (this->*step)(i);
 }
 
-/// Takes a lock and keeps only its lease: the lock object may be destroyed while the lock is held.
+/// Takes a lock and keeps only its lease. The lock object may be destroyed while the lock is held.
 asio::awaitable<void> many_leases::take_one(int i) {
     mutex lock{client_, name_of_lock(i)};
     leases_[i] = co_await lock.async_lock(asio::use_awaitable);

@@ -10,11 +10,11 @@
 namespace holdfast::bench {
 namespace {
 
-/// Channel on which the server notifies of each change of a key's TTL. Grants and renewals change
-/// it.
+/// Channel of the server's notifications about changes of a key's TTL. Grants and renewals change
+/// the TTL.
 constexpr std::string_view channel = "__keyevent@0__:expire";
 
-/// Returns the number of one of our locks; less than 0 for any other key.
+/// Returns the number of a lock of this benchmark. Returns less than 0 for any other key.
 int lock_in(const redisReply& message) {
     const redisReply& key = *message.element[2];
     const std::string_view name{key.str, key.len};
@@ -40,7 +40,7 @@ watcher::~watcher() {
     try {
         ask(control_, {"CONFIG", "SET", "notify-keyspace-events", ""});
     } catch (const std::exception&) {
-        // The server has ended, so there is no setting to reset.
+        // The server has ended, so its setting need not be reset.
     }
     ::shutdown(ear_->fd, SHUT_RDWR);
 }

@@ -9,22 +9,22 @@
 
 namespace holdfast::bench {
 
-/// Sees each lease as the server does: its grant and its renewals. The server sends keyspace
-/// notifications, which a connection with its own thread receives.
+/// Records the grant and the renewals of each lease. The server sends keyspace notifications about
+/// them. A connection with its own thread receives the notifications.
 class watcher {
 public:
-    /// Begins to watch locks 0 to `leases`.
+    /// Starts to watch the locks with numbers below `leases`.
     watcher(const arena&, int leases);
     watcher(const watcher&) = delete;
 
-    /// Ends the notifications of the server.
+    /// Turns the server's notifications off.
     ~watcher();
 
     /// Returns how many leases have been renewed at least once.
     int renewed() const { return renewed_; }
 
-    /// Returns the longest time between two renewals of a lease, or between its grant and first
-    /// renewal. Call it when all leases are renewed.
+    /// Returns the longest time between two renewals of a lease, or between its grant and its first
+    /// renewal. Call it after all leases have been renewed.
     nanoseconds longest_without() const { return nanoseconds{longest_}; }
 
 private:

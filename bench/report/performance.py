@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes docs/performance.md from results: performance.py RECORD TEMPLATE PAGE.
 
-The template is the page's prose. A line {{conditions}}, {{goals}}, {{figures CONTEST...}},
-{{budgets}} or {{plot NAME: what it shows}} becomes a table or a plot; plots go to a folder beside
-the page. In a sentence, {{ratio FIGURE}} and {{missed}}, the goals that were not met, become
-what was measured: the sentence is then true of each run.
+The template has the text of the page. A line {{conditions}}, {{goals}}, {{figures CONTEST...}} or
+{{budgets}} is replaced by a table. A line {{plot NAME: what it shows}} is replaced by a plot, which
+is written to a folder next to the page. Inside a sentence, {{ratio FIGURE}} is replaced by a
+measured ratio, and {{missed}} by the goals that were not met. So the sentence is true for each run.
 """
 import re
 import sys
@@ -69,7 +69,7 @@ def waited(figure: Figure | None) -> str:
 
 
 def budgets(record: Record) -> Iterator[str]:
-    """Yields a row for each number of threads and rival, with a column for each budget."""
+    """Yields a table row for each number of threads and rival. Each budget has a column."""
     rates = {tuple(name.split(".")[1:]): figure for name, figure in record.figures.items()
              if name.startswith("budget.") and ".rival." not in name}
     columns = list(dict.fromkeys(budget for *_, budget in rates))

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws the plots of docs/performance.md as SVG files. Equal figures give equal files.
 
-They are transparent, and every colour has enough contrast on white and on black alike: a page may
-be either. Lines differ in dash and marker too, for eyes and printers that see no colour.
+The plots are transparent. Every colour has enough contrast on white and on black, because a page
+may have either background. Lines also differ in dash and marker, for readers and printers without
+colour.
 """
 import math
 from pathlib import Path
@@ -59,7 +60,7 @@ def logarithmic(axes: Axes, show: Callable[[float], str]) -> None:
 
 
 def headed(axes: Axes, title: str, curves: int = 0) -> None:
-    """Sets the title, which describes the vertical axis, and below it a legend of the curves."""
+    """Sets the title, which describes the vertical axis. Adds a legend of the curves below it."""
     rows = math.ceil(len(axes.get_lines()) / curves) if curves else 0
     axes.set_title(title, pad=12 + 16 * rows if rows else None)
     if rows:
@@ -69,7 +70,7 @@ def headed(axes: Axes, title: str, curves: int = 0) -> None:
 
 def over(axes: Axes, record: Record, contest: str, suffix: str, side: str, label: str,
          style: str) -> bool:
-    """Draws a curve over the number of threads, with a band for the middle half of the rounds."""
+    """Draws a curve over the number of threads. A band shows the middle half of the rounds."""
     found = [(n, figure) for n in AT_ONCE if (figure := record.get(f"{contest}.{n}{suffix}"))]
     if not found:
         return False
@@ -116,7 +117,7 @@ def hand_offs(record: Record, figure) -> bool:
 
 
 def percentiles_below(axes: Axes) -> None:
-    """Sets an axis of percentiles, on which each step is ten times as rare as the last."""
+    """Sets an axis of percentiles. Each step is ten times as rare as the previous step."""
     shares = [0, 0.5, 0.9, 0.99, 0.999, 0.9999]
     axes.set_xscale("function", functions=(rarity, lambda x: 1 - 10 ** -x))
     axes.xaxis.set_major_locator(FixedLocator(shares))
@@ -162,7 +163,7 @@ PLOTS: dict[str, tuple[Callable[[Record, object], bool], tuple[float, float]]] =
 
 
 def draw(name: str, record: Record, folder: Path) -> bool:
-    """Draws a plot. Returns False, and writes no file, if nothing of it was measured."""
+    """Draws a plot. Returns False and writes no file if its figures were not measured."""
     plot, size = PLOTS[name]
     figure = plt.figure(figsize=size, layout="constrained")
     path = folder / f"{name}.svg"

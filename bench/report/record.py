@@ -29,7 +29,7 @@ class Record:
     skipped: dict[str, str] = field(default_factory=dict)
 
     def figures_of(self, contest: str) -> list[Figure]:
-        """Returns the figures of a contest: blocking has blocking.1 and blocking.1.p50."""
+        """Returns the figures of a contest, for example blocking.1 and blocking.1.p50."""
         return [figure for name, figure in self.figures.items()
                 if name == contest or name.startswith(contest + ".")]
 

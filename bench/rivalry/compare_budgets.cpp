@@ -11,14 +11,14 @@
 namespace holdfast::bench {
 namespace {
 
-/// One value of `options::hand_off::within`, with its results over all rounds.
+/// One value of `options::hand_off::within`, and its results in all rounds.
 struct budget {
     std::string within;
     std::vector<turn> turns{};
-    std::vector<nanoseconds> waits{}; ///< waits of the rival
+    std::vector<nanoseconds> waits{}; ///< waits of the other process
 
-    /// Runs one turn with a new client that has not met the rival yet, because learning about
-    /// rivals is part of what is measured.
+    /// Runs one turn with a new client. A new client does not know yet that another process waits.
+    /// The time to find that out is part of the measurement.
     void take_turn(arena where, peer& rival, accounts& books, const course& how, bool counts) {
         where.query = "?hand_off_within=" + within;
         const made both = crowd_and_rival(where, rival);

@@ -6,9 +6,8 @@
 
 namespace holdfast::bench {
 
-/// Runs each budget of `options::hand_off` in turn, in each round. Measures what the budget gains
-/// for the threads of one process, compared with no hand-over, and how long it makes another
-/// process wait.
+/// Runs each budget of `options::hand_off` once in each round. Measures how much faster the threads
+/// of one process are than without hand-over. Also measures how long another process waits.
 std::vector<figure> compare_budgets(const rivalry&, arena, accounts&, const course&);
 
 } // namespace holdfast::bench

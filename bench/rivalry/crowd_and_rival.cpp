@@ -20,7 +20,8 @@ public:
         return all;
     }
 
-    /// Two scripts for each turn of the rival, and one for each of its failed attempts.
+    /// Returns the number of scripts: two for each turn of the other process, and one for each of
+    /// its failed attempts.
     claim scripts_for(const tally& all) const override {
         const auto rivals = static_cast<long long>(all.samples.size());
         return {2 + 2 * rivals, std::numeric_limits<long long>::max()};

@@ -6,9 +6,9 @@
 
 namespace holdfast::bench {
 
-/// Returns a contender in which all threads of this process want one lock all the time, and `rival`
-/// wants it now and then. It counts the hand-overs of these threads; its samples are the rival's
-/// waits.
+/// Returns a contender with many threads of this process that want one lock all the time. `rival`
+/// is another process that wants the lock from time to time. The contender counts the hand-overs of
+/// these threads. Its samples are the waits of `rival`.
 made crowd_and_rival(const arena&, peer& rival);
 
 } // namespace holdfast::bench

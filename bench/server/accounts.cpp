@@ -7,7 +7,7 @@
 namespace holdfast::bench {
 namespace {
 
-/// Returns what follows `label` in `text`, or nothing.
+/// Returns the text after `label` in `text`. Returns nothing if `label` is missing.
 std::string_view after(std::string_view text, std::string_view label) {
     const auto found = text.find(label);
     return found == text.npos ? "" : text.substr(found + label.size());
@@ -22,8 +22,8 @@ double number(std::string_view text) {
     return std::strtod(std::string{text}.c_str(), nullptr);
 }
 
-/// Returns the calls of a command. A command that was never called has no line, and both counts are
-/// then 0.
+/// Returns how often a command was called. A command that was never called has no line, so both
+/// counts are 0.
 long long calls(std::string_view commandstats, std::string_view command) {
     return static_cast<long long>(number(after(line_of(commandstats, command), "calls=")));
 }
@@ -85,8 +85,8 @@ long long accounts::leases_extended() const {
     return successes({"cmdstat_pexpire:"});
 }
 
-/// Returns the names of all keys, except the server's memory of requests, which expires after a
-/// minute. DBSIZE cannot be used, because it also counts keys that have expired and were not
+/// Returns the names of all keys. Leaves out the keys in which the server remembers requests, which
+/// expire after a minute. DBSIZE cannot be used, because it also counts expired keys that were not
 /// removed yet.
 std::vector<std::string> accounts::keys() const {
     std::vector<std::string> all;

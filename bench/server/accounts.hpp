@@ -21,20 +21,19 @@ public:
     void clear() override;
     std::string trouble_with(const claim&) const override;
 
-    /// Returns how many scripts were run. An EVALSHA that was answered with NOSCRIPT does not
+    /// Returns how many scripts were run. A script that the server did not have (NOSCRIPT) does not
     /// count.
     long long scripts_run() const;
 
-    /// Returns how many requests clients sent to run a script, to subscribe or to unsubscribe,
-    /// including refused ones. Commands inside scripts are not counted, and neither are the PINGs
-    /// of all clients.
+    /// Returns the number of requests to run a script, to subscribe or to unsubscribe, including
+    /// refused requests. Commands inside scripts and PINGs do not count.
     long long commands_sent() const override;
 
-    /// Returns how often a TTL was set, by scripts and without. A grant sets it too.
+    /// Returns how often a TTL was set, inside and outside scripts. A grant sets a TTL too.
     long long leases_extended() const;
 
-    std::vector<std::string> keys() const; ///< names of all keys; a key on a replica is listed once
-                                           ///< more
+    /// Returns the names of all keys. A key with a copy on a replica is listed twice.
+    std::vector<std::string> keys() const;
     double cpu_seconds() const override;
     std::string version() const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bare hiredis connection for the yardsticks and the statistics of the servers.
+// Bare hiredis connection. The yardsticks and the server statistics use it.
 #pragma once
 
 #include <hiredis/hiredis.h>
@@ -21,20 +21,20 @@ struct frees_reply {
 };
 using reply = std::unique_ptr<redisReply, frees_reply>;
 
-/// Exception: error reply of the server.
+/// Exception: the server sent an error reply.
 struct server_error : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// Throws the error of the connection, or `server_error`.
+/// Throws the connection's error, or `server_error` for an error reply.
 void expect_answer(const redisContext&, const redisReply*);
 
-/// Reads the reply to an earlier request.
+/// Reads the reply to an earlier request. Requests and replies have the same order.
 reply next_answer(const connection&);
 
 reply ask(const connection&, const std::vector<std::string_view>& words);
 
-/// Sends a request that is already in the server's protocol, and reads the reply.
+/// Sends a request that is encoded in the server's protocol already. Reads the reply.
 reply ask_composed(const connection&, std::string_view request);
 
 } // namespace holdfast::bench

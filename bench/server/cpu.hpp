@@ -15,8 +15,8 @@ double cpu_seconds_of(pid_t);
 /// Returns the CPU time of the calling thread.
 double thread_cpu_seconds();
 
-/// Returns how long the calling thread was ready to run and waited for a core. 0 if the kernel does
-/// not count this.
+/// Returns how long the calling thread was ready to run but waited for a core. Returns 0 if the
+/// kernel does not measure it.
 double thread_seconds_without_core();
 
 /// Returns the CPU time of all ended child processes.
@@ -28,8 +28,8 @@ struct machine_time {
 };
 machine_time machine_cpu_seconds();
 
-/// Binds the calling thread, and everything that it starts later, to these cores. Throws if the
-/// machine has only one core.
+/// Binds the calling thread, and all threads and processes that it starts later, to these cores.
+/// Throws if the machine has only one core.
 enum class cores { the_last, all_others };
 void run_on(cores);
 

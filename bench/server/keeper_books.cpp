@@ -15,7 +15,7 @@ void keeper_books::clear() {
 
 std::string keeper_books::trouble_with(const claim& writes) const {
     const long long counted = transactions() - transactions_before_;
-    if (counted < writes.least) // heartbeats and new sessions are further writes
+    if (counted < writes.least) // there may be more writes, for heartbeats and new sessions
         return "the server wrote " + std::to_string(counted) + " times, and not " +
                std::to_string(writes.least);
     if (const long long left = figure("ephemerals_count"); left > 0)
@@ -31,7 +31,7 @@ double keeper_books::cpu_seconds() const {
     return cpu_seconds_of(server_.pid());
 }
 
-/// The line is for example "Zxid: 0x1f".
+/// Returns the number of the last transaction. The server's line is for example "Zxid: 0x1f".
 long long keeper_books::transactions() const {
     constexpr std::string_view before = "Zxid: ";
     const std::string said = server_.say("srvr");

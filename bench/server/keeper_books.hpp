@@ -6,8 +6,8 @@
 
 namespace holdfast::bench {
 
-/// Statistics of a ZooKeeper server. Each write of its clients is a transaction with a number.
-/// Heartbeats may be counted too.
+/// Statistics of a ZooKeeper server. Each write of a client is a transaction with a number. The
+/// count may include heartbeats.
 class keeper_books final : public ledger {
 public:
     explicit keeper_books(const support::zookeeper_server& of)

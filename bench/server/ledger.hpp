@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statistics of a server: they count what the server did, so that a contender that does nothing
-// cannot look fast.
+// Interface of a server's statistics (`ledger`). They prove that the server did the work, so that a
+// contender that does nothing cannot look fast.
 #pragma once
 
 #include <string>
 
 namespace holdfast::bench {
 
-/// Number of scripts that a server must have run if the counts of a contender are true. On
-/// ZooKeeper, the number of writes; on MariaDB, of UPDATEs.
+/// Limits for the number of scripts that a server has run. They follow from the number of
+/// operations that a contender reports. On ZooKeeper they limit the writes, and on MariaDB the
+/// UPDATEs.
 struct claim {
     long long least, most;
 };
@@ -17,10 +18,10 @@ class ledger {
 public:
     virtual ~ledger() = default;
 
-    virtual void clear() = 0; ///< sets the counts to zero
+    virtual void clear() = 0; ///< resets all counts to zero
 
-    /// Returns in words why the claim cannot be true, or which keys were left behind. Empty if all
-    /// is well.
+    /// Returns why the server's counts contradict the claim, or which keys were left behind. Empty
+    /// if there is no problem.
     virtual std::string trouble_with(const claim&) const = 0;
 
     virtual long long commands_sent() const = 0;

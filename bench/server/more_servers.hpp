@@ -9,9 +9,9 @@
 
 namespace holdfast::bench {
 
-/// Servers besides the one that all contests share, for locks on several servers. Each is started
-/// when it is first needed, and lives until the end of the run. Otherwise a JVM that has connected
-/// to it would report errors.
+/// Additional servers for locks on several servers. A server is started at its first use. It runs
+/// until the end of the benchmark, because a JVM that is connected to it would otherwise report
+/// errors.
 class more_servers {
 public:
     const server& at(std::size_t which) {

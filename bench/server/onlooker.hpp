@@ -7,18 +7,18 @@
 
 namespace holdfast::bench {
 
-/// Measures, from its construction on, how much of the machine other programs use. If they use
-/// much, client and server no longer have a core each. Then the side that needs more CPU loses,
-/// even if its work overlaps well.
+/// Measures how much CPU time other programs have used since its construction. If they use much,
+/// client and server do not have a core each. Then the side that needs more CPU time loses, even if
+/// it overlaps its work with the server's work.
 class onlooker {
 public:
-    /// `ours` returns the CPU time of the run so far, in seconds.
+    /// Starts the measurement. `ours` returns the CPU time of the run so far, in seconds.
     explicit onlooker(std::function<double()> ours);
 
-    /// Returns the share of other programs so far, in percent of all cores.
+    /// Returns the CPU use of other programs so far, in percent of all cores.
     double others_share() const;
 
-    /// Warns on standard error.
+    /// Prints a warning on stderr if other programs use much CPU time.
     void warn_if_crowded() const;
 
 private:

@@ -27,7 +27,7 @@ std::system_error system_failure(const char* what) {
     return std::system_error{errno, std::generic_category(), what};
 }
 
-/// Returns a port that is free now, because redis-server cannot choose a port itself.
+/// Returns a port that is free now. redis-server cannot choose a port by itself.
 int free_port() {
     const int probe = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address{};
@@ -44,13 +44,13 @@ int free_port() {
     return ntohs(address.sin_port);
 }
 
-/// Runs redis-server in the child. The child has its own process group, so that Ctrl-C reaches the
-/// benchmark first, which then stops the server. If the benchmark ends in another way, the kernel
-/// kills the server.
+/// Runs redis-server in the child process. The child has its own process group, so that Ctrl-C
+/// reaches only the benchmark, which then stops the server. If the benchmark ends in another way,
+/// the kernel kills the server.
 [[noreturn]] void become(const std::vector<char*>& command, const char* log, pid_t parent) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent)
-        ::_exit(1); // the parent ended before the call of prctl()
+        ::_exit(1); // the parent has ended before the call of prctl()
     ::setpgid(0, 0);
     const int out = ::open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
     ::dup2(out, STDOUT_FILENO);
@@ -138,7 +138,7 @@ void server::wait_until_it_answers() {
 void server::stop() noexcept {
     if (process_ < 0)
         return;
-    // The server has nothing to save, and its folder is removed too.
+    // Kill the server: it has nothing to save, and its folder is removed too.
     ::kill(process_, SIGKILL);
     ::waitpid(process_, nullptr, 0);
     process_ = -1;

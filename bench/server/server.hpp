@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// redis-server of the benchmark.
+// redis-server process for the benchmark.
 #pragma once
 
 #include "bench/server/connection.hpp"
@@ -11,25 +11,26 @@
 
 namespace holdfast::bench {
 
-/// Returns HOLDFAST_REDIS_SERVER, or `redis-server` on the PATH.
+/// Returns the value of HOLDFAST_REDIS_SERVER, or `redis-server` (found in PATH).
 std::string server_program();
 
 enum class transport { unix_socket, tcp_loopback };
 
-/// Server that listens on a unix socket and on the loopback device. It runs in a temporary folder
-/// and saves nothing. It ends with this process, in whatever way this process ends.
+/// Server that listens on a unix socket and on the loopback device. It uses a temporary folder, and
+/// saves nothing. It ends with this process, even after a crash.
 class server {
 public:
-    /// Returns when the server answers. Throws with the server's log if it cannot start.
+    /// Starts the server, and returns when it replies. If the server cannot start, throws an error
+    /// with the server's log.
     server();
     ~server();
     server(const server&) = delete;
     server& operator=(const server&) = delete;
 
-    std::string url(transport) const;    ///< as `client` takes it
+    std::string url(transport) const;    ///< URL for `client`
     connection connect(transport) const; ///< throws if the connection is refused
 
-    /// Returns a folder for the logs of other programs, which exists as long as the server.
+    /// Returns a folder for the logs of other programs. The folder exists as long as this object.
     const std::filesystem::path& folder() const { return home_.path; }
 
 private:

@@ -16,7 +16,7 @@
 
 namespace holdfast::bench {
 
-/// Single server of another kind than Redis.
+/// Single server of another store than Redis.
 class lone_server {
 public:
     virtual ~lone_server() = default;
@@ -24,9 +24,8 @@ public:
     virtual std::string version() = 0;
 };
 
-/// Groups of servers that belong together, as in the tests. Each group is started when it is first
-/// needed, and lives until the end of the run. The servers end with the thread that first asked for
-/// them.
+/// Groups of connected servers, the same as in the tests. A group is started at its first use, and
+/// runs until the end of the benchmark. The servers end when the thread that first used them ends.
 class server_groups {
 public:
     support::redis_replicas& replicas(); ///< a primary with two replicas
@@ -34,7 +33,7 @@ public:
     support::redis_sentinels& sentinels();
     support::zookeeper_server& keeper(); ///< its writes do not wait for the disk
 
-    /// Returns the server of this type.
+    /// Returns the server of this type, and starts it at the first call.
     template <std::derived_from<lone_server> Server>
     Server& the() {
         for (const auto& each : lone_)
@@ -60,11 +59,11 @@ private:
 std::vector<std::string> addresses_of(support::redis_cluster&);
 std::vector<std::string> addresses_of(support::redis_sentinels&);
 
-/// Return the URL for a client.
+/// Return the URL of the group for a client.
 std::string url_of(support::redis_cluster&);
 std::string url_of(support::redis_sentinels&);
 
-// Sites of contests in which no server fails.
+// Sites of contests without failing servers.
 site two_replicas(server_groups&);
 site one_primary(server_groups&); ///< primary of a cluster
 site three_primaries(server_groups&);

@@ -17,17 +17,17 @@ class mariadb_server;
 
 namespace holdfast::bench {
 
-/// Servers of a contest with several servers. All of them use TCP.
+/// Servers of a contest that needs several servers or another store than Redis. They use TCP.
 struct site {
-    std::string url;                  ///< as `client` takes it, without settings
-    std::vector<std::uint16_t> ports; ///< of all servers, the primaries first
+    std::string url;                  ///< URL for `client`, without parameters
+    std::vector<std::uint16_t> ports; ///< ports of all servers, the primaries first
     std::size_t primaries = 1;
-    /// Makes the statistics, if the servers are not Redis.
+    /// Creates the statistics if the servers are not Redis.
     std::function<std::unique_ptr<ledger>()> books{};
-    support::mariadb_server* database = nullptr; ///< the server, if it is MariaDB
+    support::mariadb_server* database = nullptr; ///< set if the server is MariaDB
 };
 
-/// Connects on the loopback device. Throws if the connection is refused.
+/// Connects to a port on the loopback device. Throws if the connection is refused.
 connection connect_to(std::uint16_t port);
 
 std::vector<connection> connect_to_all(const site&);

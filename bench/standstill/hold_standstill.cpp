@@ -13,7 +13,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A server may need long to come back, and a client pauses before it connects again.
+/// Time limit until the client works again. A server may need long to come back, and a client
+/// pauses before it connects again.
 constexpr auto works_again_within = 30s;
 
 void let_work(troubled_server&) {
@@ -43,7 +44,7 @@ void be_dead(troubled_server& server) {
 struct trouble {
     const char* suffix;
     void (*befalls)(troubled_server&);
-    double ours = 0, yardstick = 0; ///< the latest tick of all, in ms
+    double ours = 0, yardstick = 0; ///< delay of the latest tick, in ms
 };
 
 using troubles = std::array<trouble, 4>;

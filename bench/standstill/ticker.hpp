@@ -10,14 +10,14 @@
 
 namespace holdfast::bench {
 
-/// Timer that should fire each millisecond, and measures how late it fires. It subtracts the time
-/// that its thread waited for a core, which happens to any thread on a busy machine. Runs until
-/// `stop`.
+/// Timer that should fire every millisecond. It measures how late it fires. It subtracts the time
+/// during which its thread waited for a core, because that happens to any thread on a busy machine.
+/// It runs until `stop`.
 class ticker {
 public:
     explicit ticker(boost::asio::io_context&);
 
-    /// Returns the longest delay since the last call. Any thread may call it.
+    /// Returns the longest delay since the last call. Any thread may call this function.
     nanoseconds latest() { return nanoseconds{latest_.exchange(0)}; }
     void stop(); ///< call on the thread that runs the executor
 

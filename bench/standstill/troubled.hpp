@@ -9,7 +9,7 @@
 
 namespace holdfast::bench {
 
-/// Common part of the servers of all stores.
+/// Implementation that the failing servers of all stores share.
 template <typename Server>
 class troubled : public troubled_server {
 public:
@@ -20,7 +20,7 @@ public:
     void revive() final { server_.start(); }
 
 protected:
-    /// `port` returns the port on which the server uses TLS.
+    /// Starts the server. `port` returns the server's port for TLS.
     template <typename... How>
     explicit troubled(std::uint16_t (Server::*port)() const, How&&... how)
         : server_{std::forward<How>(how)...}
@@ -28,7 +28,7 @@ protected:
 
     Server& server() { return server_; }
 
-    /// Returns the address for the client, such as "127.0.0.1:4711".
+    /// Returns the server's address for the client, for example "127.0.0.1:4711".
     std::string address() const { return "127.0.0.1:" + std::to_string(way_.port()); }
     std::string settings_of_tls() const {
         return "?tls=yes&tls_ca_file=" + server_.certificates().file();

@@ -32,7 +32,7 @@ working_client::working_client(const std::string& url)
 
 working_client::~working_client() {
     is_over_ = true;
-    client_.close(); // ends the waits for a server that is down
+    client_.close(); // ends waits for a server that is down
     for (const auto& each : workers_)
         each.wait();
     executor_.stop();

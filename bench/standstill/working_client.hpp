@@ -17,7 +17,7 @@
 
 namespace holdfast::bench {
 
-/// Executor that one thread runs, with only a ticker on it.
+/// Executor with its own thread, and a ticker that runs on it.
 class watched_executor {
 public:
     watched_executor() = default;
@@ -26,15 +26,15 @@ public:
 
     boost::asio::io_context& io() { return loop_.io(); }
     nanoseconds latest() { return ticker_.latest(); }
-    void stop(); ///< returns when nothing runs there any more; may be called again
+    void stop(); ///< returns when the executor's thread has ended; may be called again
 
 private:
     support::loop_thread loop_;
     ticker ticker_{loop_.io()};
 };
 
-/// Client on such an executor. Some coroutines take and release a lock each, again and again. A
-/// failed call is repeated.
+/// Client on a watched executor. Some coroutines take and release locks repeatedly. Each coroutine
+/// has its own lock. It repeats a failed call.
 class working_client {
 public:
     explicit working_client(const std::string& url);

@@ -19,8 +19,8 @@ struct job {
 
     bool is_in_foreground() const noexcept { return device.foreground() == group; }
 
-    /// Returns whether the front was killed. Call it in the worker, which gets a SIGTERM when the
-    /// front is killed.
+    /// Returns whether the front process was killed. Call it in the worker, which gets a SIGTERM
+    /// when that happens.
     bool front_is_gone() const noexcept;
 
     /// Stops the job, like Ctrl-Z. Call it in the worker. When the shell continues the job, the

@@ -111,8 +111,9 @@ public:
     patience& patiences() noexcept { return patience_; }
     renewal& renewals() noexcept { return renewal_; }
 
-    /// Returns the mutex that guards the state of a hold. Several holds share a mutex. A mutex for
-    /// each hold took a tenth of the memory of a hundred thousand holds.
+    /// Returns the mutex that guards the state of a hold. Several holds share a mutex. With a
+    /// separate mutex for each hold, mutexes took a tenth of the memory of a hundred thousand
+    /// holds.
     std::mutex& mutex_for(const wire_hold* held) noexcept {
         return mutexes_[(reinterpret_cast<std::uintptr_t>(held) / alignof(std::max_align_t)) %
                         mutexes_.size()];
@@ -228,9 +229,9 @@ public:
         engine& engine_;
     };
 
-    /// Drops all holds and all handlers of a pending close, without calling a handler. Nothing will
-    /// run on the executor again. The holds must be dropped, because holds and engine keep each
-    /// other alive.
+    /// Drops all holds and all handlers of a pending close, without calling a handler. Call it when
+    /// nothing will run on the executor again. The holds and the engine keep each other alive, so
+    /// nothing else would free them.
     void executor_ended();
     void executor_ends() noexcept; ///< call it before the sleeping operations are destroyed
     /// Destroys everything that must not outlive the execution context: the executor, and the store

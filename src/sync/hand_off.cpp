@@ -26,16 +26,16 @@ bool within_budget(const wire_hold& held) {
     return held.handed_on < how.times_max && young(held);
 }
 
-/// Returns whether the state of the hold allows a hand-off. It does not if the store may report the
-/// hold as gone, or if a request of its present owner is pending.
+/// Returns whether the state of the hold allows a hand-off. The result is false if the store may
+/// report the hold as gone, or if a request of its present owner is pending.
 bool in_good_state(const wire_hold& held) {
     return held.renewed() && held.believed() && !held.warned && held.in_flight == 0 &&
            held.has_token_for_heir() && !held.is_asked_for_company() &&
            !held.stays_with_its_holder() && held.extensions == 0;
 }
 
-/// Limit of the time for which the store keeps a passed hold, as a multiple of the new owner's own
-/// lease. If the new owner dies, other clients wait for that time.
+/// Limit for passing a hold on: its remaining time in the store, divided by the new owner's own
+/// lease. If the new owner dies, other clients must wait for that remaining time.
 constexpr int inherited_max = 2;
 
 /// Returns whether the hold fits the request of the next owner. Kind, number of permits and number

@@ -22,22 +22,22 @@
 namespace holdfast::redis {
 namespace {
 
-/// Largest number of names in one script. It keeps the server busy no longer than a few lock
-/// requests do, and Redisson sends as many.
+/// Maximum number of names in one script. A script of this size keeps the server busy no longer
+/// than a few lock requests do. Redisson sends the same number.
 constexpr std::size_t batch_max = 100;
 
-/// Number of parts into which a refused batch is split. The parts are split again, so that the
-/// refused names are found with few requests and few round trips.
+/// Number of parts into which a refused batch is split. Refused parts are split again. In this way
+/// the refused names are found with few requests and few round trips.
 constexpr std::size_t parts_of_refused = 10;
 
 /// Returns whether one script may renew both holds. The script names the client once and each hold
-/// by its number, and replicas confirm all that it writes.
+/// by its number. Replicas confirm all writes of the script together.
 bool go_together(const hold& one, const hold& other) {
     return one.owner.client == other.owner.client && one.replicas == other.replicas &&
            verbs_of(one.kind)->renew == verbs_of(other.kind)->renew;
 }
 
-/// Returns how many holds, from the first one on, may go in one script.
+/// Returns the number of holds at the beginning of the list that may go in one script.
 template <typename Belongs>
 std::size_t first_batch(hold_list holds, Belongs also) {
     std::size_t size = 1;
@@ -47,15 +47,15 @@ std::size_t first_batch(hold_list holds, Belongs also) {
     return size;
 }
 
-/// Returns whether the error may be about a single name: the user has no right to it, or it is on
-/// another server ("non local key", or TRYAGAIN while a slot moves). Other errors are about the
-/// server or the user, and would come again.
+/// Returns whether the error may be about a single name. Either the user has no right to the name,
+/// or the name is on another server ("non local key", or TRYAGAIN while a slot is being migrated).
+/// Other errors are about the server or the user; a smaller request would get them too.
 bool is_about_a_name(const boost::system::system_error& why) {
     return why.code() == store_errc::no_permission || why.code() == store_errc::other ||
            why.code() == store_errc::wrong_type || why.code() == store_errc::try_again;
 }
 
-/// State of one call of renew_holds, common to all its requests.
+/// State of one call of renew_holds. All requests of the call share it.
 class renewing {
 public:
     renewing(node& server, asio::any_io_executor executor, hold_list holds,
@@ -73,7 +73,7 @@ public:
     }
 
 private:
-    /// Holds that follow each other in the list and go to one server.
+    /// Adjacent holds in the list that go to one server.
     struct part {
         std::size_t first, count;
         std::optional<shard> at;
@@ -88,9 +88,10 @@ private:
         return all;
     }
 
-    /// Renews the holds of a cluster, server by server: one request may have names of all slots.
-    /// Holds that a server does not have are asked for again with a new map. The rest is asked for
-    /// by slot, which leads to the right server.
+    /// Renews the holds of a cluster, server by server. One request may have names of all slots.
+    /// Holds that a server does not have are requested again with a new map. Holds that are still
+    /// missing are then requested slot by slot; the cluster redirects these requests to the right
+    /// server.
     asio::awaitable<void> run_sharded() {
         for (const bool anew : {false, true}) {
             const std::optional<boost::system::system_error> why = co_await learn_map(anew);
@@ -125,7 +126,7 @@ private:
         co_return std::nullopt;
     }
 
-    /// Sorts the holds by `key`, so that those of one request follow each other.
+    /// Sorts the holds by `key`, so that the holds of one request are adjacent.
     template <typename Key>
     void order_by(Key key) {
         if (places_.empty()) {
@@ -164,8 +165,8 @@ private:
         return all;
     }
 
-    /// Renews all parts at the same time. One after the other, leases might end before a slow
-    /// server has answered.
+    /// Renews all parts at the same time. If they were renewed one after the other, leases might
+    /// expire before a slow server has replied.
     asio::awaitable<void> renew_all(parts all_parts) {
         if (all_parts.size() == 1) {
             co_await renew(all_parts.front());
@@ -179,7 +180,7 @@ private:
         for (const part some : all_parts)
             under_way.push_back(start(some));
         auto all = asio::experimental::make_parallel_group(std::move(under_way));
-        // Outcomes of the parallel group: the order of completion, and the exception of each part.
+        // Results of the parallel group: the order of completion, and the exception of each part.
         auto outcomes =
             co_await all.async_wait(asio::experimental::wait_for_all{}, asio::use_awaitable);
         for (const std::exception_ptr& bug : std::get<1>(outcomes))
@@ -196,7 +197,8 @@ private:
         } catch (const boost::system::system_error& why) {
             failed = why;
         }
-        // A server may check the rights to the names before it looks where they are.
+        // A server may check the rights to the names before it checks whether it has them.
+        // Therefore the names may be on another server.
         if (failed && some.at && is_about_a_name(*failed))
             outcome.each.assign(some.count, standing::elsewhere);
         else if (failed && some.count > 1 && is_about_a_name(*failed))
@@ -206,8 +208,8 @@ private:
         report(some, outcome, failed);
     }
 
-    /// Reports the part's outcomes. A hold that is gone is reported as gone, even if something else
-    /// failed.
+    /// Reports the results of the part. A lost hold is reported as lost, even if another error
+    /// occurred.
     void report(part some, const renewed_holds& outcome,
                 const std::optional<boost::system::system_error>& failed) {
         const std::vector<standing>& each = outcome.each;
@@ -237,11 +239,11 @@ private:
     const renewal_wishes& how_;
     renewal_sink& to_;
 
-    // In a cluster: the caller's list, and the order in which it is now.
+    // Only in a cluster: the caller's list, and the list in its present order.
     hold_list all_{};
     std::vector<const hold*> ordered_;
     std::vector<std::size_t> places_;
-    std::vector<std::size_t> elsewhere_; // indices of holds that their server did not have
+    std::vector<std::size_t> elsewhere_; // indexes of holds that the asked server did not have
 };
 
 } // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Readers that check the form of scripts' replies. A proxy or another program's script may answer
-// anything, so a reply of another form is not believed.
+// Readers that check the form of scripts' replies. The reply may come from a proxy or from another
+// program's script, so a reply of an unexpected form is refused.
 #pragma once
 
 #include "redis/node.hpp"
@@ -28,7 +28,7 @@ inline std::int64_t integer(const reply& answer) {
     return answer.integer;
 }
 
-/// Returns an integer from 0 to `last`.
+/// Returns an integer from 0 to `last`. Throws if the reply has another form.
 inline std::int64_t integer_up_to(std::int64_t last, const reply& answer) {
     const std::int64_t said = integer(answer);
     if (said < 0 || said > last)
@@ -48,14 +48,14 @@ inline const std::vector<reply>& items(const reply& answer) {
     return answer.items;
 }
 
-/// Returns the items of a list of `count`.
+/// Returns the items of a list. Throws unless the list has `count` items.
 inline const std::vector<reply>& items(const reply& answer, std::size_t count) {
     if (items(answer).size() != count)
         throw_unexpected_answer();
     return answer.items;
 }
 
-/// Returns a list of `Count` integers.
+/// Returns the integers of a list. Throws unless the list has `Count` integers.
 template <std::size_t Count>
 std::array<std::int64_t, Count> integers(const reply& answer) {
     const std::vector<reply>& said = items(answer, Count);
@@ -65,8 +65,8 @@ std::array<std::int64_t, Count> integers(const reply& answer) {
     return values;
 }
 
-/// Returns the result of `read`. If the reply has another form, ends its connection, because each
-/// later reply may belong to the request before.
+/// Returns the result of `read`. If the reply has an unexpected form, ends its connection, because
+/// each later reply may belong to an earlier request.
 template <typename Read>
 auto checked(node& from, const reply& answer, Read read) {
     try {

@@ -10,7 +10,7 @@
 
 namespace holdfast::redis {
 
-/// Entry of a request in the queue for a slot. The destructor removes it.
+/// Entry of a request in the queue for a slot. The destructor removes the entry.
 class request_slots::place_in_line {
 public:
     place_in_line(request_slots& of, std::string name)
@@ -25,11 +25,11 @@ public:
         book& all = of_.names_[name_];
         all.waiting.erase(me_);
         if (!all.is_full())
-            all.call_next(); // this request may leave without the slot that it was woken for
+            all.call_next(); // this request may not use the slot that was freed for it
         of_.forget_if_unused(name_);
     }
 
-    /// Completes when a slot is free for this request, or at the deadline.
+    /// Waits until a slot is free for this request, or until the deadline.
     asio::awaitable<void> wait(time_point deadline) {
         while (!has_slot() && of_.time_.now() < deadline) {
             me_->called = false;

@@ -53,7 +53,8 @@ finding server_facts::version() const {
     return {severity::fine, "version", name, ""};
 }
 
-// Every eviction policy but noeviction removes keys with a TTL, and locks have one.
+// Judges the eviction policy. Locks are keys with a TTL, and every policy except noeviction removes
+// keys with a TTL.
 finding server_facts::eviction() const {
     const std::string policy{text("maxmemory_policy")};
     if (policy == "noeviction")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings from a server's INFO about its fitness for locks. No I/O.
+// Judges from a server's INFO whether the server is fit for locks. No I/O.
 #pragma once
 
 #include <holdfast/diagnosis.hpp>
@@ -11,29 +11,30 @@
 
 namespace holdfast::redis {
 
-/// Facts that INFO does not have.
+/// Facts about a server that INFO does not have.
 struct server_surroundings {
-    /// True if the server has replicas or is one. Data that it loses in a restart is then lost at
-    /// the other servers too.
+    /// True if the server has replicas or is a replica. If it loses data in a restart, the other
+    /// servers lose the same data.
     bool has_replicas = false;
-    /// When the append-only file is synced (appendfsync); empty: unknown.
+    /// Value of appendfsync: when the append-only file is synced. Empty if unknown.
     std::string fsync{};
 };
 
 class server_facts {
 public:
-    /// Reads the lines `field:value` of INFO, and ignores all others.
+    /// Reads the lines of INFO that have the form `field:value`, and ignores all other lines.
     explicit server_facts(std::string_view info, server_surroundings = {});
 
     /// Returns the findings about version, memory, disk and clients.
     std::vector<finding> judge() const;
 
-    /// Returns the finding whether the server is a primary, if no other server was asked.
+    /// Returns the finding about the role of the server (primary or not). Used if no other server
+    /// was asked.
     finding role() const;
 
 private:
     std::string_view text(std::string_view field) const;
-    long long number(std::string_view field) const; ///< 0: INFO does not have the field
+    long long number(std::string_view field) const; ///< 0 if INFO does not have the field
 
     finding version() const;
     finding eviction() const;

@@ -7,7 +7,7 @@
 
 namespace holdfast::redis {
 
-// See `verbs`.
+// See the members of `verbs`.
 asio::awaitable<attempt> lock_read(node&, const ask&, server_deadline);
 asio::awaitable<released> release_read(node&, const hold&);
 asio::awaitable<renewed_holds> renew_reads(node&, std::optional<shard> at, hold_list,

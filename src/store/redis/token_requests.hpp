@@ -6,7 +6,7 @@
 
 namespace holdfast::redis {
 
-// See `verbs`.
+// See the members of `verbs`.
 asio::awaitable<attempt> lock_token(node&, const ask&, server_deadline);
 asio::awaitable<released> release_token(node&, const hold&);
 asio::awaitable<renewed_holds> renew_tokens(node&, std::optional<shard> at, hold_list,

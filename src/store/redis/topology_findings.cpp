@@ -48,8 +48,8 @@ std::vector<const server_report*> servers_in(const topology_report& all) {
     return found;
 }
 
-/// Adds findings about the connection. Several servers that do not know each other may share one
-/// address.
+/// Adds findings about the way to the server. Behind one address there may be several servers that
+/// do not know each other, for example behind a proxy.
 void judge_reach(const topology_report& all, std::string_view met_info,
                  std::vector<finding>& found) {
     if (all.shards.empty() || all.what == shape::cluster)
@@ -72,7 +72,8 @@ void judge_reach(const topology_report& all, std::string_view met_info,
 }
 
 /// Adds findings about subscribers. Clients publish releases as plain or as sharded messages. A
-/// subscriber of the other form gets none, and waits until the lease that it saw has ended.
+/// subscriber in the wrong form gets no message. It then waits until the end of the lease that it
+/// last saw.
 void judge_listeners(const topology_report& all, std::vector<finding>& found) {
     if (all.what != shape::cluster)
         return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings about what several servers together mean for locks. No I/O.
+// Findings that need the reports of several servers. No I/O.
 #pragma once
 
 #include "redis/survey/report.hpp"
@@ -14,18 +14,18 @@
 
 namespace holdfast::redis {
 
-/// Requirements of the client's locks.
+/// Requirements that the client's locks place on the servers.
 struct lock_needs {
     duration lease{};
     std::size_t replicas = 0; ///< number of replicas that must confirm each grant
 };
 
-/// Returns all findings about a report that is not empty. `met_info` is the INFO of the connection
-/// that carries the requests for locks; empty if INFO is denied.
+/// Returns all findings about a report, which must not be empty. `met_info` is the INFO reply on
+/// the connection that carries the requests for locks. It is empty if INFO is denied.
 std::vector<finding> judge_topology(const topology_report&, const lock_needs&,
                                     std::string_view met_info);
 
-// Parts of judge_topology. Each adds its findings.
+// Parts of judge_topology. Each function adds its findings to the list.
 void judge_members(const topology_report&, std::vector<finding>&);
 void judge_reach(const topology_report&, std::string_view met_info, std::vector<finding>&);
 void judge_failover(const topology_report&, duration lease, std::vector<finding>&);
@@ -34,16 +34,16 @@ void judge_clocks(const topology_report&, duration lease, std::vector<finding>&)
 void judge_listeners(const topology_report&, std::vector<finding>&);
 
 /// Adds the findings about single servers. A finding that several servers have in common is added
-/// once.
+/// only once.
 void judge_each(const topology_report&, std::vector<finding>&);
 
-/// Returns the primaries and replicas that answered.
+/// Returns the primaries and replicas that replied.
 std::vector<const server_report*> servers_in(const topology_report&);
 
-/// Returns the list as text: `a, b, c`. A long list is cut after the first entries.
+/// Returns the items as text: `a, b, c`. A long list is cut after its first entries.
 std::string listed(const std::vector<std::string>&);
 
-/// Returns a length in words: `500 ms`, `19.5 s`.
+/// Returns a duration in words, for example `500 ms` or `19.5 s`.
 std::string length_in_words(duration);
 
 } // namespace holdfast::redis

@@ -28,8 +28,8 @@ void throw_if_hopeless(verdict said) {
                                           "the hold that it was to stand beside is gone"};
 }
 
-/// Returns the answer for a call whose deadline passed before the store said whether the lock is
-/// free.
+/// Returns the answer for a call that ended before the store told whether the lock is free, because
+/// the deadline passed.
 answer unanswered(duration look_again_within = {}) {
     answer nothing;
     nothing.term = look_again_within;
@@ -59,7 +59,8 @@ asio::awaitable<answer> attempts::look(sender send, duration poll_bound, duratio
         const time_point asked_at = context_.time.now();
         const limit until = next_limit(first);
         if (until.is_callers && until.at <= asked_at)
-            // Nothing is sent: a server without the right to TIME cannot refuse a late request.
+            // Send nothing, because a server without the right to TIME cannot refuse a late
+            // request.
             co_return unanswered();
 
         const attempt got = co_await request(send, until.at);
@@ -73,8 +74,8 @@ asio::awaitable<answer> attempts::look(sender send, duration poll_bound, duratio
         if (got.said == verdict::busy)
             co_return busy(got, poll_bound, after_the_end);
         throw_if_hopeless(got.said);
-        // A slow "late" means that the request spent its time on the way. A quick "late" means that
-        // our estimate of the server's clock was wrong. The answer has corrected the estimate, so
+        // A slow "late" means that the request was delayed on the way. A quick "late" means that
+        // the estimate of the server's clock was wrong. The reply has corrected the estimate, so
         // send the request again: once for each connection, and `lates_max` times at most.
         const bool late_before = lates > 1 && (got.clock == learnt || lates >= lates_max);
         learnt = got.clock;
@@ -111,9 +112,9 @@ asio::awaitable<attempt> attempts::request(const sender& send, time_point deadli
         throw;
     }
     learn_clock(got);
-    // This answer says nothing about an earlier request that is still on its way and within its
-    // deadline. A "late" answer says nothing either: the script returns it before it looks at the
-    // lock.
+    // This reply says nothing about an earlier request that is still on its way and whose deadline
+    // has not passed. A "late" reply says nothing either, because the script returns it before it
+    // examines the lock.
     const bool looked = got.said != verdict::late && !got.not_looked_at;
     const bool tells_all = looked && got.sent_at > unanswered_before;
     unanswered_until_ = tells_all ? none : unanswered_before;
@@ -139,14 +140,14 @@ answer attempts::granted(const attempt& got) const {
 
 answer attempts::busy(const attempt& got, duration poll_bound, duration after_the_end) {
     if (!std::exchange(found_busy_, true) && is_told_)
-        return {}; // not subscribed yet: ask again at once
+        return {}; // not subscribed yet, so ask again at once
     if (!got.holder_tells)
         poll_bound = std::min(poll_bound, untold_poll_bound);
     if (got.heard_late)
         poll_bound = std::min(poll_bound, unheard_poll_bound);
-    // A waiter that gets no notifications chooses its own polling pauses.
+    // A waiter without notifications chooses its own pauses between requests.
     duration term = is_told_ ? jittered(poll_bound, context_.random()) : duration::max();
-    if (got.left) // a dead holder sends no release: do not sleep past its lease end
+    if (got.left) // a dead holder sends no notification, so wake at the end of its lease
         term = std::min(term, *got.left + after_the_end);
     return {.term = term};
 }

@@ -6,7 +6,7 @@
 
 namespace holdfast::remote {
 
-/// Returns the description of this process, with the label that the client was given.
+/// Returns the description of this process. It contains the label that the user gave to the client.
 client_card card_of(const store_context&);
 
 } // namespace holdfast::remote

@@ -7,8 +7,8 @@
 
 namespace holdfast::remote {
 
-/// Set of lock names that this client found busy at its last request. It is only a guess: a wrong
-/// entry changes the number of requests and nothing else.
+/// Set of names of locks that were busy at this client's last request. The set is only a hint: a
+/// wrong entry changes the number of requests and nothing else.
 class lately_busy {
 public:
     bool contains(const std::string& name) const { return names_.contains(name); }

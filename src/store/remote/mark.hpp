@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mark that a waiting writer leaves at the store while others read. While it lasts, no new reader
-// joins them.
+// Mark of a waiting writer. The writer leaves the mark at the store while others read. While the
+// mark lasts, no new reader gets the lock.
 #pragma once
 
 #include "store/remote/attempts.hpp"
@@ -11,10 +11,11 @@
 
 namespace holdfast::remote {
 
-/// Sets two terms in a writer's request; other requests leave no mark. `outlasts` is the lifetime
-/// of the mark: longer than the time until the next request, which renews it. `head_start` is the
-/// time for which new readers are held back after the last reader left. It is long enough for the
-/// notification to arrive and for the writer's request to be sent.
+/// Sets two durations in a writer's request. Other requests leave no mark and are not changed.
+/// `outlasts` is the lifetime of the mark. It is longer than the time until the next request, which
+/// renews the mark. `head_start` is the time for which new readers are held back after the last
+/// reader has left. It is long enough for the notification to arrive and for the writer to send its
+/// request.
 inline void set_terms_of_mark(ask& want, duration poll_bound, duration round_trip) {
     constexpr duration head_start_min{100};
     if (want.kind != lock_kind::write)
@@ -23,13 +24,13 @@ inline void set_terms_of_mark(ask& want, duration poll_bound, duration round_tri
     want.head_start = std::max(head_start_min, 2 * round_trip);
 }
 
-/// Returns whether that request may have left a mark.
+/// Returns whether the request may have left a mark. `said` is the verdict of its reply.
 inline bool may_be_marked(const ask& want, verdict said) {
     return want.kind == lock_kind::write && want.waits && said != verdict::granted;
 }
 
-/// Returns the poll bound for this request. A writer that upgrades its own read hold polls more
-/// often, because a Redisson reader notifies nobody when other readers remain.
+/// Returns the longest time until the next request. A writer that upgrades its own read hold asks
+/// more often, because a Redisson reader sends no notification while other readers remain.
 inline duration poll_bound_of(const ask& want, duration usual) {
     constexpr duration of_an_upgrade{250};
     const bool upgrades = want.kind == lock_kind::write && want.under != 0;

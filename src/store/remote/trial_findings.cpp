@@ -8,13 +8,13 @@
 namespace holdfast::remote {
 namespace {
 
-/// Largest difference between two clocks that is not reported. Locks work with any difference.
-/// People who compare logs notice it, and so do Redisson's fair locks, which use the client's
-/// clock.
+/// Largest difference between two clocks that is not reported. Locks work with any difference. But
+/// a difference confuses humans who compare logs, and it affects Redisson's fair locks, which use
+/// the client's clock.
 constexpr std::chrono::microseconds clocks_agree = std::chrono::seconds{1};
 
-/// A reply is slow if it takes more than a tenth of the lease. A renewal has two thirds of the
-/// lease and may need several attempts in that time.
+/// Fraction of the lease after which a reply counts as slow: a tenth. A renewal has two thirds of
+/// the lease for all its attempts, and it may need several.
 constexpr int slow_part_of_lease = 10;
 
 } // namespace

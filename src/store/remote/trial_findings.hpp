@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings about the round trip to a server and about the trial lock of an examination. All stores
-// use the same words.
+// Findings about the round trip to a server, and about the trial lock of an examination. All stores
+// use the same texts.
 #pragma once
 
 #include <holdfast/diagnosis.hpp>
@@ -11,14 +11,16 @@
 
 namespace holdfast::remote {
 
-/// Returns the finding for a reply that took `took`.
+/// Returns the finding about the delay of a reply. `took` is the time until the reply came.
 finding judge_delay(duration took, duration lease_time);
 
-/// Returns the finding for a server whose clock showed `shown` (time since 1970).
+/// Returns the finding about a server's clock. `shown` is the time that the clock showed, counted
+/// from 1970.
 finding judge_clock(std::chrono::microseconds shown);
 
-// Return the findings about the trial lock: it is held by somebody else; it was lost before its
-// renewal, with advice; it was taken, renewed and released.
+// Findings about the trial lock. trial_lock_is_held: another owner holds it. trial_lock_was_lost:
+// it was lost before its renewal; `remedy` is the advice. trial_went_well: it was taken, renewed
+// and released.
 finding trial_lock_is_held(const lock_name&);
 finding trial_lock_was_lost(std::string remedy);
 finding trial_went_well(const lock_name&);

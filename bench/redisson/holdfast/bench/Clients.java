@@ -10,7 +10,7 @@ import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
-/** As many clients as were asked for so far. Each has connections and threads of its own. */
+/** Creates clients at their first use. Each client has its own connections and threads. */
 final class Clients {
     private final String address;
     private final List<RedissonClient> all = new ArrayList<>();
@@ -20,13 +20,16 @@ final class Clients {
         this.address = address;
     }
 
-    /** One for each address from {@code words[begin]} on; the same ones in each turn. */
+    /** Returns a client for each address from {@code words[begin]} on, the same in each turn. */
     List<RedissonClient> at(String[] words, int begin) {
         return Arrays.stream(words).skip(begin)
                 .map(node -> ofNodes.computeIfAbsent(node, Clients::connected)).toList();
     }
 
-    /** Of the primary {@code words[begin]} and the replicas behind it; the same one in each turn. */
+    /**
+     * Returns a client of the primary {@code words[begin]} and its replicas, which follow it in
+     * {@code words}. The client is the same in each turn.
+     */
     RedissonClient withReplicas(String[] words, int begin) {
         return ofNodes.computeIfAbsent("replicas of " + words[begin], unused -> {
             var config = new Config();
@@ -36,7 +39,10 @@ final class Clients {
         });
     }
 
-    /** Makes clients of servers of which one will fail: {@code words[begin]} says what they are. */
+    /**
+     * Returns a factory of clients for a group of servers. One of the servers will fail.
+     * {@code words[begin]} is the kind of the group.
+     */
     static Making of(String[] words, int begin) {
         String[] addresses = Arrays.copyOfRange(words, begin + 1, words.length);
         return switch (words[begin]) {
@@ -54,7 +60,7 @@ final class Clients {
         };
     }
 
-    /** Each is another, with connections of its own. */
+    /** Creates a new client, with its own connections, at each call. */
     interface Making {
         RedissonClient make();
     }

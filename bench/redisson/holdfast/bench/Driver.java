@@ -10,9 +10,10 @@ import java.util.List;
 import org.redisson.api.RedissonClient;
 
 /**
- * Runs turns with Redisson as standard input says. A line is {@code <kind> <how many at once>
- * <nanoseconds>}; it is answered by {@code <done> <elapsed> <sample>...}, or {@code failed <why>}
- * (bench/figures/tally.hpp). Redisson and the JVM have their default settings, except the address.
+ * Reads commands from standard input, and runs a turn with Redisson for each command. A command is
+ * a line {@code <kind> <how many at once> <nanoseconds>}. The reply is a line {@code <done>
+ * <elapsed> <sample>...} or {@code failed <why>} (bench/figures/tally.hpp). Redisson and the JVM
+ * have their default settings, except the server's address.
  */
 public final class Driver {
     private static Failover underWay;
@@ -21,7 +22,7 @@ public final class Driver {
 
     public static void main(String[] args) throws IOException {
         PrintStream answers = new PrintStream(System.out, true, StandardCharsets.UTF_8);
-        System.setOut(System.err); // output of libraries must not mix with the answers
+        System.setOut(System.err); // output of libraries must not mix with the replies
         var clients = new Clients(args[0]);
         clients.first(); // connects, or fails at once
         answers.println("Java " + System.getProperty("java.version"));
@@ -70,7 +71,7 @@ public final class Driver {
         return new Tally(1, 0, List.of());
     }
 
-    /** The same names as the other contenders'. */
+    /** Returns the name of lock {@code i}. The other contenders use the same names. */
     static String nameOfLock(int i) {
         return "bench:" + i;
     }

@@ -11,12 +11,12 @@ import org.redisson.api.RedissonClient;
 import org.redisson.client.RedisException;
 
 /**
- * One caller asks for a free lock when a primary fails, and one waits meanwhile for a held lock.
- * Each has its own client, and calls again if its call fails. The samples are the times at
- * which the locks were granted, by the clock of the machine.
+ * Two callers in a failover. The first caller asks for a free lock when a primary fails. The second
+ * caller waits meanwhile for a held lock. Each caller has its own client, and repeats a failed
+ * call. The samples are the times of the two grants, by the clock of the machine.
  */
 final class Failover {
-    private static final long WAITS_AT_MOST_SECONDS = 45; // the same as on our side
+    private static final long WAITS_AT_MOST_SECONDS = 45; // the same as on the holdfast side
     private static final long BETWEEN_CALLS_MS = 10;
 
     private final RedissonClient asker;
@@ -24,7 +24,7 @@ final class Failover {
     private final String free;
     private final Future<Long> held;
 
-    /** Has taken the free one once when it returns, and begins to wait for the held one. */
+    /** Takes and releases the free lock once. Then begins to wait for the held lock. */
     Failover(Clients.Making clients, String free, String held) {
         this.free = free;
         asker = clients.make();
@@ -35,7 +35,7 @@ final class Failover {
         this.held = Threads.POOL.submit(() -> taken(waiter.getLock(held)));
     }
 
-    /** Asks now; answers when both are granted, or have waited for too long. */
+    /** Asks for the free lock now. Returns when both locks are granted, or after a timeout. */
     Tally finish() throws Exception {
         Future<Long> asked = Threads.POOL.submit(() -> taken(asker.getLock(free)));
         long limit = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAITS_AT_MOST_SECONDS);

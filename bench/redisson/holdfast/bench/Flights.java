@@ -8,7 +8,10 @@ import java.util.concurrent.CompletionException;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 
-/** Asynchronous calls: so many locks, each taken and released over and over by whoever answers. */
+/**
+ * Takes and releases many locks repeatedly, with asynchronous calls. The thread that completes a
+ * call starts the next call.
+ */
 final class Flights {
     private final List<Flight> all = new ArrayList<>();
 
@@ -28,7 +31,7 @@ final class Flights {
         return new Tally(elapsed, all.stream().map(one -> one.samples).toList());
     }
 
-    /** Its steps come one after the other, each from the answer to the one before. */
+    /** Repeated calls for one lock. Each call starts when the previous call has completed. */
     private static final class Flight {
         private final RLock lock;
         private final long owner; // no thread holds the lock, so the owner needs an id

@@ -3,7 +3,7 @@ package holdfast.bench;
 
 import java.util.Arrays;
 
-/** Lengths of time in nanoseconds, without an object for each. Belongs to one thread at a time. */
+/** List of durations in nanoseconds, without an object for each. Not thread-safe. */
 final class Samples {
     private long[] all = new long[1 << 12];
     private int count;

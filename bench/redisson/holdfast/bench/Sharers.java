@@ -5,7 +5,7 @@ import org.redisson.api.RLock;
 import org.redisson.api.RReadWriteLock;
 import org.redisson.api.RedissonClient;
 
-/** One thread writes what the others read. */
+/** Threads that use one read-write lock: one thread writes a value, the other threads read it. */
 final class Sharers {
     private final RReadWriteLock lock;
     private volatile boolean isWritten; // volatile keeps the writes; the lock guards it
@@ -14,7 +14,7 @@ final class Sharers {
         lock = client.getReadWriteLock(Driver.nameOfLock(0));
     }
 
-    /** Counts all pairs; the samples are what the writer waited. */
+    /** Runs a turn. Counts the pairs of all threads. The samples are the waits of the writer. */
     Tally share(int threads, long length) throws Exception {
         Tally all = Threads.together(threads, length, i -> i == 0 ? this::write : this::read);
         return new Tally(all.done(), all.elapsed(), all.samples().subList(0, 1));

@@ -3,9 +3,9 @@ package holdfast.bench;
 
 import java.util.List;
 
-/** What one turn did: how often what is counted was done, and samples of some of it. */
+/** Result of one turn: the number of operations, and samples of some or all of them. */
 record Tally(long done, long elapsed, List<Samples> samples) {
-    /** Of all of it. */
+    /** Creates a result in which each operation has a sample. */
     Tally(long elapsed, List<Samples> samples) {
         this(samples.stream().mapToLong(Samples::count).sum(), elapsed, samples);
     }

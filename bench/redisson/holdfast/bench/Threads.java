@@ -19,9 +19,9 @@ import org.redisson.api.RSemaphore;
 import org.redisson.api.RateType;
 import org.redisson.api.RedissonClient;
 
-/** Blocking calls, on as many threads as are wanted. */
+/** Turns with blocking calls on several threads. */
 final class Threads {
-    /** Kept from turn to turn, as in a server: starting a thread is not what is measured. */
+    /** Threads that live for the whole run, so that no turn measures the start of a thread. */
     static final ExecutorService POOL = Executors.newCachedThreadPool(work -> {
         var thread = new Thread(work);
         thread.setDaemon(true);
@@ -43,7 +43,7 @@ final class Threads {
         });
     }
 
-    /** Of several servers: each thread has a RedLock of its own, over all of them. */
+    /** Runs a turn on several servers. Each thread has its own RedLock over all servers. */
     static Tally onMajorities(List<RedissonClient> nodes, int threads, long length)
             throws Exception {
         return together(threads, length, i -> {
@@ -60,10 +60,13 @@ final class Threads {
         });
     }
 
-    /** Says how long each waited for its turn, and fails if two were inside at the same time. */
+    /**
+     * Measures how long each thread waits for one lock. Fails if two threads hold the lock at the
+     * same time.
+     */
     static Tally onOneLock(RedissonClient client, int threads, long length) throws Exception {
         RLock lock = client.getLock(Driver.nameOfLock(0));
-        long[] entered = {0}; // guarded only by the lock that is measured
+        long[] entered = {0}; // guarded only by the measured lock
         Tally tally = together(threads, length, i -> () -> {
             long began = System.nanoTime();
             lock.lock();
@@ -78,7 +81,7 @@ final class Threads {
         return tally;
     }
 
-    /** Says how long each waited for a permit, and fails if too many had one. */
+    /** Measures how long each thread waits for a permit. Fails if too many threads have one. */
     static Tally onOneSemaphore(RedissonClient client, int permits, int threads, long length)
             throws Exception {
         RSemaphore seats = client.getSemaphore(Driver.nameOfLock(0));
@@ -109,7 +112,10 @@ final class Threads {
         }
     }
 
-    /** The same with permits that end: nobody renews them here, so their lease is long. */
+    /**
+     * Measures how long each thread waits for a leased permit. The lease is long, because no code
+     * renews it.
+     */
     static Tally onLeasedPermits(RedissonClient client, int permits, int threads, long length)
             throws Exception {
         RPermitExpirableSemaphore seats = client.getPermitExpirableSemaphore(Driver.nameOfLock(0));
@@ -140,7 +146,7 @@ final class Threads {
         }
     }
 
-    /** Says how long each waited for its draw. */
+    /** Measures how long each thread waits for a permit of the rate limiter. */
     static Tally onOneRate(RedissonClient client, int rate, int threads, long length)
             throws Exception {
         RRateLimiter limiter = client.getRateLimiter(Driver.nameOfLock(0));
@@ -156,7 +162,7 @@ final class Threads {
         }
     }
 
-    /** Each thread has a client of its own, and waits in the server's queue for its turn. */
+    /** Measures a fair lock. Each thread has its own client, and waits in the server's queue. */
     static Tally inOneQueue(List<RedissonClient> clients, long length) throws Exception {
         return together(clients.size(), length, i -> {
             RLock lock = clients.get(i).getFairLock(Driver.nameOfLock(0));
@@ -171,8 +177,9 @@ final class Threads {
     }
 
     /**
-     * One thread wants a lock that others hold, and pauses for one to ten milliseconds, so that it
-     * comes at any moment (bench/contenders/neighbour.cpp).
+     * Takes a lock that another process uses all the time, on one thread. Pauses for one to ten
+     * milliseconds before each call, so that the call comes at a random moment. See
+     * bench/contenders/neighbour.cpp.
      */
     static Tally onOneLockNowAndThen(RedissonClient client, long length) throws Exception {
         RLock lock = client.getLock(Driver.nameOfLock(0));
@@ -188,7 +195,7 @@ final class Threads {
         return new Tally(System.nanoTime() - began, List.of(waits));
     }
 
-    /** One thread that holds the lock enters it again. */
+    /** Measures re-entry: a thread that holds the lock takes it again. */
     static Tally insideOneLock(RedissonClient client, long length) throws Exception {
         RLock lock = client.getLock(Driver.nameOfLock(0));
         lock.lock();
@@ -207,7 +214,7 @@ final class Threads {
         }
     }
 
-    /** What one thread does over and over; it says how long it took. */
+    /** Creates the operation that a thread repeats. The operation returns its sample. */
     interface Role {
         LongSupplier of(int thread);
     }

@@ -35,7 +35,7 @@ local function change(...)
     carry_out(KEYS[2], ARGV[3], nil, ...)
 end
 
--- Waiters in a JVM open at the message '0' and shut at '1'.
+-- In a JVM, the message '0' opens the latch for its waiters, and '1' shuts it.
 local function tell_of(said, message)
     said[4] = tell(ARGV[7], message, ARGV[8], ARGV[9])
     return said
@@ -50,8 +50,8 @@ elseif verb == 'count_down' and stored and stored > amount then
     change('decrby', KEYS[1], ARGV[2])
     return said
 elseif stored and (verb == 'count_down' or verb == 'erase') then
-    -- The key is deleted before the message is sent, so that a denied message does not keep the
-    -- latch shut.
+    -- Delete the key before the message is sent, so that a denied message does not keep the latch
+    -- shut.
     local was_shut = stored > 0
     local said = answer((verb == 'erase' or was_shut) and 1 or 0, 0)
     change('del', KEYS[1])

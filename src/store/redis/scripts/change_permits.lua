@@ -12,7 +12,7 @@
 
 local clock, late = clock_and_whether_late(ARGV[6])
 if clock == 0 then
-    return redis.call('time') -- no lease ends without TIME; the error names the missing right
+    return redis.call('time') -- a lease cannot end without TIME; the error names the missing right
 end
 if late then
     return {2, clock, 0, 0}
@@ -45,9 +45,9 @@ local function change(...)
     carry_out(KEYS[3], ARGV[4], nil, ...)
 end
 
--- Adds `more` permits (fewer if negative) and removes a held permit if `given_back` names one. The
--- message is the new number of free permits. It is not sent if that is negative, since a JVM cannot
--- read it.
+-- Adds `more` permits (negative: takes them away), and removes a held permit if `given_back` names
+-- it. The message is the new number of free permits. It is not sent if the number is negative,
+-- because a JVM cannot read a negative number.
 local function change_by(more, done, given_back)
     local value = there + more
     if value > count_max or value < -count_max then

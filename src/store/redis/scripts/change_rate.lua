@@ -75,7 +75,7 @@ local function add(count)
             redis.call('incrby', limiter.left, string.format('%.0f', limiter.stored))
         end
     end
-    if not limiter.stored then -- missing, or no number
+    if not limiter.stored then -- missing, or not a number
         change(nil, 'del', limiter.left)
     end
     change(nil, 'incrby', limiter.left, string.format('%.0f', said[3] - (limiter.stored or 0)))
@@ -105,8 +105,9 @@ local function others_that_draw()
     return keys, trouble_with_place(KEYS[1], keys)
 end
 
--- Keeps the draws of other clients under the new rate. Their permits left are deleted, so that they
--- are counted again, and their draws are kept as long as they may count.
+-- Keeps the draws of other clients under the new rate. Deletes the stored numbers of their
+-- remaining permits, so that the permits are counted again. Keeps their draws as long as the draws
+-- may count.
 local function carry_over(keys, made)
     local lasts = client_keys_last(made, made.kept)
     local length = string.format('%.0f', lasts)
@@ -144,7 +145,7 @@ local function set()
             redis.call('del', KEYS[1])
         end
     end
-    if not limiter then -- so that the change can be undone
+    if not limiter then -- makes it possible to undo the change
         change(nil, 'del', KEYS[1])
     end
     change(nil, 'hset', KEYS[1], 'rate', ARGV[2], 'interval', ARGV[3], 'type', ARGV[4],

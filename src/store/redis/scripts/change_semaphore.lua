@@ -40,7 +40,8 @@ local function change(...)
     carry_out(KEYS[2], ARGV[5], nil, ...)
 end
 
--- The message is the new number of permits. A JVM cannot read a negative number, so none is sent.
+-- The message is the new number of permits. No message is sent for a negative number, because a JVM
+-- cannot read it.
 local function tell_of(said)
     said[4] = said[3] > 0 and tell(ARGV[9], string.format('%.0f', said[3]), ARGV[10], ARGV[11]) or 0
     return said

@@ -16,7 +16,7 @@ local fields_told_max, timers_asked_max = 100, math.max(1, math.floor(16 / #KEYS
 local token_told_max = 100
 local reader_form = '^%x+%-%x+%-%x+%-%x+%-%x+:%d+$'
 local waiters_told_max = math.max(10, math.floor(100 / #KEYS))
-local now = math.floor(clock_and_whether_late(0) / 1000) -- 0: denied
+local now = math.floor(clock_and_whether_late(0) / 1000) -- 0 if TIME is denied
 
 local function queue_of(queue, deadlines, channel)
     local listed = redis.pcall('lrange', queue, 0, waiters_told_max - 1)
@@ -68,7 +68,7 @@ local function timer_left(timers, owner, holds)
     for k = math.min(holds, timers_asked_max), 1, -1 do
         local left = redis.pcall('pttl', timer_of(timers, owner, k))
         if left == -1 or type(left) == 'table' then
-            return -1 -- no end, or denied
+            return -1 -- the key has no end, or PTTL is denied
         end
         longest = math.max(longest, left)
     end

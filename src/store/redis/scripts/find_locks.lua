@@ -3,8 +3,8 @@
 -- Returns {next cursor (0: the scan is complete), name, ...}. Not of Redisson.
 -- uses: tokens
 
--- A hash with one owner, or with the `mode` of a read-write lock. A key that this user may not read
--- counts as no lock.
+-- Returns whether the hash may be a lock: it has one owner, or the `mode` of a read-write lock. A
+--   key that this user may not read counts as no lock.
 local function is_hash_of_lock(name)
     local fields = redis.pcall('hlen', name)
     local owner = fields == 1 and redis.pcall('hkeys', name)[1] or ''
@@ -20,7 +20,7 @@ end
 local step = redis.call('scan', ARGV[1], 'match', ARGV[2], 'count', ARGV[3])
 local found = {step[1]}
 for _, name in ipairs(step[2]) do
-    local kind = redis.pcall('type', name).ok or 'hash' -- TYPE is denied: describe_locks says so
+    local kind = redis.pcall('type', name).ok or 'hash' -- describe_locks reports a denied TYPE
     if kind == 'hash' and is_hash_of_lock(name) or kind == 'string' and is_string_of_ours(name) then
         table.insert(found, name)
     end

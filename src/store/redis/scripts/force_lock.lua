@@ -1,6 +1,6 @@
--- Takes a lock of any kind away from its holders, and wakes the waiters that may get it next.
+-- Takes a lock of any kind away from its holders, and notifies the waiters that may get it next.
 -- KEYS: name.
--- ARGV: deadline in µs of this server's clock (0: none), owner that must hold it ('': anybody),
+-- ARGV: deadline in µs of this server's clock (0: none), owner that must hold it ('': any owner),
 --   publish command, channel of a plain lock, channel of a read-write lock, queue of a fair lock,
 --   deadlines of a fair lock, required kind (mode of a read-write lock, 'mutex' or 'token'; '':
 --   any), channel of a token lock, a second publish command (optional).
@@ -21,14 +21,14 @@ local words = {read = 'a read-write lock', write = 'a read-write lock', mutex = 
                token = 'a token lock'}
 local wanted = words[mode] or 'a lock'
 
--- Takes a string away from its owner. Strings of other programs look like any data. So if the
--- caller names neither an owner nor the kind 'token', only a token of ours is deleted.
+-- Takes a string away from its owner. A string of another program may be any data. Therefore, if
+-- the caller names neither an owner nor the kind 'token', only a holdfast token is deleted.
 local function force_token()
     local holder = redis.pcall('get', KEYS[1])
     if type(holder) == 'table' then
         return another_kind(KEYS[1], wanted, holder)
     end
-    -- A number that has a TTL may be another program's token, if no permits are held under that
+    -- A number with a TTL may be a token of another program, unless permits are held under the same
     -- name.
     local held = string.find(KEYS[1], '{', 1, true) and KEYS[1] .. ':timeout' or
         '{' .. KEYS[1] .. '}:timeout'
@@ -56,8 +56,8 @@ if count == 0 then
     return {0, now}
 end
 
--- A mutex has one field, its owner. A read-write lock has `mode` and any number of owners, perhaps
--- with a writer among them.
+-- A mutex has one field: its owner. A read-write lock has the field `mode` and any number of
+-- owners; one of them may be a writer.
 local answer, has_mode, written, is_lock = {1, now}, false, false, count <= fields_max
 for _, field in ipairs(is_lock and redis.call('hkeys', KEYS[1]) or {}) do
     local owner, writes = string.match(field, '^(%x+%-%x+%-%x+%-%x+%-%x+:%d+)(.*)$')
@@ -85,8 +85,8 @@ if has_mode and mode ~= '' and (mode == 'write') ~= written then
 end
 
 -- In a fair lock's queue, the first waiter whose time has not passed is next. The expired waiters
--- before it are notified too, since their clients' clocks decide. A message that is denied, or a
--- key on another server, wakes nobody.
+-- before it are notified too, because their clients decide by their own clocks. No waiter is
+-- notified if the message is denied or the key is on another server.
 local message = written and '1' or '0'
 channels[1] = has_mode and ARGV[5] or ARGV[4]
 local queue = has_mode and {} or redis.pcall('lrange', ARGV[6], 0, queue_told_max - 1)

@@ -23,11 +23,11 @@ local function give_back(left, draws)
         local done = redis.pcall('incrby', left, string.format('%.0f', more))
         if type(done) == 'table' then
             redis.call('zadd', draws, drawn_at, ARGV[1])
-            redis.call('incrby', left, '0') -- raises the error and ends the script
+            redis.call('incrby', left, '0') -- raises the error again and ends the script
         end
     end
     return 1
 end
 
--- The scope (overall or per client) may have changed since the draw, so both are tried.
+-- The scope (overall or per client) may have changed since the draw. Therefore try both.
 return {math.max(give_back(KEYS[2], KEYS[4]), give_back(KEYS[3], KEYS[5])), 0}

@@ -1,5 +1,5 @@
 -- Returns the number of a semaphore or a latch.
--- KEYS: name. ARGV: the channel of its waiters, the words for its kind.
+-- KEYS: name. ARGV: the channel of its waiters, the name of its kind for errors.
 -- Returns {1 it exists | 0, the number, listeners (-1: denied)}.
 -- Redisson: availablePermits of RedissonSemaphore, getCount of RedissonCountDownLatch.
 -- uses: instead count listeners

@@ -1,4 +1,4 @@
--- Returns the holders of a lock and the rest of its lease.
+-- Returns the holders of a lock and its remaining lease.
 -- KEYS: name. ARGV: none.
 -- Returns {ms left (-1: no end), owner, ...} | {} free | {ms left, {owner}} a string | an error if
 --   the key is no lock. RedissonLock: HGET, EXISTS, PTTL.
@@ -16,7 +16,7 @@ if type(count) == 'table' then
     if type(holder) == 'table' then
         return another_kind(KEYS[1], 'a lock', holder)
     end
-    -- A number that has a TTL may be another program's token, if no permits are held under that
+    -- A number with a TTL may be a token of another program, unless permits are held under the same
     -- name.
     local held = string.find(KEYS[1], '{', 1, true) and KEYS[1] .. ':timeout' or
         '{' .. KEYS[1] .. '}:timeout'

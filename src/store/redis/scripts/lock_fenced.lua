@@ -6,7 +6,7 @@
 -- Redisson: RedissonFencedLock.
 -- uses: deadline confirm instead take
 
-local tokens_end = 2^53 -- Lua numbers are exact only below it
+local tokens_end = 2^53 -- Lua numbers are exact only below this
 
 local now, late = clock_and_whether_late(ARGV[3])
 if late then
@@ -29,8 +29,8 @@ if left ~= -2 and not mine then
     return {0, left, now, 0}
 end
 
--- The tokens are reserved before the lock is taken. An error in between wastes tokens, but no token
--- is given twice. If the counter has lost the tokens of a hold, the hold gets new tokens.
+-- Reserve the tokens before the lock is taken. An error in between wastes tokens, but no token is
+-- granted twice. If the counter has lost the tokens of a hold, the hold gets new tokens.
 local last = tonumber(redis.call('get', KEYS[2]) or '0')
 if not mine or (last or 0) < count then
     local first = math.max((last or 0) + 1, dated and now or 1)

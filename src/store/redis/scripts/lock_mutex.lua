@@ -16,16 +16,16 @@ if left == -2 then
     return take_hold(KEYS[1], ARGV[2], ARGV[1]) or {1, 0, now}
 end
 
--- A mutex is a hash with one field, its owner.
+-- A mutex is a hash with a single field, which is its owner.
 local fields = redis.pcall('hlen', KEYS[1])
 local holder = fields == 1 and redis.call('hkeys', KEYS[1])[1]
 if not holder or not string.find(holder, owner_form) then
     return another_kind(KEYS[1], 'a mutex', type(fields) == 'table' and fields)
 end
 if holder ~= ARGV[2] then
-    -- Waiters of a spin lock get no messages. So they record here that they wait, and the holder
-    -- sees it when it releases. Without the rights, or on a full server, the holder does not see
-    -- them.
+    -- Waiters of a spin lock get no messages. Therefore they record here that they wait, and the
+    -- holder reads the record at its release. Without the rights, or on a full server, the record
+    -- is missing and the holder does not see the waiter.
     if KEYS[2] and ARGV[4] ~= '0' then
         local client = string.match(ARGV[2], '^[^:]*')
         redis.pcall('hset', KEYS[2], client, '1')

@@ -36,7 +36,8 @@ elseif not mine then
         if not mode then
             cut_to_head_start(marks)
         end
-        -- Busy until the marks end or the present readers' leases end, whichever is sooner.
+        -- Busy until the marks expire or the leases of the present readers expire, whichever is
+        -- sooner.
         local kept_back = math.max(1, redis.call('pttl', marks))
         return {0, left >= 0 and math.min(left, kept_back) or kept_back, now}
     end
@@ -45,7 +46,7 @@ end
 if mine or ARGV[4] ~= '' then
     write_although_full('hdel', name)
 end
--- The timer is set first: if the server rejects the lease, nothing is taken.
+-- Set the timer first: if the server refuses the lease, the lock is not taken.
 local timed = redis.call('pttl', timer)
 if timed < tonumber(lease) then
     local set = redis.pcall('set', timer, '1', 'px', lease)

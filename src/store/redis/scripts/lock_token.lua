@@ -15,14 +15,14 @@ if type(holder) == 'table' then
     return another_kind(KEYS[1], 'a token lock', holder)
 end
 if not holder then
-    -- If the server rejects the lease, nothing is taken.
+    -- If the server refuses the lease, the lock is not taken.
     local taken = redis.pcall('set', KEYS[1], ARGV[2], 'px', ARGV[1])
     return taken.err and taken or {1, 0, now, 0}
 end
 
 local left = redis.call('pttl', KEYS[1])
 if holder ~= ARGV[2] and string.find(holder, '^%-?%d+$') then
-    -- A number that has a TTL may be another program's token, if no permits are held under that
+    -- A number with a TTL may be a token of another program, unless permits are held under the same
     -- name.
     local held = string.find(KEYS[1], '{', 1, true) and KEYS[1] .. ':timeout' or
         '{' .. KEYS[1] .. '}:timeout'

@@ -38,8 +38,8 @@ if mode == 'write' then
     return {0, left, now}
 end
 
--- A reader of ours (version 8, d5: see engine.cpp) is dead if its timer has ended. A JVM's reader
--- may live without a timer, since some versions let timers run out.
+-- A holdfast reader (version 8, d5: see engine.cpp) is dead if its timer has expired. A JVM's
+-- reader may live without a timer, because some versions let timers run out.
 local others, dead, dead_timers = 0, {}, {}
 local count = mode and redis.call('hlen', name) or 0
 if count > others_swept_max then
@@ -64,17 +64,17 @@ if trouble then
 end
 
 if others == 0 then
-    redis.call('del', marks) -- so readers and writers have equal chances after each write
+    redis.call('del', marks) -- gives readers and writers equal chances after each write
     redis.call('hset', name, 'mode', 'write', field, '1')
     for _, each in ipairs(dead) do
         redis.call('hdel', name, each)
     end
     if left == -1 and base ~= '' then
-        return {1, 0, now} -- another program made the read hold endless: keep it so
+        return {1, 0, now} -- another program gave the read hold no end, so keep it
     end
     local length = base ~= '' and math.max(1, left, lease) or ARGV[1]
     local expires = redis.pcall('pexpire', name, length)
-    if expires ~= 1 then -- Redis does not roll a script back, and no lock may stay without an end
+    if expires ~= 1 then -- undo: Redis does not roll back, and a lock must not stay without an end
         redis.call('hset', name, 'mode', 'read')
         redis.call(unpack(base ~= '' and {'hdel', name, field} or {'del', name}))
         return expires
@@ -97,7 +97,8 @@ if ARGV[6] ~= '0' then
     local marked = redis.pcall('hset', marks, owner,
         waits_until .. ' ' .. (base ~= '' and base or '-') .. ' ' .. ARGV[7])
     if type(marked) ~= 'table' then
-        -- Never shortened: other writers wait too, and may ask again later.
+        -- Never shorten the TTL of the marks, because another writer may wait too and may ask again
+        -- later.
         redis.call('pexpire', marks, math.max(redis.call('pttl', marks), tonumber(ARGV[6])))
     elseif not string.find(marked.err, 'OOM', 1, true) then
         return marked

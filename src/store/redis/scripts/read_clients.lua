@@ -1,10 +1,11 @@
 -- Returns the descriptions that clients have stored about themselves.
 -- KEYS: the clients' keys. ARGV: none.
--- Returns for each {host, pid, program, label, since (s)} | {} if there is none. Not of Redisson.
+-- Returns for each client {host, pid, program, label, since (s)} | {} if it has stored none.
+--   Redisson has no such script.
 
 local all = {}
 for i, key in ipairs(KEYS) do
-    -- An error about one client must not spoil the answer about its lock.
+    -- An error about one client must not spoil the reply about the other clients.
     local text = redis.pcall('get', key)
     local readable, card = pcall(cjson.decode, type(text) == 'string' and text or '')
     all[i] = readable and type(card) == 'table' and

@@ -9,11 +9,11 @@
 
 local told_max = 100
 local me, jvm_lasts = ARGV[1], tonumber(ARGV[4])
-local clock = clock_and_whether_late(0) -- 0 if TIME is denied: then no place has expired
+local clock = clock_and_whether_late(0) -- 0 if TIME is denied; then no place has expired
 local now = math.floor(clock / 1000)
 
--- The script reads everything before it writes. An error in the queue must not prevent the release,
--- so it is ignored.
+-- The script reads all data before it writes. An error in the queue is ignored, because it must not
+-- prevent the release.
 local owners = redis.pcall('hlen', KEYS[1])
 local listed = redis.pcall('lrange', KEYS[2], 0, told_max)
 local my_time = redis.pcall('zscore', KEYS[3], me)
@@ -24,7 +24,7 @@ for _, owner in ipairs(is_well and listed or {}) do
         table.insert(queue, owner)
     end
 end
-local waited = is_well and (my_time or #queue < #listed) -- my_time: it may be far behind
+local waited = is_well and (my_time or #queue < #listed) -- my_time: the owner may be far behind
 local head = queue[1]
 local head_is_new = head ~= listed[1]
 local time, is_wrong
@@ -34,8 +34,8 @@ if head and clock > 0 then
     time, is_wrong = turn_of(head, head_is_new, now, jvm_lasts, tonumber(left) or 0)
 end
 
--- Expired waiters are notified too, since their clients' clocks decide. The first waiter that has
--- not expired will remove them.
+-- Expired waiters are notified too, because their clients decide by their own clocks. The first
+-- waiter that has not expired will remove them.
 local told = {}
 for i = 1, math.min(#queue, told_max) do
     table.insert(told, queue[i])
@@ -49,7 +49,7 @@ if type(ended) == 'table' then
     if not string.find(ended.err, 'WRONGTYPE', 1, true) then
         return ended
     end
-    ended = 0 -- another kind of key: this owner's hold is gone
+    ended = 0 -- the key is of another kind now: the hold is gone
 end
 if is_wrong then
     redis.pcall('zadd', KEYS[3], string.format('%.17g', time), head)
@@ -59,8 +59,8 @@ if waited then
     redis.call('zrem', KEYS[3], me)
 end
 
--- Also notify if the lease of this hold had ended before. The next waiter may have asked during an
--- earlier lease, and would sleep until the end of that lease.
+-- Also notify if the lease of this hold had expired before. The next waiter may have asked during
+-- an earlier lease. It would sleep until the end of that earlier lease.
 local others, denied = 0, false
 if owners == ended and (ended == 1 or head_is_new or not waited) then
     for _, owner in ipairs(told) do

@@ -13,7 +13,7 @@ if not is_lock and not string.find(mode.err, 'WRONGTYPE', 1, true) then
     return mode
 end
 
--- The script reads everything before it writes: an error must not leave half of the change.
+-- The script reads all data before it writes, so that an error does not leave a half-done change.
 local is_held = is_lock and redis.call('hexists', name, ARGV[1]) == 1
 local longest, trouble = 0, nil
 if is_held and mode ~= 'write' then
@@ -32,7 +32,7 @@ local function listeners()
 end
 
 if mode == 'write' then
-    redis.call('hdel', name, ARGV[1]) -- the write hold beside it has its own lease
+    redis.call('hdel', name, ARGV[1]) -- a write hold of the same client has its own lease
     return {1, listeners()}
 end
 

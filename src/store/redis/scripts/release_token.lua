@@ -6,10 +6,10 @@
 
 local holder = redis.pcall('get', KEYS[1])
 if holder ~= ARGV[1] then
-    -- The key is of another kind now, so this owner's hold is gone.
+    -- If the key is of another kind now, this owner's hold is gone.
     local denied = type(holder) == 'table' and not string.find(holder.err, 'WRONGTYPE', 1, true)
     return denied and holder or {0, 0}
 end
--- The message is sent after the key is deleted, so that a denied message cannot keep the lock held.
+-- Send the message after the key is deleted, so that a denied message cannot keep the lock held.
 redis.call('del', KEYS[1])
 return {1, tell(ARGV[2], '0', ARGV[3], ARGV[4])}

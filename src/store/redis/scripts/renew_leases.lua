@@ -1,6 +1,7 @@
--- Extends each hold that its owner still has. It shortens no hold, and never creates one.
+-- Extends each hold that its owner still has. The script never shortens or creates a hold.
 -- KEYS: names.
--- ARGV: lease ms (0: extend none), common prefix of the owners, then the rest of each owner.
+-- ARGV: lease ms (0: extend none), common prefix of the owners, then the remaining text of each
+--   owner.
 -- Returns for each name 1 still held | 0 lost. Redisson: LockTask (the watchdog).
 -- uses: elsewhere names
 
@@ -8,7 +9,7 @@ local lease = tonumber(ARGV[1])
 return for_each_name(3, function(name, number)
     local mine = redis.pcall('hexists', name, ARGV[2] .. number)
     local left = mine == 1 and redis.call('pttl', name) or -1
-    -- The TTL is written even if enough is left, and even if the caller only asks. So a replica,
-    -- whose data may be old, answers READONLY. A key without an end keeps none.
+    -- Write the TTL even if the present TTL is long enough, and even if the caller only asks. A
+    -- replica, which may have old data, then replies READONLY. A key without an end stays so.
     return left == -1 and mine or redis.pcall('pexpire', name, math.max(1, left, lease))
 end)

@@ -1,9 +1,10 @@
--- Extends each hold of which all permits are held. It shortens no hold, and never creates one.
+-- Extends each hold of which all permits are still held. The script never shortens or creates a
+-- hold.
 -- KEYS: the sets of held permits.
 -- ARGV: lease ms (0: extend none), prefix of the ids, then for each set '<first number> <how
 --   many>'.
--- Returns for each set 3 + the ms after which the first of these permits would have ended | 0 some
---   permit is not held any more.
+-- Returns for each set 3 + the ms after which the first of these permits would have expired | 0
+--   some permit is not held any more.
 -- Redisson: updateLeaseTime of RedissonPermitExpirableSemaphore.
 -- uses: deadline elsewhere full names permits
 
@@ -30,8 +31,8 @@ return for_each_name(3, function(held, numbers)
     end
     write_although_full('zrem', held)
     for i, id in ipairs(ids) do
-        -- Written even if enough is left, see renew_leases.lua. ZADD with an equal score writes
-        -- nothing, so the score grows by 1 at least.
+        -- Write even if the present lease is long enough; see renew_leases.lua. ZADD with an equal
+        -- score writes nothing, so the score grows by at least 1.
         local done = end_at(held, id, math.max(tonumber(scores[i]) + 1, ends))
         if type(done) == 'table' then
             return done

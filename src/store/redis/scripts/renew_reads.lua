@@ -1,7 +1,9 @@
--- Extends each read hold that its owner still has. It shortens no hold, and never creates one. It
--- also extends the lock to the end of the hold, since a JVM may have cut the lock to its own lease.
+-- Extends each read hold that its owner still has. The script never shortens or creates a hold. It
+-- also extends the lock to the end of the hold, because a JVM may have cut the lock to its own
+-- lease.
 -- KEYS: pairs of a name and the owner's timer.
--- ARGV: lease ms (0: extend none), common prefix of the owners, then the rest of each owner.
+-- ARGV: lease ms (0: extend none), common prefix of the owners, then the remaining text of each
+--   owner.
 -- Returns for each pair 3 + the ms that the hold had left | 0 lost.
 -- Redisson: ReadLockTask.
 -- uses: elsewhere names
@@ -14,11 +16,11 @@ return for_each_name(3, function(name, number, timer)
     end
     local left, of_lock = redis.call('pttl', timer), redis.call('pttl', name)
     if left == -2 and lease == 0 then
-        return 0 -- expired: only others keep the lock, and a writer will remove it
+        return 0 -- expired: other readers keep the lock; a writer removes this
     end
     local timed = math.max(left, lease, 1)
-    -- Written even if enough is left, see renew_leases.lua. PEXPIRE comes first, since a full
-    -- server refuses SET until the script has written something.
+    -- Write even if the present lease is long enough; see renew_leases.lua. PEXPIRE comes first,
+    -- because a full server refuses SET until the script has written something.
     local kept = redis.pcall('pexpire', timer, timed)
     if kept == 0 then
         kept = redis.pcall('set', timer, '1', 'px', timed)

@@ -1,8 +1,9 @@
--- Extends each hold whose string is still its owner's token. It shortens no hold, and never creates
--- one.
+-- Extends each hold whose string is still its owner's token. The script never shortens or creates a
+-- hold.
 -- KEYS: names.
--- ARGV: lease ms (0: extend none), common prefix of the owners, then the rest of each owner.
--- Returns for each name 1 still held | 0 lost. Not of Redisson.
+-- ARGV: lease ms (0: extend none), common prefix of the owners, then the remaining text of each
+--   owner.
+-- Returns for each name 1 still held | 0 lost. Redisson has no such script.
 -- uses: elsewhere names
 
 local lease = tonumber(ARGV[1])
@@ -15,6 +16,7 @@ return for_each_name(3, function(name, number)
         return 0
     end
     local left = redis.call('pttl', name)
-    -- Written even if enough is left, see renew_leases.lua. A key without an end keeps none.
+    -- Write even if the present TTL is long enough; see renew_leases.lua. A key without an end
+    -- stays so.
     return left == -1 and 1 or redis.pcall('pexpire', name, math.max(1, left, lease))
 end)

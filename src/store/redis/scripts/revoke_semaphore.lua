@@ -1,9 +1,10 @@
--- Gives back the permits that a request took, if it took any, and makes a late copy of the request
--- take none. It does not create a semaphore that was deleted meanwhile.
+-- Gives back the permits that a request took, if it took any. A copy of the request that arrives
+-- later takes none. The script does not create a semaphore that was deleted meanwhile.
 -- KEYS: name, requests of this client.
 -- ARGV: permits, slot, number, ms for which this is remembered, channel, publish command, a second
 --   publish command (optional).
--- Returns {1 given back | 0 nothing was taken, receivers (-1: message denied)}. Not of Redisson.
+-- Returns {1 given back | 0 nothing was taken, receivers (-1: message denied)}. Redisson has no
+--   such script.
 -- uses: request instead count tell
 
 local before, overtaken = answer_before(KEYS[2], ARGV[2], ARGV[3], ARGV[4])

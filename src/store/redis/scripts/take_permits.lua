@@ -12,7 +12,7 @@ local expired_max = 100
 
 local clock, late = clock_and_whether_late(ARGV[5])
 if clock == 0 then
-    return redis.call('time') -- no lease ends without TIME; the error names the missing right
+    return redis.call('time') -- a lease cannot end without TIME; the error names the missing right
 end
 if late then
     return {2, 0, clock}
@@ -26,7 +26,7 @@ if trouble then
 end
 local now = math.floor(clock / 1000)
 
--- Permits of an earlier attempt whose answer was lost.
+-- `mine`: permits of an earlier attempt without a reply.
 local mine, missing = {}, {}
 for _, id in ipairs(ids) do
     mine[id] = tonumber(redis.call('zscore', KEYS[2], id) or nil)
@@ -47,7 +47,7 @@ end
 -- Permits that are held already stay held, even if the number of free permits is negative.
 local is_granted = #missing == 0 or (free or 0) + #others >= #missing
 local back = is_granted and others or over
-if not is_granted then -- all or none: a part of the permits would belong to nobody
+if not is_granted then -- all or none, because a part of the permits would belong to no hold
     for id, ends in pairs(mine) do
         if ends > now then
             table.insert(back, id)
@@ -63,14 +63,15 @@ local function refused(answer)
     return type(answer) == 'table' and answer.err
 end
 
--- If the server refuses a command, as many permits are held and free as before the script.
+-- If the server refuses a command, the numbers of held and free permits are the same as before the
+-- script.
 local more = #back - (is_granted and #missing or 0)
 local value = (free or 0) + more
 local lasts_until = now + tonumber(ARGV[1])
 
--- A key that the script has emptied must not be touched again: while its slot moves, the server
--- would report that the key is elsewhere. So new permits are added before the last expired ones are
--- removed.
+-- The script must not use a key again that it has emptied. While the slot is being migrated, the
+-- server would report that the key is elsewhere. Therefore new permits are added before the last
+-- expired permits are removed.
 local empties = is_granted and #back > 0 and #back == redis.call('zcard', KEYS[2])
 if empties then
     redis.call('zrem', KEYS[2], '')
@@ -98,8 +99,8 @@ if more ~= 0 then
 end
 if is_granted then
     for _, id in ipairs(ids) do
-        -- The score grows by 1 at least, since ZADD with an equal score writes nothing. For the
-        -- reason see parts/confirm.lua.
+        -- The score grows by at least 1, because ZADD with an equal score writes nothing. The
+        -- reason for the write is in parts/confirm.lua.
         local done = end_at(KEYS[2], id, math.max((mine[id] or 0) + 1, lasts_until))
         if refused(done) then -- only the first command can be refused
             redis.call('incrby', KEYS[1], #missing)

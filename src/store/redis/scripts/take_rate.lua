@@ -1,5 +1,5 @@
--- Draws permits of a rate limiter, if there are enough. A repeated request draws at most once,
--- because its member is in the set of draws.
+-- Draws permits of a rate limiter, if there are enough. A repeated request draws only once, because
+-- its member is already in the set of draws.
 -- KEYS: name, permits left, this client's permits left, draws, this client's draws.
 -- ARGV: permits, member, deadline in µs of this server's clock (0: none).
 -- Returns {1 drawn | 0 not enough | 2 late, if not enough ms until there may be enough, µs now}.
@@ -26,10 +26,11 @@ end
 
 local edge = edge_of(limiter, clock)
 local drawn_at = redis.call('zscore', limiter.draws, ARGV[2])
--- A draw that does not count any more is made again: such a late request begins now.
+-- A draw that does not count any more is made again, because a request that is repeated so late
+-- begins anew.
 if drawn_at and tonumber(drawn_at) > tonumber(edge) then
-    -- Something is written: a replica with old data cannot give this answer, and WAIT confirms this
-    -- draw.
+    -- Write something, so that a replica with old data cannot give this reply, and WAIT confirms
+    -- this draw.
     redis.call('hset', KEYS[1], 'rate', string.format('%.0f', limiter.rate))
     return {1, 0, clock}
 end
@@ -40,11 +41,11 @@ if trouble then
 end
 local free, gone = free_in(limiter, edge, wanted)
 if free >= wanted then
-    -- The time is rounded down: a JVM of 3.13 fails on a draw that is later than its own clock.
+    -- Round the time down, because a JVM of 3.13 fails on a draw that is later than its own clock.
     local at = string.format('%.0f', math.floor(clock / 1000))
-    -- A key that the script has emptied must not be touched again: while its slot moves, the server
-    -- would report that the key is elsewhere. So if all other draws expire, the new draw is added
-    -- first.
+    -- The script must not use a key again that it has emptied. While the slot is being migrated,
+    -- the server would report that the key is elsewhere. Therefore, if all other draws expire, the
+    -- new draw is added first.
     local is_first = gone > 0 and redis.call('zcard', limiter.draws) == gone
     if is_first then
         redis.call('zadd', limiter.draws, at, ARGV[2])
@@ -68,7 +69,7 @@ if free >= wanted then
     return {1, 0, clock}
 end
 
--- Each draw that expires frees at least one permit. One answer adds up at most `read_max` draws.
+-- Each draw that expires frees at least one permit. One reply adds up at most `read_max` draws.
 local read_max = 100
 local next_ones = redis.call('zrangebyscore', limiter.draws, '(' .. edge, '+inf', 'withscores',
     'limit', 0, math.min(wanted - free, read_max))

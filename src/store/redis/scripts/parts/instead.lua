@@ -1,12 +1,12 @@
--- A name has one kind of lock. A request for another kind is refused, and the functions below say
--- what the key is.
+-- A name has one kind of lock. A request for another kind is refused with an error. The functions
+-- below find out what the key is, for the text of the error.
 
--- Form of a hash field that is an owner: a holdfast client, or a thread of a JVM.
+-- Pattern of a hash field that is an owner: a holdfast client, or a thread of a JVM.
 local owner_form = '^%x+%-%x+%-%x+%-%x+%-%x+:%-?%d+$'
 
--- Returns the error for a key that is not of the kind `wanted`; the text says what the key is.
--- `refused` is the error of a command; if that is not WRONGTYPE, it is returned instead. All is in
--- one function, because each call of a script creates its functions again.
+-- Returns the error for a key that is not of the kind `wanted`. The text says what the key is.
+--   `refused` is the error of a command; if `refused` is not WRONGTYPE, it is returned unchanged.
+--   All code is in one function, because each call of a script creates all its functions again.
 local function another_kind(name, wanted, refused)
     if refused and not string.find(refused.err, 'WRONGTYPE', 1, true) then
         return refused

@@ -1,5 +1,6 @@
--- Returns for each of the channels how many connections of this server subscribe to it, or nil if
--- that is denied. `are_sharded`: also counts sharded subscriptions, which servers before 7.0 lack.
+-- Returns, for each channel, how many connections of this server subscribe to it. Returns nil if
+--   the command is denied. `are_sharded`: also counts sharded subscriptions, which servers before
+--   7.0 do not have.
 
 local function listeners_of(channels, are_sharded)
     local plain = redis.pcall('pubsub', 'numsub', unpack(channels))

@@ -1,10 +1,10 @@
--- A rate limiter as Redisson stores it. A hash has the rate and the interval. A number says how
--- many permits are left. A sorted set has the draws that still count, each with its time (ms) as
--- the score.
+-- A rate limiter in Redisson's form. A hash has the rate and the interval. A number says how many
+-- permits are left. A sorted set has the draws that still count, each with its time (ms) as the
+-- score.
 -- KEYS: name, permits left, this client's permits left, draws, this client's draws.
 
--- Returns the number of permits of a draw. In each layout that Redisson ever had, it is the last
--- four bytes, the lowest first.
+-- Returns the number of permits of a draw. In every form that Redisson has used, it is the last
+--   four bytes of the member, lowest byte first.
 local function count_in(member)
     local a, b, c, d = string.byte(member, -4, -1)
     return a + 256 * (b + 256 * (c + 256 * d))
@@ -19,11 +19,11 @@ local function member_with(member, count)
     return string.sub(member, 1, -5) .. table.concat(bytes)
 end
 
--- Redisson version that can read a draw, by the draw's length; see docs/protocol/rate.md.
+-- Redisson version that can read a draw, by the length of the draw; see docs/protocol/rate.md.
 local form_of_length = {[8] = '3.13', [20] = '3.16', [13] = '3.17', [21] = '3.17'}
 
--- Returns an error if the first draw that counts has another form than this member; nil otherwise.
--- A JVM can read only one form, and takes the bytes of the other for a wrong number.
+-- Returns an error if the first draw that counts has another form than this member; otherwise nil.
+--   A JVM can read only one form. It would read a wrong number from the bytes of the other form.
 local function trouble_with_draws(limiter, edge, member)
     local first = redis.call('zrangebyscore', limiter.draws, '(' .. edge, '+inf', 'limit', 0, 1)[1]
     local form = first and form_of_length[#first]
@@ -44,7 +44,7 @@ local function limiter_of(name)
         return {
             rate = rate,
             interval = interval,
-            lasts = interval + 1, -- how long a draw counts: its time was rounded down
+            lasts = interval + 1, -- time that a draw counts; +1 because its time was rounded down
             per_client = per_client,
             kept = tonumber(stored[4]) or 0,
             left = KEYS[per_client and 3 or 2],
@@ -68,15 +68,16 @@ local function sum_of(members)
     return sum
 end
 
--- Returns the time (ms, as text) at and before which draws do not count any more.
+-- Returns a time (ms, as text). Draws at this time or earlier do not count any more.
 local function edge_of(limiter, clock)
     return string.format('%.0f', math.floor(clock / 1000) - limiter.lasts)
 end
 
--- Returns how many permits can be drawn now, and how many draws have expired. The number of permits
--- left is stored, and it is wrong if it is missing or too great: more than the rate, when each draw
--- that counts is taken for one permit. It may also be too small. That is checked only if fewer than
--- `wanted` are free. In these cases all draws that count are added up.
+-- Returns how many permits can be drawn now, and how many draws have expired. The stored number of
+--   permits left is wrong if it is missing or too great. It is too great if it and one permit for
+--   each draw that counts add up to more than the rate. The stored number may also be too small;
+--   this is checked only if fewer than `wanted` permits are free. In all these cases, the permits
+--   of all draws that count are added up.
 local function free_in(limiter, edge, wanted)
     local gone = redis.call('zrangebyscore', limiter.draws, '-inf', edge)
     local stored = tonumber(redis.call('get', limiter.left))
@@ -90,22 +91,23 @@ local function free_in(limiter, edge, wanted)
     return free, #gone
 end
 
--- Stores how many permits are left; call free_in first, which reads the stored number. A number
--- that is too small does no harm, because the draws are then added up. So call this before a draw
--- is added, and after expired draws are removed.
+-- Stores the number of permits left. Call free_in first, because it reads the stored number. A
+-- number that is too small does no harm, because free_in then adds up the draws. Therefore call
+-- this function before a draw is added, and after expired draws are removed.
 local function keep_left(limiter, left)
-    if not limiter.stored then -- missing, or no number
+    if not limiter.stored then -- missing, or not a number
         redis.call('del', limiter.left)
     end
     redis.call('incrby', limiter.left, string.format('%.0f', left - (limiter.stored or 0)))
 end
 
--- Sorted set of our clients that draw from a rate of their own, each with the time (ms) at which
--- its draws expire. change_rate reads the set, since nothing else names the keys of these clients.
+-- Sorted set of the holdfast clients that draw from a rate of their own. The score is the time (ms)
+-- at which the draws of the client expire. change_rate reads the set, because no other key names
+-- the keys of these clients.
 local clients = string.gsub(KEYS[2], 'value$', 'clients')
 
--- Records that this client has draws of its own until `lasts` ms after `now`. If the commands are
--- denied, nothing fails; but a change of the rate may then forget draws.
+-- Records that this client has draws of its own until `lasts` ms after `now`. Does not fail if the
+-- commands are denied; but a later change of the rate may then forget draws.
 local function note_client(now, lasts)
     local id = string.sub(KEYS[3], #KEYS[2] + 2)
     if redis.pcall('zadd', clients, string.format('%.0f', now + lasts), id) == 1 then
@@ -117,19 +119,20 @@ local function note_client(now, lasts)
     end
 end
 
--- Returns for how many ms the keys of a single client are kept after a draw, since nobody deletes
--- them: as long as the limiter, or two intervals, and at least as long as a draw counts.
+-- Returns the TTL (ms) of the keys of a single client after a draw. They need a TTL because no
+--   script deletes them. The TTL is that of the limiter, or two intervals if the limiter has none.
+--   It is at least as long as a draw counts.
 local function client_keys_last(limiter, left_of_limiter)
     local lasts = left_of_limiter > 0 and left_of_limiter or 2 * limiter.interval
     return math.max(lasts, limiter.lasts)
 end
 
--- Sets the TTL of the limiter's keys. An unused limiter goes after its `kept` time, and the keys of
--- a single client always have a TTL. A waiter uses the limiter too, for `wait` ms. No key goes
--- earlier than a waiter was promised. Returns the server's error if a command was refused, else
--- nil.
+-- Sets the TTL of the limiter's keys. An unused limiter expires after its `kept` time, and the keys
+-- of a single client always have a TTL. A waiter counts as a user of the limiter for `wait` ms. No
+-- key expires before the time that a waiter was promised. Returns the server's error if a command
+-- was refused, otherwise nil.
 local function keep_state(limiter, clock, wait)
-    local waiter_needs = 1000 -- least ms in which a waiter can come back after its wait
+    local waiter_needs = 1000 -- smallest time (ms) in which a waiter can ask again after its wait
     local lasts = redis.pcall('pttl', KEYS[1])
     if type(lasts) == 'table' then
         return lasts

@@ -1,13 +1,13 @@
--- Carries out each request at most once. A client that changes a counter gives each request a slot
--- in a hash of its own, and a number greater than all numbers before. The slot remembers its last
--- request and the answer: '<number> <done> <value>'. A request with a smaller number is not carried
--- out any more.
+-- Carries out each request at most once. A client that changes a counter gives each request two
+-- numbers: a slot in the client's hash, and a number greater than all earlier numbers. The slot
+-- stores its last request and the reply: '<number> <done> <value>'. A request with a smaller number
+-- than the stored number is not carried out any more.
 
-local stored_before = '' -- what the slot had before this request
+local stored_before = '' -- content of the slot before this request
 
--- Returns the earlier answer to this very request if it was carried out, and whether a later
--- request has taken its slot. The record is written again, so that replicas which confirm the
--- answer also confirm the change.
+-- Returns the earlier reply to this same request if it was carried out. Also returns whether a
+--   later request has used the slot. The record is written again, so that replicas which confirm
+--   the reply also confirm the change.
 local function answer_before(requests, slot, number, memory)
     stored_before = redis.call('hget', requests, slot) or ''
     local last, done, value = string.match(stored_before, '^(%d+) (%d+) (%-?%d+)$')
@@ -23,13 +23,13 @@ end
 
 -- Makes a full server accept the record of a request that gives something back. A full server
 -- refuses commands that may need memory until the script has written something. If this command is
--- denied, a later command reports it.
+-- denied, a later command reports the error.
 local function write_request_although_full(requests, memory)
     redis.pcall('pexpire', requests, memory)
 end
 
--- Records the answer before the change: a change that cannot be remembered must not be made. The
--- record is also undone if it cannot get a TTL, which an ACL may deny.
+-- Records the reply before the change, because a change without a record must not be made. The
+-- record is removed again if it cannot get a TTL, which an ACL may deny.
 local function remember_answer(requests, slot, number, done, value, memory)
     local answer = string.format('%s %d %.0f', number, done, value)
     redis.call('hset', requests, slot, answer)
@@ -39,7 +39,7 @@ local function remember_answer(requests, slot, number, done, value, memory)
         else
             redis.call('hset', requests, slot, stored_before)
         end
-        redis.call('pexpire', requests, memory) -- raises the error and ends the script
+        redis.call('pexpire', requests, memory) -- raises the error again and ends the script
     end
 end
 
@@ -51,15 +51,15 @@ local function forget(requests, slot)
     redis.call('hset', requests, slot, stored_before)
 end
 
--- Runs a command of the change; the request is recorded already. If the command is refused (an ACL
--- may deny it), `undo` takes back the commands before it. Then the record is removed, so that the
--- request can be repeated, and the script ends.
+-- Runs a command of the change. The request is recorded already. If the command is refused (an ACL
+-- may deny it), `undo` reverses the commands before it. Then the record is removed, so that the
+-- request can be repeated, and the script ends with the error.
 local function carry_out(requests, slot, undo, ...)
     if is_refused(redis.pcall(...)) then
         if undo then
             undo()
         end
         forget(requests, slot)
-        redis.call(...) -- raises the error and ends the script
+        redis.call(...) -- raises the error again and ends the script
     end
 end

@@ -1,13 +1,14 @@
--- Parts of a read-write lock. Each read hold has a timer key: hold k of an owner has timer k. An
--- owner without a living timer is dead. An owner number of our clients has 1 hold; a JVM has as
--- many holds as it has entered.
+-- Functions for a read-write lock. Each read hold has a timer key: hold k of an owner has timer k.
+-- An owner without a living timer is dead. An owner of a holdfast client has 1 hold. A thread of a
+-- JVM has one hold for each of its entries.
 
 local function timer_of(timers, owner, k)
     return timers .. ':' .. owner .. ':rwlock_timeout:' .. k
 end
 
--- Returns the longest rest (ms) of the timers of all readers except `leaving`, or a number <= 0 if
--- no timer lives. The second result is an error if the timers cannot all be read here.
+-- Returns the longest remaining time (ms) of the timers of all readers except `leaving`. The number
+--   is <= 0 if no timer lives. The second result is an error if some timers cannot be read on this
+--   server.
 local function longest_timer(name, timers, leaving)
     local fields, all = redis.call('hgetall', name), {}
     for i = 1, #fields, 2 do
@@ -24,8 +25,8 @@ local function longest_timer(name, timers, leaving)
 end
 
 -- Shortens the marks of waiting writers after the last reader has left. New readers are then kept
--- back for the longest head start of these writers only. A mark is '<waits until> <read field>
--- <head start>'.
+-- back only for the longest head start of these writers. A mark has the form '<waits until> <read
+-- field> <head start>'.
 local function cut_to_head_start(marks)
     local longest = 0
     for _, mark in ipairs(redis.call('hvals', marks)) do

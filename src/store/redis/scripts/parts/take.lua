@@ -1,5 +1,6 @@
--- Takes a free lock for its only owner. Returns an error if the lease cannot be set. The lock is
--- then free again: Redis does not roll a script back, and no lock may stay without an end.
+-- Takes a free lock for a single owner. Returns an error if the lease cannot be set. In that case
+-- the lock is released again, because Redis does not roll a script back, and a lock must not stay
+-- without an end.
 local function take_hold(name, owner, lease)
     redis.call('hset', name, owner, '1')
     local expires = redis.pcall('pexpire', name, lease)

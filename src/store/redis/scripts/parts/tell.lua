@@ -1,5 +1,5 @@
--- Publishes a message by one publish command or by two. A denied message undoes nothing. Returns
--- how many connections received the message (-1: denied).
+-- Publishes a message with one or two publish commands. If the message is denied, the earlier
+-- changes remain. Returns the number of connections that received the message (-1: denied).
 
 local function tell(channel, message, command, other)
     local told = redis.pcall(command, channel, message)

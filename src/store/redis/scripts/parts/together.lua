@@ -1,7 +1,7 @@
--- Returns nil if all these keys are on the same server as `name`, or in a slot that does not move.
--- Otherwise returns the error to answer with, before anything is changed. While a slot moves, a key
--- that is on the other server looks absent to a command with that key alone. Only a command with
--- several keys is refused, on both servers.
+-- Returns nil if all these keys are on the same server as `name`, or in a slot that is not being
+--   migrated. Otherwise returns the error for the script to return before it changes anything.
+--   While a slot is being migrated, a key on the other server looks absent to a command with that
+--   key alone. Both servers refuse only a command with several keys.
 local function trouble_with_place(name, keys)
     local at_once = 100
     for i = 1, #keys, at_once do

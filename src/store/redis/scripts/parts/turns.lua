@@ -1,7 +1,8 @@
--- Decides whose turn it is at a fair lock. KEYS[2] is the list of waiting owners, and KEYS[3] has
+-- Decides which waiter of a fair lock is next. KEYS[2] is the list of waiting owners. KEYS[3] has
 -- the time (ms) until which each of them counts. A JVM gets its whole wait when its turn begins. A
--- place of ours is short, and each request renews it. The fraction of its score is its length, in
--- units of 2 s / 2048: JVMs add and subtract whole numbers only.
+-- place of a holdfast client is short, and each request renews it. The fraction of its score is the
+-- length of the place, in units of 2 s / 2048. The fraction is safe, because JVMs add and subtract
+-- only whole numbers.
 
 local function is_ours(owner)
     return string.sub(owner, 15, 18) == '8fd5'
@@ -15,9 +16,9 @@ local function time_of(owner)
     return tonumber(redis.call('zscore', KEYS[3], owner) or 0)
 end
 
--- Largest number of expired waiters that one script removes. It reads two more: the waiter that
--- takes the lock and the next one. Without this bound every request would read the whole queue,
--- which may be long.
+-- Maximum number of expired waiters that one script removes. The script reads two waiters more: the
+-- waiter that takes the lock, and the next waiter. Without this bound every request would read the
+-- whole queue, which may be long.
 local gone_max = 1000
 local read_max = gone_max + 2
 
@@ -25,8 +26,9 @@ local function front_of_queue()
     return redis.call('lrange', KEYS[2], 0, read_max - 1)
 end
 
--- Returns the index of the first waiter in `queue` that counts or is `me`. The waiters before it
--- have expired. One script removes one JVM at most, and no JVM whose turn begins only now.
+-- Returns the index of the first waiter in `queue` that counts or is `me`. All waiters before it
+--   have expired. One script removes at most one JVM, and never a JVM whose turn has only just
+--   begun.
 local function first_in(queue, me, now)
     for i, owner in ipairs(queue) do
         local time = time_of(owner)
@@ -38,12 +40,13 @@ local function first_in(queue, me, now)
     return #queue + 1
 end
 
--- Returns until when `owner`, which is first in the queue, counts, and whether its score must
--- change. `left` is the rest of the present lease (ms; -1: no end). A JVM that has just become
--- first gets its whole wait. It never gets more than its wait after the lock becomes free.
--- Redisson's scores may be too great: they contain the waits of all before, ours too, and less is
--- subtracted when these leave. An owner of ours has at most the length that its request gave; the
--- request added more for JVMs before it.
+-- Returns until when `owner`, the first waiter of the queue, counts, and whether its score must
+--   change. `left` is the remaining lease of the holder (ms; -1: no end). A JVM that has just
+--   become first gets its whole wait, but not more than its wait after the lock becomes free.
+--   Redisson's scores may be too great. They contain the waits of all waiters before, also of
+--   holdfast clients, and less is subtracted when these waiters leave. A holdfast owner counts at
+--   most for the length that its request gave; the request had added more time for the JVMs before
+--   it.
 local function turn_of(owner, is_new, now, jvm_lasts, left)
     local time = time_of(owner)
     local rightly = time
