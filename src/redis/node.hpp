@@ -161,8 +161,8 @@ public:
     /// Returns the slot of a key. Keys can be in one request only if they have the same slot.
     virtual std::uint16_t slot_of(std::string_view) const { return 0; }
 
-    /// Ends the connection that brought this reply, because the script of the request never gives
-    /// such a reply. Each later reply on the connection may belong to an earlier request. Requests
+    /// Ends the connection that brought this reply, because the script of the request cannot give
+    /// this reply. Each later reply on the connection may belong to an earlier request. Requests
     /// under way on the connection end as outcome_unknown, and the observer is told. Does nothing
     /// if the connection has ended already.
     virtual void distrust(const reply&) noexcept = 0;

@@ -136,9 +136,9 @@ asio::awaitable<void> lanes::suspect(std::shared_ptr<lanes> self) {
     self->suspects_ = false;
 }
 
-/// Returns the time since which a lane has waited for a reply. If several lanes wait, returns the
-/// earliest time. A lent lane waits since it was lent. Any other lane waits since it sent its
-/// oldest request without a reply.
+/// Returns the earliest time at which a present wait for a reply began. A lent lane waits from the
+/// time when it was lent. Any other lane waits from the time when its oldest request without a
+/// reply was sent.
 std::optional<time_point> lanes::owed_since() const {
     std::optional<time_point> first;
     const auto note = [&first](time_point since) {

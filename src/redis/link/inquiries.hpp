@@ -52,9 +52,11 @@ public:
     /// is over.
     enum class enough : bool { one, most };
 
-    /// Waits until the first of these events: all servers have replied or failed; enough servers
-    /// have replied and `patience` is over; the time is `limit`; `given_up` returns true.
-    /// `given_up` is called each time `wake` rings.
+    /// Waits until one of these events:
+    /// - All servers have replied or failed.
+    /// - Enough servers have replied, and `patience` is over.
+    /// - The time is `limit`.
+    /// - `given_up` returns true; it is called each time `wake` rings.
     asio::awaitable<void> settled(enough, duration patience, time_point limit,
                                   std::function<bool()> given_up);
 

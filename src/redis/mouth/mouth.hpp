@@ -27,10 +27,10 @@ namespace holdfast::redis {
 ///
 /// Waiting callers are resumed by the coroutine that reads replies.
 ///
-/// If replicas must confirm, the connection sends one WAIT after each batch of requests. It sends
-/// nothing more until the reply to WAIT has come; meanwhile new requests form the next batch. It
-/// also holds back the replies of the batch until then. Such a connection carries no requests
-/// without replicas, because a slow replica would delay them.
+/// If replicas must confirm, the connection sends one WAIT after each batch of requests. The
+/// replies of the batch are held back until the reply to WAIT has come. Until then nothing more is
+/// sent, and new requests form the next batch. Requests that need no replicas use another
+/// connection, because a slow replica would delay them.
 ///
 /// The connection for `purpose::commands` stays open while this client holds any lock. After each
 /// reconnection it reports that all holds may be lost (`doubt`). Other connections are closed when

@@ -151,7 +151,7 @@ void sentinel_watch::hear(const primary_switch& heard) {
         return;
     if (choice_.hear(heard))
         go_to(*choice_.primary(), "a Sentinel");
-    in_trouble(); // ask the other Sentinels too: they may know more
+    in_trouble(); // the others may know more: ask all Sentinels
 }
 
 void sentinel_watch::go_to(const server_address& where, const std::string& told_by) {

@@ -33,9 +33,10 @@ confirmation judge_confirmation(remote::attempt&, std::uint8_t replicas);
 /// the same.
 void require_confirmed(remote::attempt, std::uint8_t replicas);
 
-/// Throws the error of a grant that cannot be confirmed because the server refuses WAIT. The error
-/// contains the server's words; a retry does not help. `was_left`: the grant was released again. If
-/// it was not, the error is `not_replicated`.
+/// Throws the error for a grant that cannot be confirmed because the server refuses WAIT.
+/// `was_left` tells whether the grant was released again. If it was, the error code is the meaning
+/// of the server's refusal; a retry does not help. If it was not, the error code is
+/// `not_replicated`.
 [[noreturn]] void fail_refused(const remote::attempt&, const std::string& refusal, bool was_left);
 
 /// Checks the confirmation of a grant. If the server refuses WAIT, calls `leave` to release the

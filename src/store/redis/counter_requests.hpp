@@ -14,7 +14,7 @@
 
 namespace holdfast::redis {
 
-/// Slot in which the server remembers a request, and the time for which it does.
+/// Where and how long the server remembers a request: the slot, and the time.
 struct remembered {
     request_slot where;
     duration memory;

@@ -79,7 +79,7 @@ asio::awaitable<void> heartbeat::end() {
     const std::unique_ptr<alarm> ended = context_.time.make_alarm();
     ended_ = ended.get();
     kept_ = due_at_ = std::numeric_limits<duration::rep>::max(); // no later call of beat() writes
-    start_writing(duration::zero()); // last, since all writes use one connection
+    start_writing(duration::zero()); // the last write, as all writes use one connection
     co_await ended->wait_until(context_.time.now() + farewell_patience);
     ended_ = nullptr;
 }

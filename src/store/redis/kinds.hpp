@@ -25,7 +25,8 @@ struct released {
     bool heard_late = false;     ///< some subscribers may have missed the message
 };
 
-/// State of an owner's hold. `elsewhere` means that the asked server does not have the lock's name.
+/// Result of a question about an owner's hold. `elsewhere` means that the server does not have the
+/// key of the lock.
 enum class standing : std::uint8_t { gone = 0, held = 1, elsewhere = 2 };
 
 /// Outcome of a renewal of several holds.

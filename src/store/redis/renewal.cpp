@@ -37,7 +37,7 @@ bool go_together(const hold& one, const hold& other) {
            verbs_of(one.kind)->renew == verbs_of(other.kind)->renew;
 }
 
-/// Returns the number of holds at the beginning of the list that may go in one script.
+/// Counts the holds that may go in one script, from the beginning of the list.
 template <typename Belongs>
 std::size_t first_batch(hold_list holds, Belongs also) {
     std::size_t size = 1;

@@ -26,7 +26,8 @@ attempt write_attempt_in(const ask& want, const reply& answer) {
     return outcome;
 }
 
-/// Returns the field of the hold that may stand beside the new hold. Empty if there is none.
+/// Returns the field of the existing hold that the new hold shall stand beside (an upgrade or a
+/// downgrade). Empty if there is none.
 std::string field_beside(const ask& want) {
     if (want.under == 0)
         return {};

@@ -25,8 +25,9 @@ enum class verdict { busy = 0, granted = 1, late = 2, conflict = 3, unfounded = 
 /// Reply to one acquire request, with the times at which it was sent and received.
 struct attempt {
     verdict said{};
-    /// Remaining lease. If busy: of the present holder. If granted: of the other holders of a
-    /// shared lock. Empty if the lease has no end.
+    /// Remaining lease; empty if the lease has no end. If the verdict is busy, this is the lease of
+    /// the present holder. If it is granted, this is the lease of the other holders of a shared
+    /// lock.
     std::optional<duration> left;
     bool holder_tells = true;   ///< busy: the holder notifies waiters when it releases
     bool not_looked_at = false; ///< busy: not examined, for example because its row was locked

@@ -29,8 +29,9 @@ inline bool may_be_marked(const ask& want, verdict said) {
     return want.kind == lock_kind::write && want.waits && said != verdict::granted;
 }
 
-/// Returns the longest time until the next request. A writer that upgrades its own read hold asks
-/// more often, because a Redisson reader sends no notification while other readers remain.
+/// Returns the longest time until the next request of a waiter. It is shorter for a writer that
+/// upgrades its own read hold, because a Redisson reader sends no notification while other readers
+/// remain.
 inline duration poll_bound_of(const ask& want, duration usual) {
     constexpr duration of_an_upgrade{250};
     const bool upgrades = want.kind == lock_kind::write && want.under != 0;
