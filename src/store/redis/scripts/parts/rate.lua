@@ -74,17 +74,20 @@ local function edge_of(limiter, clock)
 end
 
 -- Returns how many permits can be drawn now, and how many draws have expired. The stored number of
---   permits left is wrong if it is missing or too great. It is too great if it and one permit for
---   each draw that counts add up to more than the rate. The stored number may also be too small;
---   this is checked only if fewer than `wanted` permits are free. In all these cases, the permits
---   of all draws that count are added up.
+--   permits left is wrong if it is missing or too great. It is too great if more permits are free
+--   than the rate allows. A number of one client is also too great if it and one permit for each
+--   draw that counts add up to more than the rate, because a change of the rate does not change
+--   that number. An overall number may be that great: a JVM's release() adds to it, and leaves the
+--   draws. The stored number may also be too small; this is checked only if fewer than `wanted`
+--   permits are free. In all these cases, the permits of all draws that count are added up.
 local function free_in(limiter, edge, wanted)
     local gone = redis.call('zrangebyscore', limiter.draws, '-inf', edge)
     local stored = tonumber(redis.call('get', limiter.left))
     limiter.stored = stored
     local free = stored and stored + sum_of(gone)
     local all = free and free + redis.call('zcard', limiter.draws) - #gone
-    if not free or all > limiter.rate or free < wanted and all < limiter.rate then
+    local most = limiter.per_client and all or free
+    if not free or most > limiter.rate or free < wanted and all < limiter.rate then
         local drawn = sum_of(redis.call('zrangebyscore', limiter.draws, '(' .. edge, '+inf'))
         free = math.max(0, limiter.rate - drawn)
     end
