@@ -100,6 +100,37 @@ TEST_F(SlowAnswer, ExtensionIsAskedForOverAnotherConnectionBesideTheFirst) {
     EXPECT_EQ(std::ranges::count_if(alice.meddling.wishes, is_elsewhere), 1);
 }
 
+TEST_F(SlowAnswer, LateGrantsEndAWaitOnlyIfNoReplyInTimeComesBetween) {
+    mutex brief{alice, "brief", lease_time{1s}};
+    actor& bob = enter({.lease_time = 30s}, 10s);
+    mutex of_bob{bob, "brief"};
+    const auto late = fate{.answer_delay = 1200ms};
+    alice.always = late;
+    said<lease> got;
+    brief.async_lock(got.handler());
+    run_for(2300ms); // two grants come too late, and end at the server
+    lease others = taken(of_bob);
+    alice.always = {};
+    run_for(1s); // alice learns in time that the lock is busy
+    alice.always = late;
+    others.async_unlock(said{}.handler());
+    run_for(1300ms); // the third grant comes too late
+    EXPECT_FALSE(got.done());
+    alice.always = {};
+    run_for(2s);
+    ASSERT_TRUE(got.well());
+    EXPECT_TRUE(got.value().owns_lock());
+}
+
+TEST_F(SlowAnswer, ThreeLateGrantsInARowEndAWait) {
+    mutex brief{alice, "brief", lease_time{1s}};
+    alice.always = {.answer_delay = 1200ms};
+    said<lease> got;
+    brief.async_lock(got.handler());
+    run_for(4s);
+    EXPECT_EQ(got.code(), errc::unreachable);
+}
+
 class RefusedRenewal : public on_stage {
 protected:
     actor& alice = enter({.lease_time = 30s}, 3s);
