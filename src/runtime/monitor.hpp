@@ -62,8 +62,8 @@ public:
         return load_.load(std::memory_order_relaxed) < load_max_.load(std::memory_order_relaxed);
     }
 
-    /// Returns the visit of the calling thread that is inside the monitor. Null: the background
-    /// thread is inside. Call it only inside the monitor.
+    /// Returns the `visit` object of the caller's thread that is inside the monitor. Returns null
+    /// if the background thread is inside. Call this function only inside the monitor.
     visit* visitor() const noexcept { return visitor_; }
 
     /// Returns whether the calling thread is the background thread and is inside the monitor. A

@@ -147,11 +147,12 @@ asio::awaitable<void> leave_to_others(acquisition& call) {
         co_await call.wake().wait_until(std::min(until, call.wanted.give_up_at));
 }
 
-/// Delays a reader, so that a writer of another program gets a chance. Redisson's writers do not
-/// mark that they wait, and get the lock only when no client reads. If other clients listen, a new
-/// reader waits while readers of this client hold the lock. The wait is at most `hand_off.within`,
-/// counted from the start of the call. After the last reader has left, the new reader also gives
-/// other clients a head start.
+/// Delays a new reader, so that a writer of another program can get the lock. A Redisson writer
+/// does not announce that it waits, and it gets the lock only while there is no reader. Does
+/// nothing if no other client was subscribed to the lock's channel at the last release. Otherwise
+/// the new reader waits until the last reader of this client has left, but at most
+/// `hand_off.within` from the start of the call. Then it pauses for a short time, so that other
+/// clients can ask first.
 asio::awaitable<void> leave_a_gap(acquisition& call, gate& here) {
     engine& home = *call.home;
     if (call.wanted.under || !call.wanted.patient || !home.queues().others_listen(key_of(call)))

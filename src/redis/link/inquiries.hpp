@@ -47,9 +47,9 @@ public:
     /// Asks a server by means of the awaitable, which returns the reply or throws.
     void ask_by(server_address, asio::awaitable<reply>);
 
-    /// Number of replies that are enough: one reply, or replies of more than half of the servers.
-    /// When enough replies have come, settled() waits for the other servers only until `patience`
-    /// is over.
+    /// Says when settled() need not wait for every server. `one`: a single reply is enough. `most`:
+    /// more than half of the servers must reply. After enough replies, settled() waits for the
+    /// other servers until the timeout `patience`.
     enum class enough : bool { one, most };
 
     /// Waits until one of these events:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the ACL rights that are missing when an error reply does not name them. Redis 7.0 does not
-// name the command that a script may not call, nor the key or channel. Later versions name the
-// command.
+// Finds out which ACL rights a script lacks, if the error reply does not say so. The reply of Redis
+// 7.0 contains neither the refused command, nor its key, nor its channel. The reply of later
+// versions contains the command.
 #pragma once
 
 #include "redis/script.hpp"
