@@ -39,6 +39,7 @@ using namespace holdfast;
 using wall = std::chrono::steady_clock;
 
 constexpr std::uint64_t jobs_max = 256;
+constexpr std::size_t failures_listed_max = 16;
 
 struct world_option {
     std::string_view option;
@@ -133,6 +134,8 @@ struct shared_state {
     std::atomic_flag writing{};
     /// seed that each process plays now
     std::array<std::atomic<std::uint64_t>, jobs_max> seed_of{};
+    /// first seeds that failed, as many as `failed` says
+    std::array<std::atomic<std::uint64_t>, failures_listed_max> failed_seeds{};
 };
 
 class run {
@@ -153,6 +156,7 @@ public:
         else
             play_in_processes();
         print_rate();
+        print_failed_seeds();
         if (w_.world.of == sim::repertoire::replicas && !w_.hashes)
             std::cout << "in " << state_->with_two << " of these two believed at once, where not "
                       << "all replicas had to confirm it" << std::endl;
@@ -196,9 +200,16 @@ private:
             told << w_.world.option << (w_.world.option.empty() ? "" : " ") << seed << ' '
                  << std::hex << r.hash << std::dec << ' ' << r.events << '\n';
         print(told.str());
-        state_->failed += r.broken ? 1 : 0;
+        if (r.broken)
+            count_failure(seed);
         state_->with_two += r.seen.contains(sim::two_believe) ? 1 : 0;
         ++state_->played;
+    }
+
+    void count_failure(std::uint64_t seed) {
+        const std::uint64_t index = state_->failed++;
+        if (index < failures_listed_max)
+            state_->failed_seeds[index] = seed;
     }
 
     /// Prints a text without interruption by the output of other processes.
@@ -245,7 +256,7 @@ private:
         child = 0;
         if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
             return true;
-        ++state_->failed;
+        count_failure(state_->seed_of[job]);
         std::ostringstream told;
         told << "THE PROGRAM ENDED with status " << status << " while it played seed "
              << state_->seed_of[job] << "\n  see it again: ./dev sim " << w_.world.option
@@ -257,7 +268,7 @@ private:
     void print_rate_now_and_then() {
         if (wall::now() < next_)
             return;
-        next_ = wall::now() + std::chrono::seconds{2};
+        next_ = wall::now() + rate_period_;
         print_rate();
     }
     void print_rate() const {
@@ -268,9 +279,19 @@ private:
                   << " seeds/s\n";
     }
 
+    /// Repeats at the end which seeds failed: a log may show only its last lines.
+    void print_failed_seeds() const {
+        const std::size_t listed =
+            std::min<std::size_t>(state_->failed, state_->failed_seeds.size());
+        for (std::size_t i = 0; i < listed; ++i)
+            std::cerr << "failed: ./dev sim " << w_.world.option << " --seeds 1 --from "
+                      << state_->failed_seeds[i] << '\n';
+    }
+
     const wishes w_;
     const wall::time_point start_ = wall::now();
-    wall::time_point next_ = start_ + std::chrono::seconds{2};
+    const std::chrono::seconds rate_period_{::isatty(STDERR_FILENO) != 0 ? 2 : 60};
+    wall::time_point next_ = start_ + rate_period_;
     shared_state* const state_;
 };
 
