@@ -4,12 +4,19 @@
 // grants.
 #pragma once
 
-#include "compose/inquiry.hpp"
+#include "compose/composite_lock.hpp"
+#include "compose/member_requests.hpp"
 #include "sync/engine.hpp"
 
+#include <boost/asio/co_spawn.hpp>
+
+#include <cstddef>
+#include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
+#include <vector>
 
 namespace holdfast::compose {
 
@@ -59,5 +66,160 @@ void tell_acquired(const sync::acquisition&, const sync::tenure&);
 /// Returns the first failure of a member, with a text that names the member. Returns a failure
 /// without a code if no member failed.
 sync::failure first_failure(const inquiry&, const std::vector<member>&);
+
+// Asks the stores of all members for the state of their locks. The requests take no lock.
+
+/// Reply of a member: a value or a failure.
+template <typename T>
+struct reply_of {
+    std::optional<T> value{};
+    sync::failure why{};
+};
+
+/// Collects the members' replies, which come from other executors. Use it on the executor of the
+/// client that asks.
+template <typename T>
+struct gathering {
+    gathering(std::shared_ptr<sync::engine> of, std::size_t size)
+        : home{std::move(of)}
+        , wake{home->time().make_alarm()}
+        , replies(size)
+        , open{size} {}
+    void arrived(std::size_t which, reply_of<T> said) {
+        if (!wake) // no caller waits for the replies any more
+            return;
+        replies[which] = std::move(said);
+        --open;
+        wake->ring();
+    }
+    const std::shared_ptr<sync::engine> home;
+    std::unique_ptr<alarm> wake; ///< null when no caller waits any more
+    std::vector<reply_of<T>> replies;
+    std::size_t open;
+};
+
+template <typename T>
+reply_of<T> as_reply(const std::exception_ptr& thrown, T value) {
+    reply_of<T> said;
+    try {
+        if (thrown)
+            std::rethrow_exception(thrown);
+        said.value = std::move(value);
+    } catch (const boost::system::system_error& e) {
+        said.why = {e.code(), e.what()};
+    }
+    return said;
+}
+
+template <typename T>
+using work_on = std::function<asio::awaitable<T>(const sync::subject&)>;
+
+/// Runs `work` for a member on the member's own executor.
+template <typename T>
+asio::awaitable<T> work_of(member who, work_on<T> work) {
+    if (who->home->stopped())
+        throw boost::system::system_error{make_error_code(errc::closed)};
+    co_return co_await work(*who);
+}
+
+template <typename T>
+void ask_member(const std::shared_ptr<gathering<T>>& all, std::size_t which, const member& who,
+                const work_on<T>& work) {
+    auto arrive = [all, which](const std::exception_ptr& thrown, T value) {
+        auto deliver = [all, which, said = as_reply<T>(thrown, std::move(value))]() mutable {
+            all->arrived(which, std::move(said));
+        };
+        (void)all->home->reach().post(std::move(deliver));
+    };
+    auto begin = [who, work, arrive = std::move(arrive)]() mutable {
+        asio::co_spawn(who->home->executor(), work_of<T>(who, work), std::move(arrive));
+    };
+    if (!who->home->reach().post(std::move(begin)))
+        all->arrived(which, {.why = {make_error_code(errc::closed), "its client is closed"}});
+}
+
+/// Time within which a running executor has surely replied.
+constexpr duration executor_patience = std::chrono::seconds{1};
+
+/// Extra time for late members when the replies so far are already enough.
+constexpr duration stragglers_patience{100};
+
+/// Returns the replies in the order of the members. If a member's executor is not running, the
+/// member counts as failed after its store's time limit. When `decided` returns true, the missing
+/// replies cannot change the result. Then the call waits only `stragglers_patience` longer.
+template <typename T>
+asio::awaitable<std::vector<reply_of<T>>>
+ask_members(const joint_subject& of, work_on<T> work,
+            std::function<bool(const std::vector<reply_of<T>>&)> decided) {
+    const std::shared_ptr<sync::engine> home = of.home;
+    const auto all = std::make_shared<gathering<T>>(home, of.members.size());
+    duration longest{};
+    for (std::size_t which = 0; which < of.members.size(); ++which) {
+        all->replies[which].why = {make_error_code(errc::unreachable), "it did not answer"};
+        longest = std::max(longest, of.members[which]->home->bounds().time_limit);
+        ask_member<T>(all, which, of.members[which], work);
+    }
+    time_point limit = sync::later(home->now(), longest + executor_patience);
+    for (bool enough = false; all->open > 0 && home->now() < limit && !home->stopped();) {
+        if (!enough && decided(all->replies)) {
+            enough = true;
+            limit = std::min(limit, sync::later(home->now(), stragglers_patience));
+        }
+        co_await home->nap(*all->wake, limit);
+    }
+    all->wake.reset();
+    co_return std::move(all->replies);
+}
+
+/// Combines the replies of all members. Returns the state if so many members are held that another
+/// caller could not get enough of them. `remaining` is how long this will stay so. Otherwise
+/// returns nothing. Throws the first failure if too few members have replied to decide.
+std::optional<holding> as_one(const joint_subject&, std::vector<reply_of<std::optional<holding>>>);
+
+/// Returns whether the missing replies can no longer change the result of as_one(). In the list, a
+/// member without a reply counts as failed.
+bool is_decided(const joint_subject&, const std::vector<reply_of<std::optional<holding>>>&);
+
+/// Returns whether the missing replies can no longer change the result of any_of().
+bool is_decided(const joint_subject&, const std::vector<reply_of<bool>>&);
+
+/// Returns whether any member replied true. Otherwise throws the first failure if so many members
+/// failed that the lock may still be held.
+bool any_of(const joint_subject&, const std::vector<reply_of<bool>>&);
+
+/// Combines the replies of several parts into one result. The result is a success if at least
+/// `needs` parts succeeded. Use it on the executor of the hold's client.
+class tally : public std::enable_shared_from_this<tally> {
+public:
+    using tenures = std::vector<std::shared_ptr<sync::tenure>>;
+    using verb = std::function<void(sync::tenure&, sync::release_handler)>;
+
+    static verb let_go();
+    static verb extend(duration length);
+
+    /// Sends the request `what` to each part on the part's own executor, and calls `done` once. If
+    /// a part's executor is not running, the part counts as failed after `patience` plus one
+    /// second.
+    static void ask(const std::shared_ptr<sync::engine>& home, const tenures& parts,
+                    std::size_t needs, duration patience, verb what, sync::release_handler done);
+
+    tally(std::shared_ptr<sync::engine> home, std::size_t asked, std::size_t needs,
+          sync::release_handler done);
+
+private:
+    static asio::awaitable<void> expire(std::shared_ptr<tally>, duration patience);
+    void answered(const sync::failure&);
+    void send(const std::shared_ptr<sync::tenure>&, const verb&);
+    void finish();
+    sync::failure verdict() const;
+
+    const std::shared_ptr<sync::engine> home_;
+    std::optional<sync::engine::task> busy_; // close() waits for it
+    const std::size_t asked_, needs_;
+    std::size_t answered_ = 0, well_ = 0, lost_ = 0;
+    sync::failure worst_{};
+    sync::release_handler done_;
+    std::unique_ptr<alarm> wake_; // while a timeout is pending
+};
 
 } // namespace holdfast::compose

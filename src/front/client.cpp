@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "front/async.hpp"
-#include "front/blocking.hpp"
+#include "front/async_calls.hpp"
+#include "front/blocking_calls.hpp"
 #include "front/context_end.hpp"
 #include "refusal.hpp"
 #include "runtime/fork.hpp"

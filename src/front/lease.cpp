@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "front/async.hpp"
-#include "front/blocking.hpp"
+#include "front/async_calls.hpp"
+#include "front/blocking_calls.hpp"
 #include "validation.hpp"
 
 #include <holdfast/lease.hpp>

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sync/acquisition.hpp"
 
-#include "sync/acquire.hpp"
+#include "sync/acquisition_loop.hpp"
 #include "sync/engine.hpp"
-#include "sync/users_own.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace holdfast::sync {
 
@@ -187,10 +185,6 @@ void note_company(const acquisition& call, const std::shared_ptr<wire_hold>& hel
     else
         held->stands_with(call.wanted.under);
 }
-
-} // namespace
-
-namespace {
 
 asio::awaitable<void> take_jointly(std::shared_ptr<acquisition> call) {
     std::shared_ptr<tenure> held = co_await call->wanted.of->take(call);

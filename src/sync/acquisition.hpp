@@ -2,8 +2,8 @@
 // One call of lock(), try_lock…() or their async variants, from its start to its one completion.
 #pragma once
 
-#include "sync/subject.hpp"
-#include "sync/wire_hold.hpp"
+#include "sync/held_lock.hpp"
+#include "sync/lock_descriptor.hpp"
 
 #include <holdfast/error.hpp>
 

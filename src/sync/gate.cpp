@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sync/gate.hpp"
 
-#include "sync/family.hpp"
+#include "sync/engine.hpp"
 
 #include <algorithm>
 
@@ -285,6 +285,144 @@ void gate::let_go() {
         (void)queue_.front().step_out();
     while (has_upgrade())
         (void)rare_->upgrade.front().step_out();
+}
+
+gate& gates::of(gate_key key) {
+    map& known = named(key.of);
+    if (spare_.empty())
+        return known[key.name];
+    spare_.key() = key.name;
+    auto entered = known.insert(std::move(spare_));
+    spare_ = std::move(entered.node); // the node comes back if the gate existed already
+    return entered.position->second;
+}
+
+gate* gates::find(gate_key key) {
+    map& known = named(key.of);
+    const auto found = known.find(key.name);
+    return found == known.end() ? nullptr : &found->second;
+}
+
+void gates::forget(gate_key unused) {
+    spare_ = named(unused.of).extract(unused.name);
+    spare_.mapped().owe_courtesy(false);
+}
+
+void gates::let_go() {
+    for (map& known : gates_) {
+        for (auto& [name, each] : known)
+            each.let_go();
+        std::erase_if(known, [](const auto& entry) { return entry.second.unused(); });
+    }
+}
+
+std::size_t gates::count() const {
+    std::size_t all = 0;
+    for (const map& known : gates_)
+        all += known.size();
+    return all;
+}
+
+std::vector<std::shared_ptr<wire_hold>> gates::held_under(const std::string& name) {
+    std::vector<std::shared_ptr<wire_hold>> holds;
+    for (const family each : families)
+        if (const gate* const here = find({name, each}))
+            for (std::shared_ptr<wire_hold>& held : here->holds())
+                holds.push_back(std::move(held));
+    return holds;
+}
+
+std::shared_ptr<wire_hold> gates::heir_of(const hold& what) {
+    const gate* const here = find(key_of(what));
+    for (std::shared_ptr<wire_hold>& held : here ? here->holds() : gate::hold_set{})
+        if (held->what.owner == what.owner)
+            return std::move(held);
+    return nullptr;
+}
+
+bool gates::others_listen(gate_key key) const {
+    return contended_[static_cast<std::size_t>(key.of)].contains(key.name);
+}
+
+void gates::note_others(gate_key key, bool listen) {
+    auto& contended = contended_[static_cast<std::size_t>(key.of)];
+    if (!listen) {
+        contended.erase(key.name);
+        return;
+    }
+    if (contended.size() >= contended_max)
+        contended.clear();
+    contended.insert(key.name);
+}
+
+void gates::note_polled(gate_key key, bool others_wait, const wire_hold& held, time_point now) {
+    constexpr int pauses_of_one_client = 2;
+    if (!others_wait)
+        return forget_polled(key);
+    if (polled_.size() >= contended_max)
+        polled_.clear();
+    polled& here = polled_.try_emplace(key.name, polled{held.taken_at}).first->second;
+    if (here.left_until > here.had_since) // the others had their turn: count anew
+        here = polled{held.taken_at};
+    if (now - here.had_since >= pauses_of_one_client * held.polled_within())
+        here.left_until = later(now, held.polled_within());
+}
+
+time_point gates::left_to_others_until(gate_key key) const {
+    const auto found = polled_.find(key.name);
+    return found == polled_.end() ? time_point::min() : found->second.left_until;
+}
+
+patience::patience(engine& e)
+    : engine_{e}
+    , alarm_{e.time().make_alarm()} {}
+
+void patience::watch(acquisition& call) {
+    const time_point end = call.wanted.give_up_at;
+    if (end == time_point::max())
+        return;
+    call.give_up_entry_ = agenda_.emplace(end, &call);
+    if (!std::exchange(running_, true))
+        engine_.spawn(run(engine_.shared_from_this()));
+    else if (end < sleeping_until_)
+        alarm_->ring();
+}
+
+void patience::forget(acquisition& call) {
+    if (!call.give_up_entry_)
+        return;
+    agenda_.erase(*std::exchange(call.give_up_entry_, std::nullopt));
+    if (agenda_.empty() && alarm_)
+        alarm_->ring(); // so that the alarm does not sleep without need
+}
+
+void patience::stop() {
+    while (!agenda_.empty())
+        forget(*agenda_.begin()->second);
+}
+
+void patience::let_go_of_clock() noexcept {
+    if (!running_)
+        alarm_.reset();
+}
+
+asio::awaitable<void> patience::run(std::shared_ptr<engine> home) {
+    const engine::loop ends_before_closing_does{*home};
+    patience& self = home->patiences();
+    while (!self.agenda_.empty()) {
+        self.sleeping_until_ = self.agenda_.begin()->first;
+        co_await self.alarm_->wait_until(self.sleeping_until_);
+        if (!self.agenda_.empty())
+            self.act_on_due();
+    }
+    self.running_ = false;
+}
+
+void patience::act_on_due() {
+    const time_point now = engine_.now();
+    while (!agenda_.empty() && agenda_.begin()->first <= now)
+        // Out_of_patience() removes the call from `agenda_`.
+        engine_.out_of_patience(*agenda_.begin()->second);
 }
 
 } // namespace holdfast::sync

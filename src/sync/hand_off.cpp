@@ -2,7 +2,7 @@
 #include "sync/hand_off.hpp"
 
 #include "sync/engine.hpp"
-#include "sync/family.hpp"
+#include "sync/lock_descriptor.hpp"
 
 #include <algorithm>
 

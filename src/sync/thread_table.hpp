@@ -3,7 +3,7 @@
 // does.
 #pragma once
 
-#include "sync/tenure.hpp"
+#include "sync/lock_handle.hpp"
 
 #include <holdfast/store.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mysql/store_fixture.hpp"
-#include "sync/wire_hold.hpp"
+#include "sync/held_lock.hpp"
 
 #include <holdfast/mysql/nail.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "sync/wire_hold.hpp"
+#include "sync/held_lock.hpp"
 
 #include <holdfast/lease.hpp>
 

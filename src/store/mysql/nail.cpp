@@ -2,7 +2,7 @@
 #include "net/failure.hpp"
 #include "store/mysql/clauses.hpp"
 #include "store/mysql/nail_text.hpp"
-#include "sync/tenure.hpp"
+#include "sync/lock_handle.hpp"
 
 #include <holdfast/mysql/nail.hpp>
 

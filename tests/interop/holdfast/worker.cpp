@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interop/holdfast/worker.hpp"
 
-#include "sync/lease_term.hpp"
+#include "sync/lease_validity.hpp"
 
 #include <boost/asio/steady_timer.hpp>
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "sim/several/realm.hpp"
-#include "sync/tenure.hpp"
+#include "sync/lock_handle.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/several/accounts.hpp"
 
-#include "compose/joint_hold.hpp"
+#include "compose/composite_hold.hpp"
 
 #include <utility>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Required replicas, as users ask for them.
 #include "support/wrapped_store.hpp"
-#include "sync/tenure.hpp"
+#include "sync/lock_handle.hpp"
 #include "unit/front/real_time.hpp"
 
 #include <holdfast/counting_semaphore.hpp>

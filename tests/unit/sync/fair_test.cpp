@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fair locks: each waiter has a place of its own in the store's queue.
 #include "store/memory/server_state.hpp"
-#include "sync/gates.hpp"
+#include "sync/gate.hpp"
 #include "unit/sync/stage.hpp"
 
 #include <holdfast/fair_mutex.hpp>

@@ -2,7 +2,7 @@
 // A thread that enters a lock of its own again, whose first lease was fixed: from then on it is
 // renewed.
 #include "sync/thread_table.hpp"
-#include "sync/wire_hold.hpp"
+#include "sync/held_lock.hpp"
 #include "unit/sync/stage.hpp"
 
 #include <functional>

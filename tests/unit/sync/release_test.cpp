@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/eventually.hpp"
-#include "sync/outage.hpp"
+#include "sync/retry_policy.hpp"
 #include "unit/sync/stage.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>

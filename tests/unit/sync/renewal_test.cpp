@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sync/lease_term.hpp"
+#include "sync/lease_validity.hpp"
 #include "unit/sync/stage.hpp"
 
 #include <algorithm>

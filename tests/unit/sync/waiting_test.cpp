@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How an acquisition waits for a lock that somebody else holds, and how it stops.
-#include "sync/look_pace.hpp"
+#include "sync/retry_policy.hpp"
 #include "unit/sync/stage.hpp"
 
 #include <holdfast/spin_mutex.hpp>

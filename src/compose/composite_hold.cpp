@@ -1,0 +1,488 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compose/composite_hold.hpp"
+
+#include "compose/rounds.hpp"
+#include "sync/engine.hpp"
+#include "sync/release.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+// A hold on several locks: its state, and the state of its parts. joint_verbs.cpp has the
+// operations that act on the parts.
+
+namespace holdfast::compose {
+namespace {
+
+std::stop_token stopped_token() {
+    std::stop_source fresh;
+    fresh.request_stop(); // no callback is registered on this token yet
+    return fresh.get_token();
+}
+
+} // namespace
+
+// Posts a check of the hold to the hold's executor. A part ends on the executor of its own client,
+// while any thread may destroy the hold.
+void joint_hold::news::operator()() const noexcept {
+    (void)home->reach().post([of = whose] {
+        if (const std::shared_ptr<joint_hold> held = of.lock())
+            held->review();
+    });
+}
+
+joint_hold::joint_hold(std::shared_ptr<const joint_subject> of, const sync::request& wanted)
+    : tenure{of->home}
+    , of_{std::move(of)}
+    , quorum_{dynamic_cast<const quorum_subject*>(of_.get())}
+    , granted_at_{home->now()}
+    , lease_{wanted.lease}
+    , renewed_{wanted.renewed}
+    , seats_(of_->members.size()) {}
+
+/// The parts of an abandoned hold are not released. They end when their leases expire.
+joint_hold::~joint_hold() {
+    if (abandoned_)
+        for (seat& each : seats_)
+            (void)each.has.take();
+}
+
+bool joint_hold::counts(const seat& each) const {
+    return each.has && home->now() >= each.counts_from;
+}
+
+std::size_t joint_hold::count_believed() const {
+    const auto believed = [this](const seat& each) { return believes(each); };
+    return static_cast<std::size_t>(std::count_if(seats_.begin(), seats_.end(), believed));
+}
+
+std::size_t joint_hold::count_well() const {
+    const auto well = [this](const seat& each) {
+        return believes(each) && !each.has.hold()->in_danger().stop_requested();
+    };
+    return static_cast<std::size_t>(std::count_if(seats_.begin(), seats_.end(), well));
+}
+
+/// Returns how long at least `needs` parts will stay valid.
+duration joint_hold::remaining_of_parts() const {
+    std::vector<duration> left;
+    for (const seat& each : seats_)
+        if (counts(each))
+            left.push_back(each.has.hold()->remaining());
+    if (left.size() < of_->needs)
+        return duration::zero();
+    const auto last = left.begin() + static_cast<std::ptrdiff_t>(of_->needs - 1);
+    std::nth_element(left.begin(), last, left.end(), std::greater<>{});
+    return *last;
+}
+
+duration joint_hold::remaining() const noexcept {
+    const std::scoped_lock guard{mutex_};
+    return phase_ == phase::held && !given_up_ ? remaining_of_parts() : duration::zero();
+}
+
+std::string joint_hold::owner() const {
+    const std::scoped_lock guard{mutex_};
+    std::string all;
+    for (const seat& each : seats_)
+        if (each.has)
+            all += (all.empty() ? "" : " + ") + each.has.hold()->owner();
+    return all;
+}
+
+bool joint_hold::is_over() const {
+    return phase_ == phase::lost || given_up_ ||
+           (phase_ == phase::held && remaining_of_parts() == duration::zero());
+}
+
+// Checks the parts by the clock, because the executor may be blocked and report a loss late.
+
+std::stop_token joint_hold::lost() const {
+    const std::scoped_lock guard{mutex_};
+    return is_over() ? stopped_token() : lost_.get_token();
+}
+
+std::stop_token joint_hold::in_danger() const {
+    const std::scoped_lock guard{mutex_};
+    const bool over = phase_ != phase::held || given_up_;
+    if (is_over() || (!over && count_well() < of_->needs))
+        return stopped_token();
+    if (danger_.stop_requested() && !over && count_well() >= of_->needs) {
+        danger_ = std::stop_source{}; // the danger is over, so each part needs a new callback
+        news{std::const_pointer_cast<joint_hold>(shared_from_this()), home}();
+    }
+    return danger_.get_token();
+}
+
+bool joint_hold::share() {
+    const std::scoped_lock guard{mutex_};
+    if (phase_ != phase::held || given_up_ || remaining_of_parts() == duration::zero())
+        return false;
+    ++shares_;
+    return true;
+}
+
+std::shared_ptr<sync::tenure> joint_hold::hold_of(std::size_t which) const {
+    const std::scoped_lock guard{mutex_};
+    return seats_[which].has ? seats_[which].has.hold()->whole() : nullptr;
+}
+
+std::vector<std::uint64_t> joint_hold::tokens() const {
+    const std::scoped_lock guard{mutex_};
+    std::vector<std::uint64_t> all;
+    for (const seat& each : seats_)
+        all.push_back(each.has ? each.has.hold()->token() : 0);
+    return all;
+}
+
+vote_count joint_hold::votes() const {
+    const std::scoped_lock guard{mutex_};
+    return {seats_.size(), of_->needs, count_believed()};
+}
+
+joint_hold::tenures joint_hold::parts() const {
+    const std::scoped_lock guard{mutex_};
+    tenures all;
+    for (const seat& each : seats_)
+        if (each.has)
+            all.push_back(each.has.hold()->whole());
+    return all;
+}
+
+void joint_hold::join(std::size_t which, part got, duration counts_in) {
+    const std::scoped_lock guard{mutex_};
+    seat& one = seats_[which];
+    if (phase_ != phase::held || given_up_ || abandoned_ || one.has.believed())
+        return; // the destructor of `got` releases the part
+    if (asked_ && is_over())
+        return; // not held again: its user may have noticed the loss already
+    one.loss.reset();
+    one.danger.reset();
+    one.has = std::move(got);
+    one.counts_from = sync::later(home->now(), counts_in);
+    if (asked_)
+        arm(one);
+}
+
+/// Registers callbacks at a part. When a danger has passed, the part has a new token and needs a
+/// new callback.
+void joint_hold::arm(seat& one) {
+    const news tell{weak_from_this(), home};
+    if (!one.loss)
+        one.loss = std::make_unique<bell>(one.has.hold()->lost(), tell);
+    std::stop_token danger = one.has.hold()->in_danger();
+    if (!one.danger || (one.warned && !danger.stop_requested()))
+        one.danger = std::make_unique<bell>(danger, tell);
+    one.warned = danger.stop_requested();
+}
+
+void joint_hold::begin(std::shared_ptr<inquiry> asked) {
+    asked_ = std::move(asked);
+    asked_->retire([whose = weak_from_this()](std::size_t which, member_answer said) {
+        const std::shared_ptr<joint_hold> held = whose.lock();
+        if (held && said.got)
+            held->join(which, std::move(said.got), said.counts_in);
+    });
+    has_far_ = std::any_of(of_->members.begin(), of_->members.end(), [this](const member& each) {
+        return !each->home->reach().leads_where(home->reach());
+    });
+    closing_ = std::make_unique<bell>(home->closes(), news{weak_from_this(), home});
+    review();
+}
+
+void joint_hold::review() {
+    std::size_t believed = 0, well = 0;
+    {
+        const std::scoped_lock guard{mutex_};
+        if (phase_ != phase::held || given_up_)
+            return;
+        for (seat& each : seats_)
+            if (each.has)
+                arm(each);
+        believed = count_believed();
+        well = count_well();
+        if (well >= of_->needs && danger_.stop_requested())
+            danger_ = std::stop_source{}; // the danger is over
+    }
+    if (home->closing())
+        return give_up();
+    if (believed < of_->needs)
+        return lose();
+    if (well < of_->needs)
+        warn();
+    tend_if_needed();
+}
+
+void joint_hold::warn() {
+    std::stop_source firing{std::nostopstate};
+    {
+        const std::scoped_lock guard{mutex_};
+        firing = danger_;
+    }
+    if (firing.request_stop()) // runs callbacks of the user, so never under the mutex
+        home->tell_of(*this, event_kind::in_danger, event_cause::none, remaining());
+}
+
+// Operations on a hold on several locks: release, extend, renew, abandon.
+
+namespace {
+
+sync::failure lost_before() {
+    return {make_error_code(errc::lease_lost), "the lease had ended before it was released"};
+}
+
+/// Runs `work` for each part on the part's own executor. Does not wait for the result.
+template <typename Work>
+void on_each(const std::vector<std::shared_ptr<sync::tenure>>& parts, Work work) {
+    for (const std::shared_ptr<sync::tenure>& each : parts)
+        (void)each->home->reach().post([each, work] { work(*each); });
+}
+
+} // namespace
+
+/// Moves all parts out. The caller must release or abandon them.
+std::vector<part> joint_hold::take_parts(phase next) {
+    const std::scoped_lock guard{mutex_};
+    std::vector<part> all;
+    phase_ = next;
+    for (seat& each : seats_) {
+        each.loss.reset();
+        each.danger.reset();
+        if (each.has)
+            all.push_back(std::move(each.has));
+    }
+    return all;
+}
+
+void joint_hold::lose() {
+    const std::vector<part> released_behind = take_parts(phase::lost);
+    stop_tending();
+    (void)danger_.request_stop();
+    (void)lost_.request_stop();
+    home->tell_of(*this, event_kind::lost, event_cause::none, home->now() - granted_at_);
+    home->keep_no_more(*this);
+}
+
+/// Reports the loss. On a borrowed thread, the report is posted to the executor, because such a
+/// thread must not run the user's callbacks.
+void joint_hold::lose_soon() {
+    if (home->borrowed())
+        news{weak_from_this(), home}();
+    else
+        lose();
+}
+
+void joint_hold::give_up() {
+    {
+        const std::scoped_lock guard{mutex_};
+        given_up_ = true;
+    }
+    stop_tending();
+    (void)danger_.request_stop();
+    (void)lost_.request_stop();
+    home->tell_of(*this, event_kind::lost, event_cause::closed, home->now() - granted_at_);
+    desert_parts();
+}
+
+void joint_hold::release(sync::release_handler done, const asio::any_io_executor&) {
+    bool is_last = false, is_over = false;
+    phase was{};
+    {
+        const std::scoped_lock guard{mutex_};
+        was = phase_;
+        is_over = !given_up_ && remaining_of_parts() == duration::zero();
+        is_last = was == phase::held && --shares_ == 0;
+    }
+    if (was == phase::ended)
+        return sync::tell(*home, std::move(done),
+                          {make_error_code(errc::not_owner), "it was released before"});
+    if (was == phase::held && is_over)
+        lose_soon();
+    if (was == phase::lost || is_over)
+        return sync::tell(*home, std::move(done), lost_before());
+    if (!is_last)
+        return sync::tell(*home, std::move(done), {});
+    std::vector<std::shared_ptr<tenure>> leaving;
+    for (part& each : take_parts(phase::ended)) {
+        if (parts_deserted_)
+            each.hold()->thread_came_back();
+        leaving.push_back(each.hold()->whole());
+        (void)each.take(); // drop the share before the whole hold is released
+    }
+    stop_tending();
+    home->keep_no_more(*this); // at exit() a thread may still release an abandoned hold
+    auto told = [self = shared_from_this(), done = std::move(done)](sync::failure why) mutable {
+        if (self->quorum_ && why.code && why.code != errc::lease_lost)
+            // Some nodes may have released their lock.
+            why.code = make_error_code(errc::outcome_unknown);
+        self->tell_end(why);
+        sync::tell(*self->home, std::move(done), std::move(why));
+    };
+    tally::ask(home, leaving, of_->needs, home->how().release_patience, tally::let_go(),
+               sync::release_handler{std::move(told)});
+}
+
+void joint_hold::tell_end(const sync::failure& why) {
+    event_kind how = event_kind::release_failed;
+    if (!why.code)
+        how = event_kind::released;
+    else if (why.code == errc::lease_lost)
+        how = event_kind::lost;
+    home->tell_of(*this, how, event_cause::none, home->now() - granted_at_);
+}
+
+void joint_hold::release_unwaited(const asio::any_io_executor& where,
+                                  const std::function<bool()>&) {
+    release(sync::release_handler{[](const sync::failure&) {}}, where);
+}
+
+void joint_hold::extend(duration length, sync::release_handler done) {
+    if (!believed())
+        return sync::tell(*home, std::move(done),
+                          {make_error_code(errc::lease_lost), "the lease had ended"});
+    if (!renewed_)
+        lease_ = length;
+    tally::ask(home, parts(), of_->needs, home->bounds().time_limit, tally::extend(length),
+               std::move(done));
+}
+
+/// Fails. A quorum loses votes and gets new votes, and each new vote would need the new number of
+/// replicas.
+void joint_hold::confirm(unsigned replicas, sync::release_handler done) {
+    sync::tell(*home, std::move(done),
+               {make_error_code(errc::already_held),
+                "it is held with " + std::to_string(of_->replicas) +
+                    " required replicas, and not with " + std::to_string(replicas)});
+}
+
+void joint_hold::renew_from_now_on(duration) {
+    renewed_ = true;
+    const std::scoped_lock guard{mutex_};
+    for (std::size_t which = 0; which < seats_.size(); ++which)
+        if (seats_[which].has)
+            on_each({seats_[which].has.hold()->whole()},
+                    [length = of_->members[which]->lease](tenure& one) {
+                        one.renew_from_now_on(length);
+                    });
+}
+
+void joint_hold::thread_ended() noexcept {
+    const std::scoped_lock guard{mutex_};
+    ++ended_threads_;
+}
+
+void joint_hold::thread_came_back() noexcept {
+    const std::scoped_lock guard{mutex_};
+    if (ended_threads_ > 0)
+        --ended_threads_; // abandon() has not run yet, and will have no effect
+    else if (!abandoned_)
+        ++shares_;
+}
+
+void joint_hold::desert_parts() {
+    const tenures all = parts();
+    parts_deserted_ = true;
+    for (const std::shared_ptr<tenure>& each : all)
+        each->thread_ended();
+    on_each(all, [](tenure& one) { one.abandon(); });
+}
+
+void joint_hold::abandon() {
+    {
+        const std::scoped_lock guard{mutex_};
+        if (ended_threads_ == 0)
+            return;
+        --ended_threads_;
+        if (phase_ != phase::held || shares_ > 1) {
+            shares_ -= shares_ > 1 ? 1 : 0;
+            return;
+        }
+        abandoned_ = true; // parts that are granted from now on are released
+    }
+    stop_tending();
+    home->keep(shared_from_this());
+    home->tell_of(*this, event_kind::abandoned, event_cause::none, home->now() - granted_at_);
+    desert_parts();
+}
+
+// Upkeep of a hold on several locks. It removes parts that ended without a report. It asks the
+// members of a quorum again for votes that are missing or lost.
+
+bool joint_hold::is_to_tend() const {
+    const std::scoped_lock guard{mutex_};
+    const auto is_missing = [](const seat& each) { return !each.has.believed(); };
+    return quorum_ && phase_ == phase::held && !given_up_ && !abandoned_ &&
+           std::any_of(seats_.begin(), seats_.end(), is_missing);
+}
+
+/// Returns whether the hold needs upkeep. The executor of another client may stop. Then the end of
+/// that client's part is not reported.
+bool joint_hold::is_attended() const {
+    if (is_to_tend())
+        return true;
+    const std::scoped_lock guard{mutex_};
+    return has_far_ && phase_ == phase::held && !given_up_;
+}
+
+void joint_hold::attend() {
+    review();
+    if (is_to_tend())
+        ask_missing();
+}
+
+void joint_hold::tend_if_needed() {
+    if (is_tended_ || !is_attended())
+        return;
+    is_tended_ = true;
+    home->spawn(tend(weak_from_this(), home));
+}
+
+void joint_hold::stop_tending() {
+    if (tending_)
+        tending_->ring();
+}
+
+/// Asks all members without a part for a new part. If the hold is not renewed, it asks only for the
+/// remaining time of the hold.
+void joint_hold::ask_missing() {
+    std::optional<duration> rest;
+    if (!renewed_)
+        rest = std::max(remaining(), home->bounds().lease_min);
+    const question how = quorum_->ballot(rest);
+    std::vector<std::size_t> missing;
+    {
+        const std::scoped_lock guard{mutex_};
+        for (std::size_t which = 0; which < seats_.size(); ++which)
+            if (!seats_[which].has.believed() && !asked_->is_open(which))
+                missing.push_back(which);
+    }
+    for (const std::size_t which : missing)
+        asked_->ask(which, how);
+}
+
+asio::awaitable<void> tend(std::weak_ptr<joint_hold> whose, std::shared_ptr<sync::engine> home) {
+    const sync::engine::loop ends_before_closing_does{*home};
+    const std::unique_ptr<alarm> sleep = home->time().make_alarm();
+    for (bool goes_on = true; goes_on;) {
+        time_point next{};
+        if (const std::shared_ptr<joint_hold> held = whose.lock()) {
+            const duration left = std::max(held->remaining(), duration{1});
+            const duration pause = std::min(sync::renewal_period(held->lease()), left);
+            next = sync::later(home->now(), pause);
+            held->tended_by(sleep.get());
+        }
+        co_await home->nap(*sleep, next);
+        const std::shared_ptr<joint_hold> held = whose.lock();
+        if (!held)
+            co_return;
+        held->tended_by(nullptr);
+        goes_on = held->is_attended() && !home->stopped();
+        if (goes_on)
+            held->attend();
+        else
+            held->not_tended();
+    }
+}
+
+} // namespace holdfast::compose

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// A hold on several locks (`joint_hold`). It has one part for each member that granted. It is valid
+// while at least `needs` parts are valid.
+//
+//   held ──release──▶ ended
+//     └──fewer than `needs` are valid──▶ lost, and the rest is released
+//
+// The parts belong to their own clients, which renew them. The hold has no expiry of its own. Its
+// remaining time is computed from its parts. Its state changes only on the executor of its own
+// client. When a part ends, the part's stop token posts the change to that executor.
+#pragma once
+
+#include "compose/composite_lock.hpp"
+#include "compose/member_requests.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <vector>
+
+namespace holdfast::compose {
+
+/// Counts of members, of needed parts, and of valid parts.
+struct vote_count {
+    std::size_t members, needs, held;
+};
+
+class joint_hold final : public sync::tenure, public std::enable_shared_from_this<joint_hold> {
+public:
+    joint_hold(std::shared_ptr<const joint_subject>, const sync::request&);
+    ~joint_hold() override;
+
+    // Any thread may call these.
+    std::string_view name() const noexcept override { return of_->name.text; }
+    std::string_view entry() const noexcept override { return of_->entry(); }
+    std::string owner() const override;
+    lock_kind kind() const noexcept override { return of_->kind; }
+    std::vector<const sync::engine*> homes_of_parts() const override { return of_->homes(); }
+    duration remaining() const noexcept override;
+    std::stop_token lost() const override;
+    std::stop_token in_danger() const override;
+    bool renewed() const noexcept override { return renewed_; }
+    /// Returns how many replicas must confirm each part.
+    unsigned replicas() const noexcept override { return of_->replicas; }
+    bool share() override;
+    void thread_ended() noexcept override;
+    void thread_came_back() noexcept override;
+    bool deferred() const noexcept override { return false; }
+    void announce_release() noexcept override {}
+    std::shared_ptr<tenure> hold_of(std::size_t which) const; ///< null if that member has no part
+    /// Returns the fencing tokens of the parts, in the order of the members.
+    std::vector<std::uint64_t> tokens() const;
+    vote_count votes() const;
+    /// Returns whether this is the hold of a quorum, which may lose parts and get them again.
+    bool is_quorum() const noexcept { return quorum_ != nullptr; }
+
+    // Executor only.
+    /// Adds a part. The part counts after `counts_in`. Releases the part if the hold has ended
+    /// already.
+    void join(std::size_t which, part, duration counts_in = {});
+    /// Starts to watch the hold. Call it when the hold has enough parts. From now on its loss is
+    /// reported. Members without a reply in `asked` may add their part later. A quorum asks missing
+    /// members again.
+    void begin(std::shared_ptr<inquiry> asked);
+    void extend(duration, sync::release_handler) override;
+    void renew_from_now_on(duration lease) override;
+    /// Always fails, because the number of replicas of such a hold cannot be changed.
+    void confirm(unsigned replicas, sync::release_handler) override;
+    void release(sync::release_handler, const asio::any_io_executor& where) override;
+    void release_unwaited(const asio::any_io_executor& where,
+                          const std::function<bool()>& sent_off) override;
+    void abandon() override;
+    std::shared_ptr<tenure> whole() override { return shared_from_this(); }
+
+    // For tend().
+    duration lease() const { return lease_; }
+    bool is_to_tend() const;  ///< whether the hold lacks a part that it may still get
+    bool is_attended() const; ///< whether is_to_tend(), or whether a part may end without a report
+    void attend();            ///< removes ended parts, and asks for missing parts
+    /// Sets the alarm of the upkeep coroutine. It is rung when the upkeep should stop.
+    void tended_by(alarm* sleeping) { tending_ = sleeping; }
+    void not_tended() { is_tended_ = false; }
+
+private:
+    enum class phase : std::uint8_t { held, ended, lost };
+    /// Callback that posts a check of the hold to the executor. It is called when a part or the
+    /// client has ended, or is near its end.
+    struct news {
+        std::weak_ptr<joint_hold> whose;
+        std::shared_ptr<sync::engine> home;
+        void operator()() const noexcept;
+    };
+    using bell = std::stop_callback<news>;
+    struct seat {
+        part has{};
+        time_point counts_from{};
+        std::unique_ptr<bell> loss{}, danger{};
+        bool warned = false; ///< whether the part was in danger at the last check
+    };
+
+    // Call these under the mutex.
+    bool believes(const seat& each) const { return counts(each) && each.has.believed(); }
+    bool counts(const seat&) const;
+    bool is_over() const; ///< lost, or too few parts are valid and the loss is not reported yet
+    std::size_t count_believed() const;
+    /// Returns the number of parts that are valid and not in danger.
+    std::size_t count_well() const;
+    duration remaining_of_parts() const;
+
+    void arm(seat&);
+    void review();
+    void lose();
+    void lose_soon();
+    void give_up(); ///< reports a loss because the client closes; a release stays possible
+    void warn();
+    void ask_missing(); ///< asks each missing member once for a part
+    void tell_end(const sync::failure&);
+    void tend_if_needed();
+    void stop_tending();
+    void desert_parts(); ///< stops the renewal of parts that no other holder shares
+    std::vector<part> take_parts(phase);
+    using tenures = std::vector<std::shared_ptr<tenure>>;
+    tenures parts() const;
+
+    const std::shared_ptr<const joint_subject> of_;
+    const quorum_subject* const quorum_; // same object as `of_`, or null if the lock is no quorum
+    const time_point granted_at_;
+    duration lease_;
+    std::atomic<bool> renewed_;
+    mutable std::mutex mutex_;
+    std::vector<seat> seats_; // one for each member
+    phase phase_ = phase::held;
+    std::uint32_t shares_ = 1;
+    std::uint32_t ended_threads_ = 0; // number since the last abandon()
+    bool parts_deserted_ = false;
+    bool given_up_ = false;
+    bool abandoned_ = false;
+    std::stop_source lost_;
+    mutable std::stop_source danger_;
+    std::shared_ptr<inquiry> asked_;
+    std::unique_ptr<bell> closing_;
+    alarm* tending_ = nullptr;
+    bool is_tended_ = false;
+    /// Whether a part belongs to a client with another executor. Such an executor may stop.
+    bool has_far_ = false;
+};
+
+/// Watches a hold as long as it is held. After each third of the lease, it removes parts that ended
+/// without a report, and asks members without a part.
+asio::awaitable<void> tend(std::weak_ptr<joint_hold>, std::shared_ptr<sync::engine>);
+
+} // namespace holdfast::compose

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compose/composite_lock.hpp"
+
+#include "compose/composite_hold.hpp"
+#include "compose/rounds.hpp"
+#include "sync/engine.hpp"
+#include "sync/lock_handle.hpp"
+#include "sync/retry_policy.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::compose {
+namespace {
+
+/// Returns the key of a set of members. Each name is preceded by its length, so two different sets
+/// never have the same key.
+std::string entry_of(const std::vector<member>& members, std::size_t needs) {
+    std::vector<std::string> each;
+    for (const member& one : members) {
+        const auto& client = one->home->identity();
+        each.push_back(std::string{client.begin(), client.end()} + static_cast<char>(one->kin()) +
+                       std::to_string(one->name.text.size()) + ' ' + one->name.text);
+    }
+    std::sort(each.begin(), each.end());
+    std::string all = std::to_string(needs) + ' ';
+    for (const std::string& one : each)
+        all += one;
+    return all;
+}
+
+std::size_t majority_of(std::size_t nodes) {
+    return nodes / 2 + 1;
+}
+
+unsigned most_replicas(const std::vector<member>& members) {
+    unsigned most = 0;
+    for (const member& one : members)
+        most = std::max<unsigned>(most, one->replicas);
+    return most;
+}
+
+std::string names_of(const std::vector<member>& members) {
+    std::string all;
+    for (const member& one : members)
+        all += (all.empty() ? "" : " + ") + one->name.text;
+    return all;
+}
+
+} // namespace
+
+joint_subject::joint_subject(std::vector<member> of, lock_name n, std::size_t needed, duration l,
+                             const detail::lock_setup& how)
+    : subject{of.front()->home, std::move(n), l, how}
+    , members{std::move(of)}
+    , needs{needed}
+    , entry_{entry_of(members, needs)} {}
+
+std::vector<const sync::engine*> joint_subject::homes() const {
+    std::vector<const sync::engine*> all;
+    for (const member& each : members)
+        all.push_back(each->home.get());
+    return all;
+}
+
+multi_subject::multi_subject(std::vector<member> of, duration l)
+    : joint_subject{of, names_of(of), of.size(), l, {}} {}
+
+void multi_subject::refuse_parts_of_this_thread() const {
+    for (const member& each : members)
+        if (each->home->threads()->find(each->entry(), each->way()).count > 0)
+            throw sync::worded_error{{make_error_code(errc::already_held),
+                                      "this thread holds " + each->name.text + " by itself"}};
+}
+
+void multi_subject::lend_parts(const sync::tenure& held) const {
+    if (const auto* const all = dynamic_cast<const joint_hold*>(&held))
+        for (std::size_t which = 0; which < members.size(); ++which)
+            if (std::shared_ptr<sync::tenure> one = all->hold_of(which))
+                members[which]->home->threads()->lend(std::move(one), members[which]->way());
+}
+
+void multi_subject::take_back_parts() const {
+    for (const member& each : members)
+        each->home->threads()->take_back_lent(each->entry(), each->way());
+}
+
+any_subject::any_subject(std::vector<member> of, duration l)
+    : joint_subject{of, names_of(of), 1, l, {}} {}
+
+quorum_subject::quorum_subject(std::vector<member> of, lock_name n, duration l, recursion a,
+                               quorum_rules r)
+    : joint_subject{of,
+                    std::move(n),
+                    majority_of(of.size()),
+                    l,
+                    {.again = a, .replicas = most_replicas(of)}}
+    , rules{r} {}
+
+question quorum_subject::ballot(std::optional<duration> given) const {
+    question how{.lease = given};
+    if (!rules.nodes_remember)
+        how.longest_lease = rules.longest_lease;
+    return how;
+}
+
+void refuse_doubles(const joint_subject& of, const inquiry& asked) {
+    for (std::size_t one = 0; one < asked.size(); ++one)
+        for (std::size_t other = 0; other < one; ++other) {
+            const std::string& server = asked.answer(one).server;
+            if (server.empty() || server != asked.answer(other).server ||
+                of.members[one]->name != of.members[other]->name)
+                continue;
+            throw sync::worded_error{
+                {make_error_code(errc::invalid_argument),
+                 "members " + std::to_string(other + 1) + " and " + std::to_string(one + 1) +
+                     " are the same lock on the same server (" + server + ")"}};
+        }
+}
+
+asio::awaitable<std::optional<holding>> joint_subject::inspect() const {
+    const auto decided = [this](const auto& replies) { return is_decided(*this, replies); };
+    std::vector<reply_of<std::optional<holding>>> all =
+        co_await ask_members<std::optional<holding>>(
+            *this, [](const subject& of) { return of.inspect(); }, decided);
+    co_return as_one(*this, std::move(all));
+}
+
+asio::awaitable<bool> joint_subject::force() const {
+    const auto decided = [this](const auto& replies) { return is_decided(*this, replies); };
+    std::vector<reply_of<bool>> all = co_await ask_members<bool>(
+        *this, [](const subject& of) { return of.force(); }, decided);
+    co_return any_of(*this, all);
+}
+
+// Takes all members or none. A call never waits long for a member while it holds other members, so
+// there is no deadlock. Competing calls ask the same member first, so one of them makes progress.
+//     all at once ──all granted──▶ a hold
+//          │ one is busy
+//          ▼
+//     release all; wait for the first, holding nothing ──▶ the others at once, for a moment
+//          ▲                                                   │ one is busy
+//          └──────────── release all, pause, that one first ◀──┘
+
+namespace {
+
+/// Time by which the wait for the other members grows in each round after the first.
+constexpr duration moment_more{10};
+
+/// Maximal number of rounds in which the last grant arrives after the first lease has ended. Then
+/// the call fails.
+constexpr int late_grants_max = 3;
+
+/// Pause between two rounds, so that competing calls do not meet again at once.
+constexpr backoff between_rounds{duration{2}, duration{100}};
+
+/// Returns the member that every call asks first: the member whose name is first in the alphabet.
+std::size_t least_of(const std::vector<member>& members) {
+    const auto before = [](const member& one, const member& other) {
+        return one->name.text < other->name.text;
+    };
+    return static_cast<std::size_t>(std::min_element(members.begin(), members.end(), before) -
+                                    members.begin());
+}
+
+class all_members {
+public:
+    all_members(std::shared_ptr<sync::acquisition> call, const multi_subject& of)
+        : call_{std::move(call)}
+        , home_{call_->home}
+        , of_{of}
+        , round_{std::make_shared<inquiry>(home_, of.members, call_->wake())}
+        , first_{least_of(of.members)} {
+        if (!call_->wanted.renewed)
+            lease_ = call_->wanted.lease;
+    }
+
+    asio::awaitable<std::shared_ptr<joint_hold>> take() {
+        sync::pauses pause{*home_, between_rounds};
+        sync::outage trouble{*home_};
+        time_point sent_at = home_->now();
+        co_await ask_all_at_once();
+        for (int round = 1; !call_->finished(); ++round) {
+            if (std::shared_ptr<joint_hold> held = all_granted())
+                co_return held;
+            if (call_->finished())
+                break;
+            refuse_doubles(of_, *round_);
+            refuse_late_grants();
+            const time_point next = next_round(trouble, pause, sent_at, round);
+            co_await let_go(*call_, *round_);
+            if (!goes_on()) {
+                if (!call_->finished())
+                    // Without a reply it is unknown whether the lock is busy.
+                    trouble.rethrow_if_unanswered();
+                co_return nullptr;
+            }
+            co_await pause_until(next);
+            sent_at = home_->now();
+            co_await ask_in_turn(round);
+        }
+        co_return nullptr;
+    }
+
+private:
+    bool goes_on() const {
+        return !call_->finished() && call_->wanted.patient &&
+               home_->now() < call_->wanted.give_up_at;
+    }
+
+    asio::awaitable<void> ask_all_at_once() {
+        for (std::size_t which = 0; which < of_.members.size(); ++which)
+            round_->ask(which, {.lease = lease_});
+        co_await until_answered(duration::zero());
+    }
+
+    /// Asks one member, with all of the remaining time. Then asks the others, for a short time.
+    asio::awaitable<void> ask_in_turn(int round) {
+        const duration rest = call_->wanted.give_up_at - home_->now();
+        round_->ask(first_, {.patience = rest, .lease = lease_});
+        co_await until_answered(rest);
+        if (!round_->granted(first_))
+            co_return;
+        const duration most = std::min(moment_more * (round - 1), call_->wanted.lease / 10);
+        for (std::size_t which = 0; which < of_.members.size(); ++which)
+            if (which != first_)
+                round_->ask(which, {.patience = most, .lease = lease_});
+        co_await until_answered(most);
+        note_busy();
+        co_await lengthen_first();
+    }
+
+    /// Waits for the replies. If a member does not grant, the round ends at once.
+    asio::awaitable<void> until_answered(duration patience) {
+        const time_point limit = answered_by(*home_, *round_, patience);
+        co_await wait_for_answers(*call_, limit, [this] { return round_->open() == 0 || fails(); });
+        if (!call_->finished() && round_->open() > 0 && !fails())
+            throw_unanswered();
+    }
+    bool fails() const {
+        for (std::size_t which = 0; which < round_->size(); ++which)
+            if (round_->has_answered(which) && !round_->granted(which))
+                return true;
+        return false;
+    }
+    [[noreturn]] void throw_unanswered() const {
+        std::size_t which = 0;
+        while (!round_->is_open(which))
+            ++which;
+        throw sync::worded_error{
+            {make_error_code(errc::unreachable), "member " + std::to_string(which + 1) + " (" +
+                                                     of_.members[which]->name.text +
+                                                     "): nobody runs its client's executor"}};
+    }
+    void note_busy() {
+        for (std::size_t which = 0; which < round_->size(); ++which)
+            if (round_->busy(which))
+                first_ = which;
+    }
+
+    /// Extends the lease of the member that was asked first. A lease that is not renewed began
+    /// earlier there than at the other members.
+    asio::awaitable<void> lengthen_first() {
+        if (!lease_ || fails() || round_->open() > 0)
+            co_return;
+        co_await extend_part(*call_, round_->answer(first_).got, *lease_);
+    }
+
+    /// Returns when the next round begins. Throws if a member failed and a retry cannot help.
+    time_point next_round(sync::outage& trouble, sync::pauses& pause, time_point sent_at,
+                          int round) {
+        const sync::failure why = first_failure(*round_, of_.members);
+        if (!why.code) {
+            trouble.over();
+            return round > 1 ? sync::later(home_->now(), pause.next()) : home_->now();
+        }
+        try {
+            throw sync::worded_error{why};
+        } catch (const boost::system::system_error& e) {
+            return trouble.next_try(e, sent_at);
+        }
+    }
+
+    asio::awaitable<void> pause_until(time_point until) {
+        const time_point end = std::min(until, call_->wanted.give_up_at);
+        co_await wait_for_answers(*call_, end, [] { return false; });
+    }
+
+    /// Counts rounds in which all members granted, but the first lease ended before the last grant
+    /// arrived. Throws if there were too many.
+    void refuse_late_grants() {
+        if (call_->finished() || round_->open() > 0 || fails())
+            return;
+        if (++late_grants_ == late_grants_max)
+            throw sync::worded_error{{make_error_code(errc::unreachable),
+                                      "the answers of all members took longer than the lease of " +
+                                          std::to_string(call_->wanted.lease.count()) + " ms, " +
+                                          std::to_string(late_grants_max) + " times"}};
+    }
+
+    std::shared_ptr<joint_hold> all_granted() {
+        for (std::size_t which = 0; which < round_->size(); ++which)
+            if (!round_->granted(which) || !round_->answer(which).got.believed())
+                return nullptr;
+        auto of = std::static_pointer_cast<const joint_subject>(call_->wanted.of);
+        auto held = std::make_shared<joint_hold>(std::move(of), call_->wanted);
+        for (std::size_t which = 0; which < round_->size(); ++which)
+            held->join(which, std::move(round_->answer(which).got));
+        held->begin(round_.keep());
+        tell_acquired(*call_, *held);
+        return held;
+    }
+
+    const std::shared_ptr<sync::acquisition> call_;
+    const std::shared_ptr<sync::engine> home_;
+    const multi_subject& of_;
+    retired_with_scope round_;
+    std::optional<duration> lease_{};
+    std::size_t first_;
+    int late_grants_ = 0;
+};
+
+} // namespace
+
+asio::awaitable<std::shared_ptr<sync::tenure>>
+multi_subject::take(std::shared_ptr<sync::acquisition> call) const {
+    all_members members_of{std::move(call), *this};
+    std::shared_ptr<sync::tenure> held = co_await members_of.take();
+    co_return held;
+}
+
+// Takes the first member that becomes free. The call waits for all members at once, and then
+// cancels its requests to the others.
+
+namespace {
+
+/// Returns the index of the first member that granted, or `size()` if no member did.
+std::size_t granted_one(const inquiry& round) {
+    std::size_t which = 0;
+    while (which < round.size() && !(round.granted(which) && round.answer(which).got.believed()))
+        ++which;
+    return which;
+}
+
+bool all_failed(const inquiry& round) {
+    for (std::size_t which = 0; which < round.size(); ++which)
+        if (!round.failed(which))
+            return false;
+    return true;
+}
+
+/// Returns whether a member was granted, and was lost before the call could use it.
+bool lost_one(const inquiry& round) {
+    for (std::size_t which = 0; which < round.size(); ++which)
+        if (round.granted(which) && !round.answer(which).got.believed())
+            return true;
+    return false;
+}
+
+/// Maximal number of grants that are lost before use. Then the call fails.
+constexpr int losses_max = 3;
+
+bool goes_on(const sync::acquisition& call) {
+    return call.wanted.patient && call.home->now() < call.wanted.give_up_at;
+}
+
+} // namespace
+
+asio::awaitable<std::shared_ptr<sync::tenure>>
+any_subject::take(std::shared_ptr<sync::acquisition> call) const {
+    for (int losses = 0; losses < losses_max; ++losses) {
+        const retired_with_scope round{std::make_shared<inquiry>(home, members, call->wake())};
+        const duration rest = call->wanted.give_up_at - home->now();
+        question how{.patience = call->wanted.patient ? rest : duration::zero()};
+        if (!call->wanted.renewed)
+            how.lease = call->wanted.lease;
+        round->ask_all(how);
+        const time_point limit = answered_by(*home, *round, how.patience);
+        auto decided = [&round] {
+            return round->open() == 0 || granted_one(*round) < round->size();
+        };
+        co_await wait_for_answers(*call, limit, decided);
+        const std::size_t which = granted_one(*round);
+        if (call->finished())
+            co_return nullptr;
+        if (which < round->size())
+            co_return round->answer(which).got.take();
+        if (all_failed(*round))
+            throw sync::worded_error{first_failure(*round, members)};
+        if (!lost_one(*round) || !goes_on(*call))
+            co_return nullptr;
+        co_await let_go(*call, *round);
+    }
+    throw sync::worded_error{
+        {make_error_code(errc::unreachable),
+         "what was granted was lost at once, " + std::to_string(losses_max) + " times"}};
+}
+
+} // namespace holdfast::compose

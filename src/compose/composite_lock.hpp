@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "compose/member_requests.hpp"
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+namespace holdfast::compose {
+
+/// Descriptor of a lock that consists of several locks. A caller must hold `needs` of them. Any
+/// thread may use it, like every subject.
+class joint_subject : public sync::subject {
+public:
+    /// Creates the descriptor. The lock belongs to the client of the first member. `name` is used
+    /// only in messages.
+    joint_subject(std::vector<member>, lock_name name, std::size_t needs, duration lease,
+                  const detail::lock_setup&);
+
+    const std::vector<member> members; ///< in the order in which the user gave them
+    const std::size_t needs;
+
+    const std::string& entry() const noexcept override { return entry_; }
+    sync::family kin() const noexcept override { return sync::family::several; }
+    sync::side way() const noexcept override { return sync::side::several; }
+    bool is_joint() const noexcept override { return true; }
+
+    asio::awaitable<std::optional<holding>> inspect() const override;
+    asio::awaitable<bool> force() const override;
+    std::vector<const sync::engine*> homes() const override;
+
+private:
+    const std::string entry_; ///< key; equal for equal members of the same clients
+};
+
+/// Lock that is held when all members are held.
+class multi_subject final : public joint_subject {
+public:
+    multi_subject(std::vector<member>, duration lease);
+
+    asio::awaitable<std::shared_ptr<sync::tenure>>
+        take(std::shared_ptr<sync::acquisition>) const override;
+
+    void refuse_parts_of_this_thread() const override;
+    void lend_parts(const sync::tenure&) const override;
+    void take_back_parts() const override;
+};
+
+/// Lock that is held when any one member is held. The caller gets the hold of that member.
+class any_subject final : public joint_subject {
+public:
+    any_subject(std::vector<member>, duration lease);
+
+    bool takes_turns() const noexcept override { return false; }
+    asio::awaitable<std::shared_ptr<sync::tenure>>
+        take(std::shared_ptr<sync::acquisition>) const override;
+};
+
+/// Checked options of a quorum.
+struct quorum_rules {
+    duration node_patience{};
+    duration longest_lease{};
+    bool nodes_remember = false;
+};
+
+/// Lock that is held when a majority of its members (a quorum) is held.
+class quorum_subject final : public joint_subject {
+public:
+    quorum_subject(std::vector<member>, lock_name name, duration lease, recursion again,
+                   quorum_rules);
+
+    const quorum_rules rules;
+
+    asio::awaitable<std::shared_ptr<sync::tenure>>
+        take(std::shared_ptr<sync::acquisition>) const override;
+
+    /// Returns the parameters of a request for a node's vote.
+    question ballot(std::optional<duration> lease) const;
+    /// Reports an event, only once, if something makes the quorum weaker than its number of nodes
+    /// suggests.
+    void tell_if_impaired(const inquiry&) const;
+
+private:
+    mutable std::atomic<bool> told_impaired_ = false;
+};
+
+/// Throws `invalid_argument` if two members are the same lock on the same server. Only members that
+/// have replied can be compared.
+void refuse_doubles(const joint_subject&, const inquiry&);
+
+} // namespace holdfast::compose

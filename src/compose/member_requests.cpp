@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compose/member_requests.hpp"
+
+#include "sync/acquisition_loop.hpp"
+#include "sync/engine.hpp"
+
+#include <algorithm>
+
+namespace holdfast::compose {
+
+/// An acquire call to one member. It reports its outcome to the inquiry.
+class inquiry::errand final : public sync::acquisition {
+public:
+    errand(sync::request what, std::shared_ptr<inquiry> from, std::size_t which,
+           std::uint64_t asked, std::optional<duration> longest_lease)
+        : acquisition{std::move(what)}
+        , from_{std::move(from)}
+        , which_{which}
+        , asked_{asked}
+        , longest_lease_{longest_lease} {}
+
+    /// Reports "closed" if the call never ran because the context of the member's client has ended.
+    ~errand() override {
+        if (from_ && !home->forked())
+            answer(std::move(from_), {.why = {make_error_code(errc::closed), "its client ended"}});
+    }
+
+    static void begin(std::shared_ptr<errand> call) {
+        const std::shared_ptr<sync::engine> home = call->home;
+        if (call->is_near_to(*call->from_))
+            return run(call);
+        if (!home->reach().post([call] { run(call); }))
+            call->complete({nullptr, {make_error_code(errc::closed), "its client is closed"}});
+    }
+
+private:
+    static void run(const std::shared_ptr<errand>& call) {
+        if (call->wanted.takes)
+            call->home->start(call);
+        else
+            call->home->spawn(sync::look_out(call));
+    }
+
+    void complete(sync::outcome got) override {
+        member_answer said{.got = part{std::move(got.held)}, .why = std::move(got.why)};
+        if (!said.why.code)
+            describe_server(said);
+        said.unasked = !said.why.code && !said.got && was_not_asked();
+        std::shared_ptr<inquiry> from = std::move(from_);
+        if (is_near_to(*from))
+            from->arrived(which_, asked_, std::move(said));
+        else
+            answer(std::move(from), std::move(said));
+    }
+    void answer(std::shared_ptr<inquiry> from, member_answer said) const {
+        const std::shared_ptr<sync::engine> whose = from->home_;
+        auto arrive = [from = std::move(from), which = which_, asked = asked_,
+                       said = std::move(said)]() mutable {
+            from->arrived(which, asked, std::move(said));
+        };
+        (void)whose->reach().post(std::move(arrive));
+    }
+    /// Returns whether the call only waited behind another call in the local queue, so that the
+    /// store was not asked. The state of that other call is unknown: it neither holds the lock nor
+    /// was found busy.
+    bool was_not_asked() const {
+        const sync::gate* const door = home->queues().find(sync::key_of(*this));
+        const bool is_known = door && (door->holder() || door->somebody_waits_there());
+        return wanted.takes && !waits_there() && !is_known;
+    }
+    /// Returns whether both clients run on the same executor. Then no post is needed.
+    bool is_near_to(const inquiry& from) const {
+        return home->reach().leads_where(from.home_->reach());
+    }
+
+    void describe_server(member_answer& said) const {
+        server_identity who = home->server_of(wanted.of->name);
+        said.server = std::move(who.id);
+        said.says_restarts = who.forgets_before.has_value();
+        if (!who.forgets_before || !longest_lease_)
+            return;
+        const time_point from = sync::later(*who.forgets_before, *longest_lease_);
+        if (from > started_at) // `from` may be too far in the past for a subtraction
+            said.counts_in = from - started_at;
+    }
+
+    std::shared_ptr<inquiry> from_;
+    const std::size_t which_;
+    const std::uint64_t asked_;
+    const std::optional<duration> longest_lease_;
+};
+
+inquiry::inquiry(std::shared_ptr<sync::engine> home, const std::vector<member>& members,
+                 alarm& wake)
+    : home_{std::move(home)}
+    , wake_{&wake} {
+    for (const member& each : members)
+        seats_.push_back({each});
+}
+
+void inquiry::ask(std::size_t which, const question& how) {
+    seat& one = seats_[which];
+    one.open = true;
+    one.answered = false;
+    one.said = {};
+    sync::request wanted = sync::request_for(one.who, how.patience, how.lease);
+    wanted.takes = how.takes;
+    const auto call = std::make_shared<errand>(std::move(wanted), shared_from_this(), which,
+                                               ++one.asked, how.longest_lease);
+    one.call = call;
+    errand::begin(call);
+}
+
+void inquiry::ask_all(const question& how) {
+    for (std::size_t which = 0; which < seats_.size(); ++which)
+        ask(which, how);
+}
+
+void inquiry::cancel(std::size_t which) {
+    seat& one = seats_[which];
+    if (!std::exchange(one.open, false))
+        return;
+    ++one.asked; // so that a late reply is ignored
+    const std::shared_ptr<sync::acquisition> call = one.call.lock();
+    if (!call)
+        return;
+    const std::shared_ptr<sync::engine> home = call->home;
+    (void)home->reach().post([call] { call->cancel(); });
+}
+
+std::size_t inquiry::open() const noexcept {
+    return static_cast<std::size_t>(
+        std::count_if(seats_.begin(), seats_.end(), [](const seat& each) { return each.open; }));
+}
+
+void inquiry::forget_answers() {
+    for (seat& each : seats_) {
+        each.answered = false;
+        each.said = {};
+    }
+}
+
+duration inquiry::longest_time_limit() const {
+    duration longest{};
+    for (const seat& each : seats_)
+        longest = std::max(longest, each.who->home->bounds().time_limit);
+    return longest;
+}
+
+void inquiry::retire(late_handler late) {
+    wake_ = nullptr;
+    late_ = std::move(late);
+    forget_answers();
+}
+
+void inquiry::arrived(std::size_t which, std::uint64_t asked, member_answer said) {
+    seat& one = seats_[which];
+    if (one.asked != asked || !one.open)
+        return; // late: `said` releases its grant
+    one.open = false;
+    if (!wake_) {
+        if (late_)
+            late_(which, std::move(said));
+        return;
+    }
+    one.answered = true;
+    one.said = std::move(said);
+    wake_->ring();
+}
+
+namespace {
+
+/// Drops the share, and then releases the whole hold without waiting.
+void release_unwatched(std::shared_ptr<sync::tenure> share) {
+    std::shared_ptr<sync::tenure> held = share->whole();
+    share.reset();
+    held->release(sync::release_handler{[](const sync::failure&) {}}, held->home->executor());
+}
+
+} // namespace
+
+part::~part() {
+    if (!held_ || held_->home->forked())
+        return;
+    const std::shared_ptr<sync::engine> home = held_->home;
+    (void)home->reach().post(
+        [share = std::move(held_)]() mutable { release_unwatched(std::move(share)); });
+}
+
+} // namespace holdfast::compose

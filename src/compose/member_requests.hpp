@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sync/acquisition.hpp"
+#include "sync/lock_handle.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace holdfast::compose {
+
+/// Part of a hold on several locks: the hold of one member. It is the only owner of that hold. Its
+/// destructor releases the hold through the member's client, without waiting. Thread safety: none,
+/// but any thread may destroy it.
+class part {
+public:
+    part() = default;
+    explicit part(std::shared_ptr<sync::tenure> held)
+        : held_{std::move(held)} {}
+    part(part&&) noexcept = default;
+    part& operator=(part&& other) noexcept {
+        const part dropped{std::move(held_)};
+        held_ = std::move(other.held_);
+        return *this;
+    }
+    ~part();
+
+    explicit operator bool() const noexcept { return held_ != nullptr; }
+    const std::shared_ptr<sync::tenure>& hold() const noexcept { return held_; }
+    bool believed() const noexcept { return held_ && held_->believed(); }
+
+    /// Moves the hold out. The caller must release it.
+    std::shared_ptr<sync::tenure> take() noexcept { return std::move(held_); }
+
+private:
+    std::shared_ptr<sync::tenure> held_;
+};
+
+// Sends the requests of one call to several members at the same time (`inquiry`). Each member is
+// asked by an ordinary acquire call of its own client, which may have a thread of its own:
+//
+//     ask ──▶ the member's executor: queue at its gate, ask its store ──▶ here: an answer
+//      └─ cancel ─▶ the member's client undoes what it may have taken
+//
+// Correctness does not depend on a reply. If no call takes a grant, the member's client releases
+// the lock.
+
+using member = std::shared_ptr<const sync::subject>;
+
+/// Reply of a member: granted (`got` is set), failed (`why` is set), or busy (neither is set).
+struct member_answer {
+    part got{};
+    sync::failure why{};
+    bool unasked = false; ///< busy in the local queue only, so its store was not asked
+    std::string server{}; ///< identity of the server; empty: not known
+    bool says_restarts = false;
+    /// Time from the request until the vote counts. A restarted server may have forgotten its
+    /// earlier grants.
+    duration counts_in{};
+};
+
+/// Parameters of a request to a member.
+struct question {
+    duration patience{};
+    std::optional<duration> lease{}; ///< if a lease is given, the hold is not renewed
+    bool takes = true;               ///< false: only wait until the lock is free
+    /// Longest lease of any client: see member_answer::counts_in.
+    std::optional<duration> longest_lease{};
+};
+
+/// Requests of one call to several members. Use it on the executor of the call's client.
+class inquiry : public std::enable_shared_from_this<inquiry> {
+public:
+    /// Creates an inquiry without requests. `wake` rings at each reply.
+    inquiry(std::shared_ptr<sync::engine> home, const std::vector<member>&, alarm& wake);
+    inquiry(const inquiry&) = delete;
+
+    void ask(std::size_t which, const question&);
+    void ask_all(const question&);
+    void cancel(std::size_t which); ///< cancels a request; releases its grant, if any
+
+    void forget_answers(); ///< prepares another round
+
+    std::size_t size() const noexcept { return seats_.size(); }
+    duration longest_time_limit() const; ///< longest time limit of the members' stores
+    bool is_open(std::size_t which) const noexcept { return seats_[which].open; }
+    bool has_answered(std::size_t which) const noexcept { return seats_[which].answered; }
+    std::size_t open() const noexcept; ///< number of requests without a reply
+    /// Returns the reply of a member. The member must have replied.
+    member_answer& answer(std::size_t which) noexcept { return seats_[which].said; }
+    const member_answer& answer(std::size_t which) const noexcept { return seats_[which].said; }
+    bool granted(std::size_t which) const noexcept {
+        return has_answered(which) && answer(which).got;
+    }
+    bool failed(std::size_t which) const noexcept {
+        return has_answered(which) && answer(which).why.code;
+    }
+    bool busy(std::size_t which) const noexcept {
+        return has_answered(which) && !answer(which).got && !answer(which).why.code;
+    }
+
+    /// Notes that no caller waits any more. Releases grants that were not taken. Passes later
+    /// replies to `late`; without `late`, releases later grants too.
+    using late_handler = std::function<void(std::size_t which, member_answer)>;
+    void retire(late_handler late = {});
+
+private:
+    struct seat {
+        member who;
+        std::weak_ptr<sync::acquisition> call{}; // the member's client keeps the call alive
+        bool open = false;
+        bool answered = false;
+        std::uint64_t asked = 0; // number of requests so far, to detect late replies
+        member_answer said{};
+    };
+    class errand;
+
+    void arrived(std::size_t which, std::uint64_t asked, member_answer);
+
+    const std::shared_ptr<sync::engine> home_;
+    std::vector<seat> seats_;
+    alarm* wake_;
+    late_handler late_;
+};
+
+} // namespace holdfast::compose

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Redlock algorithm: a call asks all nodes at once. If a majority votes for it in time, it has
+// the lock.
+//
+//     ask all ──votes of a majority──▶ a hold; later votes join it
+//        ▲  │ busy, or too few answer
+//        │  ▼
+//        │ release all ──▶ wait until enough are seen free, a poll bound, or a pause after silence
+//        └───────────────────────────────────┘
+//
+// If the votes are split between calls that came at the same time, each call pauses at random
+// before it asks again. Source: "Distributed Locks with Redis", the Redlock algorithm.
+#include "compose/composite_hold.hpp"
+#include "compose/rounds.hpp"
+#include "sync/acquisition_loop.hpp"
+#include "sync/lock_handle.hpp"
+#include "sync/retry_policy.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace holdfast::compose {
+namespace {
+
+/// Pause after a split vote. It is longer than the usual differences between the nodes' reply
+/// times.
+constexpr backoff after_split{duration{4}, duration{200}};
+
+/// Maximal number of majorities that arrive too late. Then the call fails.
+constexpr int late_votes_max = 3;
+
+/// Shortest time between two rounds. It applies even if nodes are reported free at once.
+constexpr duration quick{5};
+
+/// Result of a round.
+struct count {
+    std::size_t votes = 0;   ///< granted in time by nodes that remember their earlier grants
+    std::size_t sit_out = 0; ///< granted by nodes that may have forgotten earlier grants
+    std::size_t busy = 0;
+    std::size_t missing = 0; ///< failed, or no reply in time
+    /// Waited in the local queue behind an earlier request without a reply.
+    std::size_t unasked = 0;
+    duration sit_out_ends{}; ///< time until the next of the `sit_out` votes counts
+};
+
+class majority {
+public:
+    majority(std::shared_ptr<sync::acquisition> call, const quorum_subject& of)
+        : call_{std::move(call)}
+        , home_{call_->home}
+        , of_{of} {
+        if (!call_->wanted.renewed)
+            given_ = call_->wanted.lease;
+    }
+
+    asio::awaitable<std::shared_ptr<joint_hold>> take() {
+        sync::outage trouble{*home_};
+        sync::pauses split{*home_, after_split};
+        while (!call_->finished()) {
+            const time_point sent_at = home_->now();
+            retired_with_scope round{ask_all()};
+            co_await until_decided(*round);
+            if (call_->finished())
+                co_return nullptr;
+            of_.tell_if_impaired(*round);
+            refuse_doubles(of_, *round);
+            const count got = counted(*round);
+            const bool was_quick = home_->now() < sync::later(sent_at, quick);
+            if (got.votes >= of_.needs) {
+                if (std::shared_ptr<joint_hold> held = hold_of(round))
+                    co_return held;
+                note_late_grant();
+                co_await pause_until(sync::later(home_->now(), split.next()));
+                continue; // the parts are released, and the next round asks again
+            }
+            late_grants_ = 0;
+            const time_point look_at = next_look(trouble, *round, got, sent_at);
+            const std::vector<std::size_t> held_by_others = busy_of(*round);
+            co_await let_go(*call_, *round);
+            if (is_undecided_ && !call_->wanted.patient) {
+                co_await wait_for_answers(*call_, undecided_until(), [] { return false; });
+                continue;
+            }
+            if (!may_go_on(trouble))
+                co_return nullptr;
+            if (got.votes > 0 && got.busy > 0)
+                co_await pause_until(sync::later(home_->now(), split.next()));
+            else
+                co_await until_seen_free(held_by_others, look_at);
+            if (was_quick && home_->now() < sync::later(sent_at, quick))
+                co_await pause_until(sync::later(home_->now(), split.next()));
+        }
+        co_return nullptr;
+    }
+
+private:
+    std::shared_ptr<inquiry> ask_all() {
+        auto round = std::make_shared<inquiry>(home_, of_.members, call_->wake());
+        round->ask_all(of_.ballot(given_));
+        return round;
+    }
+
+    asio::awaitable<void> until_decided(inquiry& round) {
+        const time_point limit = sync::later(home_->now(), of_.rules.node_patience);
+        is_late_ = false;
+        auto decided = [this, &round] {
+            const count so_far = counted(round);
+            return round.open() == 0 || so_far.votes >= of_.needs ||
+                   so_far.votes + so_far.sit_out + round.open() < of_.needs;
+        };
+        co_await wait_for_answers(*call_, limit, decided);
+        is_late_ = home_->now() >= limit;
+    }
+
+    count counted(const inquiry& round) const {
+        count so_far;
+        so_far.sit_out_ends = duration::max();
+        for (std::size_t which = 0; which < round.size(); ++which) {
+            const member_answer& said = round.answer(which);
+            if (round.busy(which) && said.unasked)
+                ++so_far.unasked;
+            else if (round.busy(which))
+                ++so_far.busy;
+            else if (!round.granted(which)) // the node may still reply to a pending request
+                so_far.missing += !round.is_open(which) || is_late_ ? 1 : 0;
+            else if (!said.got.believed())
+                ++so_far.missing;
+            else if (said.counts_in > duration::zero())
+                note_sit_out(so_far, said.counts_in);
+            else
+                ++so_far.votes;
+        }
+        return so_far;
+    }
+    static void note_sit_out(count& so_far, duration ends) {
+        ++so_far.sit_out;
+        so_far.sit_out_ends = std::min(so_far.sit_out_ends, ends);
+    }
+
+    /// Counts majorities whose lease ended between the last reply and the creation of the hold.
+    /// Throws if there were too many.
+    void note_late_grant() {
+        if (++late_grants_ == late_votes_max || !goes_on())
+            throw sync::worded_error{{make_error_code(errc::unreachable),
+                                      "the answers of a majority took longer than the lease, " +
+                                          std::to_string(late_grants_) + " times"}};
+    }
+
+    /// Creates the hold. Returns null if that took as long as the lease.
+    std::shared_ptr<joint_hold> hold_of(retired_with_scope& round) {
+        auto of = std::static_pointer_cast<const joint_subject>(call_->wanted.of);
+        auto held = std::make_shared<joint_hold>(std::move(of), call_->wanted);
+        for (std::size_t which = 0; which < round->size(); ++which)
+            if (round->granted(which)) {
+                const duration counts_in = round->answer(which).counts_in;
+                held->join(which, std::move(round->answer(which).got), counts_in);
+            }
+        held->begin(round.keep());
+        if (!held->believed())
+            return nullptr;
+        tell_acquired(*call_, *held);
+        return held;
+    }
+
+    /// Returns when to ask again. Throws if too few nodes were reachable for too long.
+    time_point next_look(sync::outage& trouble, const inquiry& round, const count& got,
+                         time_point sent_at) {
+        const std::size_t can_vote = of_.members.size() - got.missing - got.sit_out;
+        if (got.unasked == 0)
+            behind_since_.reset();
+        else if (!behind_since_)
+            behind_since_ = home_->now();
+        const bool is_behind = can_vote >= of_.needs && can_vote < of_.needs + got.unasked;
+        is_undecided_ = is_behind && home_->now() < undecided_until();
+        const bool is_too_few = can_vote < of_.needs || (is_behind && !is_undecided_);
+        // An undecided round changes nothing. The result of the last decided round stays valid.
+        is_unanswered_ = is_too_few || (is_undecided_ && is_unanswered_);
+        if (can_vote >= of_.needs + got.unasked) {
+            trouble.over();
+            return next_poll();
+        }
+        if (can_vote + got.sit_out >= of_.needs + got.unasked && goes_on())
+            return std::min(sync::later(home_->now(), got.sit_out_ends), next_poll());
+        try {
+            throw sync::worded_error{why_too_few(round)};
+        } catch (const boost::system::system_error& e) {
+            return trouble.next_try(e, sent_at);
+        }
+    }
+    time_point next_poll() const {
+        const duration bound = of_.members.front()->kind == lock_kind::token
+                                   ? std::min(sync::untold_poll_bound, home_->how().poll_bound)
+                                   : home_->how().poll_bound;
+        return sync::later(home_->now(), bound - home_->jitter(bound / 4));
+    }
+
+    /// Returns until when earlier requests of this client may get a reply, for example a request
+    /// that is being undone. After that time, nodes without a reply count as not reachable.
+    time_point undecided_until() const {
+        return sync::later(behind_since_.value_or(home_->now()), of_.rules.node_patience);
+    }
+    bool goes_on() const {
+        return call_->wanted.patient && home_->now() < call_->wanted.give_up_at;
+    }
+    bool may_go_on(const sync::outage& trouble) const {
+        if (call_->finished())
+            return false;
+        if (!goes_on() && is_unanswered_)
+            trouble.rethrow_if_unanswered();
+        return goes_on();
+    }
+
+    /// Returns why there is no majority. If some nodes failed permanently, it returns the code of a
+    /// permanent failure.
+    sync::failure why_too_few(const inquiry& round) const {
+        std::string text = "no majority of the " + std::to_string(round.size()) + " nodes can vote";
+        error_code code = make_error_code(errc::unreachable);
+        for (std::size_t which = 0; which < round.size(); ++which) {
+            const std::string words = words_of(round, which);
+            if (!words.empty())
+                text += "; node " + std::to_string(which + 1) + ": " + words;
+            if (round.failed(which) && !sync::may_pass(round.answer(which).why.code))
+                code = round.answer(which).why.code;
+        }
+        return {code, text};
+    }
+    std::string words_of(const inquiry& round, std::size_t which) const {
+        const member_answer& said = round.answer(which);
+        if (round.busy(which) && said.unasked)
+            return "an earlier question to it is not answered yet";
+        if (round.is_open(which))
+            return "no answer within " + std::to_string(of_.rules.node_patience.count()) + " ms";
+        if (round.failed(which))
+            return said.why.text.empty() ? said.why.code.message() : said.why.text;
+        if (round.granted(which) && !said.got.believed())
+            return "its answer took longer than the lease";
+        if (round.granted(which) && said.counts_in > duration::zero())
+            return "it was restarted, and has no vote for " +
+                   std::to_string(said.counts_in.count()) + " ms";
+        return {};
+    }
+
+    static std::vector<std::size_t> busy_of(const inquiry& round) {
+        std::vector<std::size_t> busy;
+        for (std::size_t which = 0; which < round.size(); ++which)
+            if (round.busy(which))
+                busy.push_back(which);
+        return busy;
+    }
+
+    /// Waits until so many nodes are free that a majority is possible. These nodes become free
+    /// together, because a holder releases its lock on all nodes.
+    asio::awaitable<void> until_seen_free(const std::vector<std::size_t>& busy, time_point limit) {
+        const time_point end = std::min(limit, call_->wanted.give_up_at);
+        const retired_with_scope watched{
+            std::make_shared<inquiry>(home_, of_.members, call_->wake())};
+        const question how{.patience = end - home_->now(), .takes = false};
+        for (const std::size_t which : busy)
+            watched->ask(which, how);
+        const std::size_t others = of_.members.size() - busy.size();
+        auto enough = [&] {
+            const auto free = [&](std::size_t which) { return watched->busy(which); };
+            const auto seen =
+                static_cast<std::size_t>(std::count_if(busy.begin(), busy.end(), free));
+            return seen > 0 && others + seen >= of_.needs;
+        };
+        co_await wait_for_answers(*call_, end, enough);
+    }
+    asio::awaitable<void> pause_until(time_point until) {
+        const time_point end = std::min(until, call_->wanted.give_up_at);
+        co_await wait_for_answers(*call_, end, [] { return false; });
+    }
+
+    const std::shared_ptr<sync::acquisition> call_;
+    const std::shared_ptr<sync::engine> home_;
+    const quorum_subject& of_;
+    std::optional<duration> given_{};
+    int late_grants_ = 0;
+    std::optional<time_point> behind_since_{}; // since when requests wait behind earlier requests
+    bool is_undecided_ = false;                // earlier requests may still get a reply in time
+    bool is_unanswered_ = false;               // in the last decided round too few nodes could vote
+    bool is_late_ = false;                     // the last round used up the time limit of the nodes
+};
+
+} // namespace
+
+asio::awaitable<std::shared_ptr<sync::tenure>>
+quorum_subject::take(std::shared_ptr<sync::acquisition> call) const {
+    majority vote{std::move(call), *this};
+    std::shared_ptr<sync::tenure> held = co_await vote.take();
+    co_return held;
+}
+
+void quorum_subject::tell_if_impaired(const inquiry& asked) const {
+    std::string why;
+    if (members.size() < 3)
+        why = "a quorum of fewer than 3 nodes cannot lose any of them";
+    for (std::size_t which = 0; which < asked.size() && why.empty(); ++which)
+        if (asked.granted(which) && !asked.answer(which).says_restarts && !rules.nodes_remember)
+            why = "node " + std::to_string(which + 1) +
+                  " does not say when it was started: it votes although it may have forgotten a "
+                  "lock that it gave away";
+    if (why.empty() || told_impaired_.exchange(true))
+        return;
+    event e{.kind = event_kind::impaired};
+    e.name = name.text.data();
+    e.name_size = name.text.size();
+    e.text = why.data();
+    e.text_size = why.size();
+    home->tell(e);
+}
+
+} // namespace holdfast::compose

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "front/preconditions.hpp"
+#include "runtime/monitor.hpp"
+#include "runtime/semaphore.hpp"
+#include "runtime/visit.hpp"
+#include "sync/acquisition.hpp"
+#include "sync/counter_changes.hpp"
+#include "sync/engine.hpp"
+#include "sync/lock_descriptor.hpp"
+
+#include <holdfast/lease.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+
+// One-shot result (`rendezvous`): a thread sleeps on its own semaphore until the executor delivers
+// a value. It does not wait for ever if the executor is not running or ends.
+
+namespace holdfast::front {
+
+/// Time that a thread gives the executor after its own timeout: first to deliver the result, and
+/// then once more to run an empty function. If neither happens, nothing runs the executor, or its
+/// thread is stuck in code of the user. Then the call returns.
+inline constexpr duration executor_patience = std::chrono::seconds{1};
+
+/// Returns the monitor that threads may enter instead of waking the client's own thread. Null: the
+/// executor belongs to the user.
+inline runtime::monitor* entrance_of(const sync::engine& home) {
+    return home.reach().lasting() ? runtime::monitor::of(home.executor()) : nullptr;
+}
+
+/// Result that the executor delivers to a waiting thread. The thread and the executor share the
+/// object, because the thread may end before the executor releases it. The thread keeps the engine
+/// alive.
+template <typename T>
+class rendezvous {
+public:
+    explicit rendezvous(const sync::engine& home)
+        : way_{home.reach()}
+        , entrance_{entrance_of(home)} {}
+
+    /// Starts the work. Call it on the executor. Returns false if the thread no longer waits; the
+    /// work must not begin then.
+    bool begin() {
+        state expected = state::open;
+        return state_.compare_exchange_strong(expected, state::begun);
+    }
+
+    /// Delivers the value. `keep` is the object that contains this one. A visitor wakes the thread
+    /// only after it has left the monitor. Otherwise the woken thread would find the monitor
+    /// occupied. Returns false if the thread no longer waits; the caller then keeps the value.
+    bool bring(T&& value, std::shared_ptr<void> keep) {
+        if (!leave_for(state::bringing))
+            return false;
+        value_.emplace(std::move(value));
+        state_ = state::brought;
+        if (runtime::visit* const visitor = entrance_ ? runtime::visit::here(*entrance_) : nullptr)
+            visitor->wake_behind(ready_, std::move(keep));
+        else
+            ready_.post();
+        return true;
+    }
+
+    /// Waits until the value is there. Returns nothing if the executor has ended.
+    std::optional<T> wait() {
+        const std::stop_callback on_end{way_.ends(), [this] { hurry(); }};
+        while (state_ != state::brought) {
+            ready_.wait();
+            if (hurried_.exchange(false) && leave_for(state::given_up))
+                return std::nullopt;
+        }
+        return std::move(*value_);
+    }
+
+    /// Waits without a limit while the executor runs. If it does not run, waits for `patience` plus
+    /// twice `executor_patience`. Returns nothing if the executor is not running or has ended. A
+    /// value that comes later is refused.
+    std::optional<T> wait_while_it_runs(duration patience) {
+        if (state_ != state::brought && !await(patience))
+            return std::nullopt;
+        return std::move(*value_);
+    }
+
+    /// Ends the timeout of the wait now. Any thread.
+    void hurry() {
+        hurried_ = true;
+        ready_.post();
+    }
+
+    /// Returns whether the work had begun. Call it after a wait that returned nothing.
+    bool had_begun() const noexcept { return had_begun_; }
+
+private:
+    enum class state : std::uint8_t { open, begun, bringing, brought, given_up };
+
+    /// Changes the state from open or begun to `next`. Returns false if the object was in another
+    /// state.
+    bool leave_for(state next) {
+        state now = state_;
+        while (now == state::open || now == state::begun)
+            if (state_.compare_exchange_weak(now, next)) {
+                had_begun_ = now == state::begun;
+                return true;
+            }
+        return false;
+    }
+
+    bool await(duration patience) {
+        const std::stop_callback on_end{way_.ends(), [this] { hurry(); }};
+        duration longest = std::min(patience, duration::max() - executor_patience);
+        longest += executor_patience;
+        for (std::shared_ptr<std::atomic<bool>> ran; !brought_within(longest);
+             longest = executor_patience) {
+            if (ran && !*ran && leave_for(state::given_up))
+                return false;
+            ran = std::make_shared<std::atomic<bool>>(false);
+            if (!way_.post([ran] { *ran = true; }) && !brought_before_the_end())
+                return false;
+        }
+        while (state_ != state::brought)
+            ready_.wait();
+        return true;
+    }
+
+    /// Waits while the executor is ending. Returns false if it ended without a value.
+    bool brought_before_the_end() {
+        while (state_ != state::brought && !way_.ended())
+            (void)ready_.wait_for(executor_patience);
+        return !leave_for(state::given_up);
+    }
+
+    /// Waits for the value. Returns false if the value did not come in time, or if hurry() was
+    /// called.
+    bool brought_within(duration longest) {
+        while (state_ != state::brought && ready_.wait_for(longest))
+            if (hurried_.exchange(false))
+                break;
+        return state_ == state::brought;
+    }
+
+    sync::reach& way_;
+    runtime::monitor* const entrance_;
+    runtime::semaphore ready_;
+    std::atomic<state> state_ = state::open;
+    std::atomic<bool> hurried_ = false;
+    bool had_begun_ = false; // written before the other thread learns of the new state
+    std::optional<T> value_;
+};
+
+// Blocking calls. Either the thread sleeps on its own semaphore while the client's executor runs
+// the operation, or the thread runs the operation itself inside the client's monitor.
+
+/// Returns this thread's stay (`visit`) inside that client's monitor, or null if the thread is not
+/// inside.
+inline runtime::visit* visit_at(const sync::engine& home) {
+    const runtime::monitor* const entrance = entrance_of(home);
+    return entrance ? runtime::visit::here(*entrance) : nullptr;
+}
+
+/// Returns the error for a thread that got no result because the executor does not run or has
+/// ended. `begun`: the operation may be executed, now or later.
+inline sync::failure unrun(const sync::engine& home, bool begun) {
+    if (!home.stopped())
+        return {make_error_code(errc::outcome_unknown),
+                "nobody runs the client's executor, or what runs there does not return"};
+    return {make_error_code(begun ? errc::outcome_unknown : errc::closed),
+            "the client was closed, or its executor has ended"};
+}
+
+/// Runs `step(where)` inside the executor: on this thread if it may enter the monitor, else on the
+/// background thread. Operations that `step` starts run on `where`. If the executor has ended,
+/// `step` is dropped.
+template <typename Step>
+void begin(const std::shared_ptr<sync::engine>& home, Step step) {
+    if (runtime::monitor* const entrance = entrance_of(*home))
+        if (runtime::visit visitor{*entrance})
+            return step(visitor.executor());
+    (void)home->reach().post([home, step = std::move(step)]() mutable { step(home->executor()); });
+}
+
+class blocking_call final : public sync::acquisition {
+public:
+    explicit blocking_call(sync::request what)
+        : acquisition{std::move(what)}
+        , meeting_{*home} {}
+
+    static void begin(const std::shared_ptr<blocking_call>& call) {
+        auto step = [call](const asio::any_io_executor& where) {
+            if (!call->meeting_.begin())
+                return call->cancel(); // cancelled before any request
+            call->visitor_ = visit_at(*call->home);
+            call->home->start(call, where);
+            call->visitor_ = nullptr;
+        };
+        if (!call->wanted.of->is_joint())
+            return front::begin(call->home, std::move(step));
+        // Always uses the background thread, because the calls to the members run there in any
+        // case. If this thread entered the monitor, it would only delay them.
+        (void)call->home->reach().post([call, step] { step(call->home->executor()); });
+    }
+
+    /// Cancels the call. Any thread.
+    static void stop(const std::shared_ptr<blocking_call>& call) {
+        (void)call->home->reach().post([call] { call->cancel(); });
+        call->meeting_.hurry();
+    }
+
+    static sync::outcome wait(const std::shared_ptr<blocking_call>& call) {
+        const duration patience = call->wanted.give_up_at == time_point::max()
+                                      ? duration::max()
+                                      : call->wanted.give_up_at - call->started_at;
+        if (auto told = call->meeting_.wait_while_it_runs(std::max(patience, duration::zero())))
+            return std::move(*told);
+        (void)call->home->reach().post([call] { call->cancel(); });
+        const bool begun = call->meeting_.had_begun();
+        sync::failure why = unrun(*call->home, begun);
+        if (!begun && why.code == errc::outcome_unknown)
+            why.code = make_error_code(errc::unreachable);
+        return {nullptr, std::move(why)};
+    }
+
+protected:
+    void complete(sync::outcome got) override {
+        if (visitor_ && visitor_ != visit_at(*home))
+            // The call was cancelled or the client closed while the visitor waits for the store.
+            visitor_->interrupt();
+        std::shared_ptr<sync::tenure> held = got.held;
+        const bool counted = got.counted;
+        if (meeting_.bring(std::move(got), shared_from_this()))
+            return;
+        const lease unwanted{std::move(held)};
+        if (counted)
+            sync::give_back(static_cast<const sync::counter_subject&>(*wanted.of), wanted.amount);
+    }
+
+private:
+    rendezvous<sync::outcome> meeting_;
+    runtime::visit* visitor_ = nullptr; // the visit that runs the call, until its first sleep
+};
+
+/// Waits for the outcome of an acquire call. Throws its failure.
+inline sync::outcome outcome_of(sync::request what, const std::stop_token& cancel) {
+    const auto call = std::make_shared<blocking_call>(std::move(what));
+    const std::stop_callback on_stop{cancel, [&call] { blocking_call::stop(call); }};
+    blocking_call::begin(call);
+    sync::outcome got = blocking_call::wait(call);
+    throw_if(std::move(got.why));
+    return got;
+}
+
+/// Waits for a hold on a lock. Null: busy. Throws the failure of the call.
+inline std::shared_ptr<sync::tenure> acquire(sync::request what, const std::stop_token& cancel) {
+    return outcome_of(std::move(what), cancel).held;
+}
+
+/// Runs `work(handler, where)` inside the executor, and waits until the handler is called.
+template <typename Work>
+sync::failure wait_for_handler(const std::shared_ptr<sync::engine>& home, duration patience,
+                               Work work) {
+    const auto meeting = std::make_shared<rendezvous<sync::failure>>(*home);
+    begin(home, [work = std::move(work), meeting](const asio::any_io_executor& where) mutable {
+        (void)meeting->begin(); // the work is done even if the thread stops waiting
+        auto tell = [meeting](sync::failure why) { meeting->bring(std::move(why), meeting); };
+        work(sync::release_handler{std::move(tell)}, where);
+    });
+    std::optional<sync::failure> told = meeting->wait_while_it_runs(patience);
+    return told ? std::move(*told) : unrun(*home, meeting->had_begun());
+}
+
+inline sync::failure release(const std::shared_ptr<sync::tenure>& held) {
+    auto work = [held](sync::release_handler done, const auto& where) {
+        held->release(std::move(done), where);
+    };
+    return wait_for_handler(held->home, held->home->how().release_patience, std::move(work));
+}
+
+/// Releases a hold, but waits only until the request is on its way. If this thread sent the request
+/// itself, the local wait queue (`gate`) opens at once, and the thread's next request follows the
+/// release. If other clients wait, the gate stays closed, because they would otherwise never get
+/// the lock. The next request of this thread then waits at the gate.
+inline void release_unwaited(const std::shared_ptr<sync::tenure>& held) {
+    held->announce_release();
+    begin(held->home, [held](const asio::any_io_executor& where) {
+        runtime::visit* const visitor = visit_at(*held->home);
+        if (visitor)
+            visitor->wait_for_nothing();
+        held->release_unwaited(where, [visitor] { return visitor && visitor->sent_off(); });
+    });
+}
+
+inline void extend(const std::shared_ptr<sync::tenure>& held, duration length) {
+    throw_if(objection_to_blocking(*held));
+    auto work = [held, length](sync::release_handler done, const auto&) {
+        held->extend(length, std::move(done));
+    };
+    throw_if(wait_for_handler(held->home, duration::zero(), std::move(work)));
+}
+
+inline void confirm(const std::shared_ptr<sync::tenure>& held, unsigned replicas) {
+    throw_if(objection_to_blocking(*held));
+    auto work = [held, replicas](sync::release_handler done, const auto&) {
+        held->confirm(replicas, std::move(done));
+    };
+    throw_if(wait_for_handler(held->home, duration::zero(), std::move(work)));
+}
+
+/// Executes a change of a counter, and waits for its reply. Throws the error of the change.
+inline counter_answer change(const sync::counter_subject& counter, counter_change what) {
+    using result = std::pair<sync::failure, counter_answer>;
+    const std::shared_ptr<sync::engine>& home = counter.home;
+    throw_if(objection_to_blocking(*home));
+    const auto meeting = std::make_shared<rendezvous<result>>(*home);
+    begin(home, [home, what = std::move(what), meeting](const auto& where) mutable {
+        if (home->stopped() || !meeting->begin())
+            return;
+        auto tell = [meeting](sync::failure why, counter_answer said) {
+            meeting->bring({std::move(why), said}, meeting);
+        };
+        sync::begin_change(home, std::move(what), sync::change_handler{std::move(tell)}, where);
+    });
+    std::optional<result> told = meeting->wait_while_it_runs(duration::zero());
+    throw_if(told ? std::move(told->first) : unrun(*home, meeting->had_begun()));
+    return told->second;
+}
+
+/// Runs `work`, unless the waiting thread has given up. In that case the work must not begin.
+template <typename Meeting, typename T>
+asio::awaitable<T> unless_given_up(std::shared_ptr<Meeting> meeting, asio::awaitable<T> work) {
+    if (!meeting->begin())
+        throw boost::system::system_error{asio::error::operation_aborted};
+    co_return co_await std::move(work);
+}
+
+/// Runs a coroutine on the executor and waits for its result. Throws what the coroutine throws.
+template <typename T>
+T wait_for(const std::shared_ptr<sync::engine>& home, asio::awaitable<T> work) {
+    throw_if(objection_to_blocking(*home));
+    using result = std::pair<std::exception_ptr, T>;
+    const auto meeting = std::make_shared<rendezvous<result>>(*home);
+    auto told = [meeting, home](std::exception_ptr thrown, T value) {
+        meeting->bring({std::move(thrown), std::move(value)}, meeting);
+    };
+    (void)home->reach().use([&](const asio::any_io_executor& to) {
+        asio::co_spawn(to, unless_given_up(meeting, std::move(work)), std::move(told));
+    });
+    std::optional<result> got = meeting->wait_while_it_runs(duration::zero());
+    if (!got)
+        throw worded_error{unrun(*home, meeting->had_begun())};
+    if (got->first)
+        std::rethrow_exception(got->first);
+    return std::move(got->second);
+}
+
+} // namespace holdfast::front

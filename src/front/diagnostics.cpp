@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "front/async_calls.hpp"
+#include "front/blocking_calls.hpp"
+#include "front/requests.hpp"
+#include "refusal.hpp"
+#include "sync/acquisition_loop.hpp"
+
+#include <holdfast/client.hpp>
+
+// Functions of `client` that report on locks of any holder.
+
+namespace holdfast {
+namespace {
+
+using shared_engine = std::shared_ptr<sync::engine>;
+
+std::shared_ptr<const sync::subject> subject_of(const shared_engine& home, const lock_name& name) {
+    return front::make_subject(home, name, {});
+}
+
+lock_name mapped(const shared_engine& home, const lock_name& name) {
+    return subject_of(home, name)->name;
+}
+
+/// Escapes a name, so that it matches only itself in a pattern.
+std::string without_wildcards(std::string_view name) {
+    constexpr std::string_view special = "*?[]\\";
+    std::string literal;
+    for (const char letter : name) {
+        if (special.find(letter) != special.npos)
+            literal.push_back('\\');
+        literal.push_back(letter);
+    }
+    return literal;
+}
+
+asio::awaitable<std::optional<lock_state>> describe(shared_engine home, lock_name name) {
+    const lock_name of_store = mapped(home, name);
+    co_return co_await home->operators_view().describe(of_store);
+}
+
+asio::awaitable<counter_state> look_at(shared_engine home, lock_name name, counter_kind kind) {
+    const auto counter = front::make_counter(home, name, {.kind = kind});
+    co_return co_await home->counters()->inspect(counter->name, kind);
+}
+
+asio::awaitable<lock_list> list_all(shared_engine home, std::string pattern, std::size_t limit) {
+    std::string of_store = without_wildcards(home->how().prefix) + pattern;
+    co_return co_await home->operators_view().list(std::move(of_store), limit);
+}
+
+asio::awaitable<counter_list> list_counters(shared_engine home, counter_kind kind,
+                                            std::string pattern, std::size_t limit) {
+    front::must_offer(*home, kind);
+    std::string of_store = without_wildcards(home->how().prefix) + pattern;
+    co_return co_await home->counters()->list(kind, std::move(of_store), limit);
+}
+
+asio::awaitable<bool> watch_until_free(shared_engine home, lock_name name, duration patience) {
+    co_return co_await sync::wait_until_free(subject_of(home, name), patience);
+}
+
+asio::awaitable<bool> force(shared_engine home, lock_name name, std::string only_from) {
+    const lock_name of_store = mapped(home, name);
+    co_return co_await home->force_unlock(of_store, only_from);
+}
+
+} // namespace
+
+std::optional<lock_state> client::inspect(lock_name name) {
+    return front::wait_for(engine_, describe(engine_, std::move(name)));
+}
+
+counter_state client::inspect(lock_name name, counter_kind kind) {
+    return front::wait_for(engine_, look_at(engine_, std::move(name), kind));
+}
+
+lock_list client::list(std::string pattern, std::size_t limit) {
+    return front::wait_for(engine_, list_all(engine_, std::move(pattern), limit));
+}
+
+counter_list client::list(counter_kind kind, std::string pattern, std::size_t limit) {
+    return front::wait_for(engine_, list_counters(engine_, kind, std::move(pattern), limit));
+}
+
+bool client::await_free(lock_name name, duration patience) {
+    return front::wait_for(engine_, watch_until_free(engine_, std::move(name), patience));
+}
+
+bool client::force_unlock(lock_name name, std::string only_from) {
+    return front::wait_for(engine_, force(engine_, std::move(name), std::move(only_from)));
+}
+
+void client::start_inspect(
+    shared_engine engine, lock_name name,
+    asio::any_completion_handler<void(error_code, std::optional<lock_state>)> handler) {
+    front::start(engine, describe(engine, std::move(name)), std::move(handler));
+}
+
+void client::start_inspect(shared_engine engine, lock_name name, counter_kind kind,
+                           asio::any_completion_handler<void(error_code, counter_state)> handler) {
+    front::start(engine, look_at(engine, std::move(name), kind), std::move(handler));
+}
+
+void client::start_list(shared_engine engine, std::string pattern, std::size_t limit,
+                        asio::any_completion_handler<void(error_code, lock_list)> handler) {
+    front::start(engine, list_all(engine, std::move(pattern), limit), std::move(handler));
+}
+
+void client::start_list(shared_engine engine, counter_kind kind, std::string pattern,
+                        std::size_t limit,
+                        asio::any_completion_handler<void(error_code, counter_list)> handler) {
+    front::start(engine, list_counters(engine, kind, std::move(pattern), limit),
+                 std::move(handler));
+}
+
+void client::start_wait_free(shared_engine engine, lock_name name, duration patience,
+                             asio::any_completion_handler<void(error_code, bool)> handler) {
+    front::start(engine, watch_until_free(engine, std::move(name), patience), std::move(handler));
+}
+
+namespace {
+
+asio::awaitable<diagnosis> examine(std::shared_ptr<sync::engine> home, lock_name trial) {
+    const auto lock = front::make_subject(home, trial, {});
+    ask want{lock->name, home->next_owner(), lock->kind};
+    want.replicas = lock->replicas;
+    want.lease_time = lock->lease;
+    want.give_up_at = home->now(); // only one attempt
+    diagnosis found;
+    found.findings = co_await home->examine(std::move(want));
+    co_return found;
+}
+
+asio::awaitable<diagnosis> set_up_store(std::shared_ptr<sync::engine> home) {
+    diagnosis made;
+    made.findings = co_await home->set_up_store();
+    if (made.findings.empty())
+        refuse("this store needs no set-up: it makes what locks need by itself");
+    co_return made;
+}
+
+} // namespace
+
+diagnosis client::doctor(lock_name trial) {
+    return front::wait_for(engine_, examine(engine_, std::move(trial)));
+}
+
+void client::start_doctor(std::shared_ptr<sync::engine> engine, lock_name trial,
+                          asio::any_completion_handler<void(error_code, diagnosis)> handler) {
+    front::start(engine, examine(engine, std::move(trial)), std::move(handler));
+}
+
+diagnosis client::set_up() {
+    return front::wait_for(engine_, set_up_store(engine_));
+}
+
+void client::start_set_up(std::shared_ptr<sync::engine> engine,
+                          asio::any_completion_handler<void(error_code, diagnosis)> handler) {
+    front::start(engine, set_up_store(engine), std::move(handler));
+}
+
+} // namespace holdfast

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "front/preconditions.hpp"
+#include "refusal.hpp"
+#include "sync/counter_changes.hpp"
+#include "sync/engine.hpp"
+#include "sync/lock_descriptor.hpp"
+#include "validation.hpp"
+
+#include <holdfast/basic_counter.hpp>
+#include <holdfast/counters.hpp>
+#include <holdfast/store.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace holdfast::front {
+
+/// Returns the error text for a kind that the client's store does not have. The text names stores
+/// that have it.
+std::string words_on_missing(lock_kind);
+std::string words_on_missing(counter_kind);
+
+/// Creates the descriptor of a lock, with its name as the store sees it. Throws
+/// `errc::invalid_argument` if a value is not allowed.
+inline std::shared_ptr<sync::subject> make_subject(const std::shared_ptr<sync::engine>& home,
+                                                   const lock_name& name,
+                                                   const detail::lock_setup& wanted) {
+    const options& how = home->how();
+    const std::string mapped =
+        how.name_mapper ? how.name_mapper(name.text) : how.prefix + name.text;
+    std::string of_store;
+    const bool is_there = home->ask_store([&](store& all) {
+        if (!all.locks().offers(wanted.kind))
+            refuse(words_on_missing(wanted.kind));
+        of_store = checked_name(mapped, all.locks());
+    });
+    if (!is_there)
+        throw worded_error{closed()};
+    detail::lock_setup checked = wanted;
+    if (wanted.kind == lock_kind::fair)
+        checked.outlasts = checked_waiter_patience(wanted.outlasts, how, home->bounds());
+    checked.replicas =
+        checked_replicas(wanted.replicas.value_or(how.required_replicas), home->bounds());
+    const duration length = wanted.lease ? wanted.lease->value : how.lease_time;
+    return std::make_shared<sync::subject>(home, std::move(of_store),
+                                           checked_lease(length, home->bounds()), checked);
+}
+
+/// Checks the lease time that a call requests, and returns it. Throws `errc::invalid_argument`.
+inline std::optional<duration> wanted_lease(const sync::subject& lock, const detail::wish& how) {
+    if (!how.lease)
+        return std::nullopt;
+    return checked_lease(how.lease->value, lock.home->bounds());
+}
+
+inline sync::request request_for(const std::shared_ptr<sync::subject>& lock,
+                                 const detail::wish& how) {
+    return sync::request_for(lock, how.patience, wanted_lease(*lock, how));
+}
+
+/// Returns this thread's entry for that lock: its hold and how often it entered.
+inline sync::thread_table::entry own_entry(const sync::subject& lock) {
+    return lock.home->threads()->find(lock.entry(), lock.way());
+}
+
+// The read side and the write side of a lock that can be shared. The holder of one side may request
+// the other side in addition.
+
+/// Links the request to this thread's hold on the other side of the lock, if this thread has a hold
+/// there. Throws in three cases. A reader requests the write side without an upgrade. A thread that
+/// has no read hold upgrades. Or this thread's hold is lost.
+void stand_beside_own_hold(sync::request&, bool upgrades);
+
+/// Links the request to a hold that the caller passes. The hold must be on the other side of the
+/// lock.
+void stand_beside(sync::request&, const std::shared_ptr<sync::tenure>&);
+
+// Checks of a counter's arguments, before anything is sent.
+
+// Each function below throws `errc::invalid_argument`.
+
+/// Checks that the store has counters of this kind. Also throws `closed` if the store no longer
+/// exists.
+void must_offer(const sync::engine&, counter_kind);
+
+/// Makes the descriptor of a counter, with its name as the store sees it.
+std::shared_ptr<const sync::counter_subject>
+make_counter(const std::shared_ptr<sync::engine>&, const lock_name&, const detail::counter_setup&);
+
+/// Returns the amount if it is allowed for one call.
+std::int64_t checked_take(const sync::counter_subject&, std::int64_t amount);
+
+/// Returns the change. Returns nothing if it would change nothing and needs no request.
+std::optional<counter_change> checked_change(const sync::counter_subject&, counter_verb,
+                                             std::int64_t amount, std::optional<duration> kept);
+
+sync::request request_for(const std::shared_ptr<const sync::counter_subject>&, std::int64_t amount,
+                          duration patience);
+
+} // namespace holdfast::front

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sync/acquisition_loop.hpp"
+
+#include "sync/engine.hpp"
+#include "sync/release.hpp"
+#include "sync/retry_policy.hpp"
+
+#include <algorithm>
+#include <utility>
+
+// The acquisition loop. All blocking, asynchronous and timed calls run through it, and also the
+// calls that only wait until a lock is free.
+//
+//     line up ──▶ look ──granted in time──▶ a grant
+//                  │ ▲
+//       busy or no │ │ wake-up, holder's lease over, poll bound,
+//          answer  ▼ │ or a pause after a failure
+//                 wait ── timeout, cancelled, outage too long ──▶ undo
+
+namespace holdfast::sync {
+namespace {
+
+/// Maximal number of consecutive grants that arrive after their own lease has expired. Then the
+/// call fails. A "busy" reply that arrives in time resets the count.
+constexpr int late_grants_max = 3;
+
+owner_id number_for(acquisition& call) {
+    return call.home->next_owner(call.wanted.permits());
+}
+
+/// One attempt to acquire a lock. It has a waiter in the store (`place`) and an owner number. The
+/// destructor undoes in the background whatever the store may have granted, unless `keep()` took
+/// the grant.
+class attempt {
+public:
+    explicit attempt(const std::shared_ptr<acquisition>& call)
+        : call_{call}
+        , owner_{number_for(*call)}
+        , spot_{line_up(*call, owner_)} {
+        if (stood_on())
+            stood_on()->begin_company();
+    }
+    attempt(const attempt&) = delete;
+    ~attempt() {
+        if (stood_on())
+            stood_on()->end_company(gone_at());
+        if (spot_ && (granted_ || spot_->must_leave()))
+            undo(*call_, owner_, std::move(spot_));
+    }
+
+    place& spot() { return *spot_; }
+
+    /// Removes the waiter and any hold of this attempt from the store. Returns true if the store
+    /// surely keeps neither, so that another attempt may follow.
+    asio::awaitable<bool> leave() {
+        if (spot_->uncertain())
+            co_return false;
+        try {
+            if (granted_ || spot_->must_leave())
+                co_await spot_->leave();
+        } catch (const boost::system::system_error&) {
+            co_return false;
+        }
+        granted_ = false;
+        co_return true;
+    }
+
+    /// Takes over a grant. Returns nothing if the grant arrived too late to be of use. A counter's
+    /// grant has no expiry, so it is never too late.
+    std::optional<grant> keep(time_point sent_at, const answer& said) {
+        granted_ = true;
+        const time_point now = call_->home->now();
+        const bool counts = call_->wanted.of->counts().has_value();
+        const duration term = counts ? duration::max() : said.term;
+        const duration useful = counts ? term : std::min(term, call_->wanted.lease);
+        const time_point settled_at = spot_->uncertain() ? spot_->settled_at() : time_point::min();
+        if (call_->finished() || believed_until(sent_at, useful) <= now)
+            return std::nullopt;
+        spot_.reset();
+        return grant{owner_, sent_at, term, said.token, said.tokens, settled_at, said.left_before};
+    }
+
+private:
+    /// Returns the caller's write hold under which this call wants to read, or null.
+    wire_hold* stood_on() const {
+        const bool reads = call_->wanted.of->kind == lock_kind::read;
+        return reads ? call_->wanted.under.get() : nullptr;
+    }
+    /// Returns when the store has surely forgotten everything that it may have granted to this
+    /// attempt.
+    time_point gone_at() const {
+        if (!spot_ || !spot_->must_leave())
+            return time_point::min();
+        const time_point settled_at = std::max(spot_->settled_at(), call_->home->now());
+        return forgotten_at(settled_at, call_->wanted.lease);
+    }
+
+    std::shared_ptr<acquisition> call_;
+    const owner_id owner_;
+    std::unique_ptr<place> spot_;
+    bool granted_ = false;
+};
+
+/// Returns the growing pauses between polls. Returns nothing if notifications announce the release
+/// of this lock, so that its waiters need not poll.
+std::optional<pauses> own_pauses(const acquisition& call) {
+    const std::optional<backoff>& polls = call.wanted.of->polls;
+    return polls ? std::optional<pauses>{std::in_place, *call.home, *polls} : std::nullopt;
+}
+
+/// Returns when to send the next request after the reply "busy".
+time_point next_look(const engine& home, const answer& said, std::optional<pauses>& polls) {
+    return later(home.now(), polls ? std::min(said.term, polls->next()) : said.term);
+}
+
+/// Returns whether the call must poll, because it may get no notification of the release.
+bool looks_by_itself(const acquisition& call) {
+    return call.wanted.of->polls || (call.wanted.of->kind == lock_kind::token && call.wanted.takes);
+}
+
+/// Time between the last request of a polling call and its deadline. The request itself carries the
+/// deadline, so it must arrive before the deadline.
+constexpr duration last_look_margin{5};
+
+/// Returns when to send the next request: at `look_at`, or at the last possible moment before the
+/// deadline if that is earlier.
+time_point or_last_look(const acquisition& call, time_point look_at, duration round_trip) {
+    const time_point end = call.wanted.give_up_at;
+    const time_point last = end == time_point::max() || !looks_by_itself(call)
+                                ? end
+                                : end - 2 * round_trip - last_look_margin;
+    return std::min(look_at, last > call.home->now() ? last : end);
+}
+
+/// Sleeps until the next request may be sent. The sleep is longer after many recent requests.
+asio::awaitable<void> keep_pace(acquisition& call, look_pace& pace) {
+    const time_point next = std::min(pace.next(call.home->now()), call.wanted.give_up_at);
+    while (!call.finished() && call.home->now() < next)
+        co_await call.wake().wait_until(next);
+}
+
+/// Sleeps until the result of this client's own latest release is known. The sleep is bounded by
+/// the store's time limit.
+asio::awaitable<void> until_acknowledged(acquisition& call, gate& door) {
+    const gate::bell rung{door, call.wake()};
+    while (door.awaits_acknowledgement() && !call.finished())
+        co_await call.wake().wait_until(time_point::max());
+}
+
+[[noreturn]] void fail_late(duration lease) {
+    throw boost::system::system_error{make_error_code(errc::unreachable),
+                                      "the answer took longer than the lease of " +
+                                          std::to_string(lease.count()) + " ms, " +
+                                          std::to_string(late_grants_max) + " times in a row"};
+}
+
+} // namespace
+
+asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call) {
+    engine& home = *call->home;
+    gate* const door = call->wanted.takes ? home.queues().find(key_of(*call)) : nullptr;
+    std::optional<attempt> here{std::in_place, call};
+    outage trouble{home};
+    std::optional<pauses> polls = own_pauses(*call);
+    look_pace pace;
+    int late_grants = 0;
+    duration round_trip{};
+    while (!call->finished()) {
+        const time_point sent_at = home.now();
+        const bool may_overtake = door && door->awaits_acknowledgement();
+        time_point look_at{};
+        bool is_always_late = false;
+        try {
+            const answer said = co_await here->spot().look();
+            round_trip = home.now() - sent_at;
+            if (said.answered)
+                trouble.over();
+            if (said.granted) {
+                if (const std::optional<grant> kept = here->keep(sent_at, said))
+                    co_return kept;
+                is_always_late = ++late_grants == late_grants_max;
+                if (!is_always_late)
+                    // The next request has the same owner number, so the store grants it again.
+                    continue;
+            } else if (said.answered && round_trip < call->wanted.lease) {
+                late_grants = 0;
+            }
+            if (door)
+                home.found_busy(*call);
+            look_at = next_look(home, said, polls);
+            if (door && door->serves_before(*call))
+                // No poll: the gate wakes this call after the earlier waiter.
+                look_at = time_point::max();
+        } catch (const boost::system::system_error& e) {
+            look_at = trouble.next_try(e, sent_at);
+        }
+        if (is_always_late)
+            fail_late(call->wanted.lease); // not an outage, so no retry
+        if (home.now() >= call->wanted.give_up_at) {
+            // Without a reply it is unknown whether the lock is busy, so the call fails with the
+            // last error.
+            trouble.rethrow_if_unanswered();
+            // The request may have overtaken this client's own release. Then the lock was busy with
+            // this client's own hold.
+            bool was_ours = false;
+            if (may_overtake)
+                was_ours = co_await here->leave();
+            if (was_ours) {
+                co_await until_acknowledged(*call, *door);
+                here.emplace(call);
+                continue;
+            }
+            call->give_up_busy();
+        }
+        if (call->finished())
+            break;
+        co_await call->wake().wait_until(or_last_look(*call, look_at, round_trip));
+        if (!polls) // a call that polls sleeps for its own pauses instead
+            co_await keep_pace(*call, pace);
+        if (home.now() >= call->wanted.give_up_at)
+            trouble.rethrow_if_unanswered();
+    }
+    co_return std::nullopt;
+}
+
+namespace {
+
+/// Returns how many fencing tokens to request. Each owner that may get the hold by hand-off needs
+/// its own token.
+std::uint32_t tokens_wanted(const acquisition& call) {
+    gate* const here = call.home->queues().find(key_of(call));
+    if (call.wanted.of->kind != lock_kind::fenced || !here || !here->first())
+        return 1;
+    const std::uint64_t heirs = call.home->how().hand_off.times_max;
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(heirs + 1, tokens_reserved_max));
+}
+
+} // namespace
+
+std::unique_ptr<place> line_up(acquisition& call, owner_id owner) {
+    const subject& lock = *call.wanted.of;
+    if (!call.wanted.takes)
+        return std::make_unique<seen_free>(*call.home, lock.name, call.wake());
+    if (const std::optional<counter_kind> counts = lock.counts()) {
+        counter_ask amount{lock.name, owner, *counts, call.wanted.amount};
+        amount.give_up_at = call.wanted.give_up_at;
+        amount.replicas = lock.replicas;
+        return call.home->counters()->line_up(std::move(amount), call.wake());
+    }
+    holdfast::ask want{lock.name, owner, lock.kind};
+    want.lease_time = call.wanted.lease;
+    want.give_up_at = call.wanted.give_up_at;
+    want.waits = call.wanted.patient;
+    want.outlasts = lock.polls ? 2 * lock.polls->longest : lock.outlasts;
+    want.tokens = tokens_wanted(call);
+    want.numbers = lock.numbers;
+    want.permits = call.wanted.permits();
+    want.replicas = lock.replicas;
+    if (call.wanted.under)
+        want.under = call.wanted.under->what.owner.number;
+    return call.home->locks().line_up(std::move(want), call.wake());
+}
+
+namespace {
+
+/// Longest time between two checks if the client cannot subscribe to the release.
+constexpr duration unheard_poll_bound = std::chrono::seconds{1};
+
+/// Extra delay of a check after a lease ends. The store may delete an expired key 1 ms late.
+constexpr duration expiry_rounding{2};
+
+/// A call without a handler. Only the coroutine that created it reads its result.
+class sighting final : public acquisition {
+public:
+    using acquisition::acquisition;
+    failure why;
+
+private:
+    void complete(outcome got) override { why = std::move(got.why); }
+};
+
+/// Guard that ends the call when its coroutine ends, also after an exception.
+class ends_with_scope {
+public:
+    explicit ends_with_scope(acquisition& call)
+        : call_{call} {}
+    ends_with_scope(const ends_with_scope&) = delete;
+    ~ends_with_scope() { call_.cancel(); }
+
+private:
+    acquisition& call_;
+};
+
+} // namespace
+
+// The first check makes no subscription, and returns at once if the lock is busy. The subscription
+// is made at the second check, so it is made only if the caller waits.
+asio::awaitable<answer> seen_free::look() {
+    if (found_busy_ && !ear_)
+        ear_ = co_await home_.operators_view().listen(name_, wake_);
+    const std::optional<holding> found = co_await home_.operators_view().inspect(name_);
+    if (found && found->kind == key_kind::other)
+        throw_wrong_type(found->other, "a lock");
+    if (!found)
+        co_return answer{.granted = true, .term = duration::max()};
+    if (!std::exchange(found_busy_, true))
+        co_return answer{};
+    duration bound = ear_ ? home_.how().poll_bound : unheard_poll_bound;
+    if (!found->tells)
+        bound = std::min(bound, untold_poll_bound);
+    const duration left = found->remaining.value_or(bound);
+    co_return answer{.term = std::min(bound, left + expiry_rounding)};
+}
+
+asio::awaitable<bool> wait_until_free(std::shared_ptr<const subject> lock, duration patience) {
+    request wanted = request_for(std::move(lock), patience, std::nullopt);
+    wanted.takes = false;
+    const auto call = std::make_shared<sighting>(std::move(wanted));
+    const ends_with_scope over{*call};
+    bool seen = false;
+    if (call->home->take_up(*call)) {
+        const acquisition::bed sleeps_here{*call};
+        seen = (co_await acquire(call)).has_value();
+    }
+    if (call->why.code)
+        throw boost::system::system_error{call->why.code, call->why.text};
+    co_return seen;
+}
+
+asio::awaitable<void> look_out(std::shared_ptr<acquisition> call) {
+    const std::shared_ptr<engine> home = call->home;
+    if (call->finished() || !home->take_up(*call))
+        co_return;
+    const acquisition::bed sleeps_here{*call};
+    try {
+        (void)co_await acquire(call);
+        call->succeed_jointly(nullptr);
+    } catch (const boost::system::system_error& e) {
+        call->fail({e.code(), e.what()});
+    }
+}
+
+} // namespace holdfast::sync

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sync/acquisition.hpp"
+#include "sync/held_lock.hpp"
+#include "sync/lock_descriptor.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+namespace holdfast::sync {
+
+/// Asks the store for the lock until the store grants it or the call is over. Returns nothing if
+/// the timeout has passed (`give_up_busy`), or if the call was completed in another way. Throws the
+/// store's errors. Without success, it releases in the background whatever the store may have
+/// granted.
+asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition>);
+
+/// Maximal number of fencing tokens that one grant reserves. Reserved tokens that are not used are
+/// skipped.
+inline constexpr std::uint32_t tokens_reserved_max = 1000;
+
+/// Creates the waiter (`place`) of this call. The acquisition loop asks this waiter repeatedly. A
+/// grant belongs to `owner`. Calls for different kinds of locks and counters differ only in their
+/// waiter.
+std::unique_ptr<place> line_up(acquisition&, owner_id owner);
+
+/// Longest time between two checks if the holder's program publishes no release notification.
+inline constexpr duration untold_poll_bound{250};
+
+/// Waiter that takes no lock. It reports "granted" when it sees the lock free.
+class seen_free final : public place {
+public:
+    /// Creates the waiter. `home` and `wake` must outlive it.
+    seen_free(engine& home, lock_name name, alarm& wake)
+        : home_{home}
+        , name_{std::move(name)}
+        , wake_{wake} {}
+
+    asio::awaitable<answer> look() override;
+    asio::awaitable<void> leave() override { co_return; }
+
+    bool must_leave() const noexcept override { return false; }
+    bool uncertain() const noexcept override { return false; }
+    time_point settled_at() const noexcept override { return time_point::min(); }
+
+private:
+    engine& home_;
+    const lock_name name_;
+    alarm& wake_;
+    std::unique_ptr<watch> ear_;
+    bool found_busy_ = false;
+};
+
+/// Waits until no client holds the lock. It uses the acquisition loop but not the gate, because a
+/// call that takes nothing need not queue. Returns false if the lock was not free within
+/// `patience`. If `patience` is zero or less, it asks once. Throws the errors of an acquisition.
+/// Call it on the executor only.
+asio::awaitable<bool> wait_until_free(std::shared_ptr<const subject>, duration patience);
+
+/// Waits until the lock is free, on behalf of a call that takes nothing and that can be cancelled.
+/// The call completes without a hold, both when the lock is free and when the timeout has passed.
+asio::awaitable<void> look_out(std::shared_ptr<acquisition>);
+
+} // namespace holdfast::sync

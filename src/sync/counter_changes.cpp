@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sync/counter_changes.hpp"
+
+#include "sync/engine.hpp"
+#include "sync/lock_descriptor.hpp"
+#include "sync/retry_policy.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace holdfast::sync {
+namespace {
+
+/// The attempts to carry out one change. Decides how long to retry, and which error to report at
+/// the end.
+class attempts_of_change {
+public:
+    explicit attempts_of_change(engine& home)
+        : home_{home}
+        , limit_{later(home.now(),
+                       std::min(home.unavailable_patience(), home.counters()->memory() / 2))}
+        , pause_{home} {}
+
+    /// Returns when to retry after a failure. Call it in a catch block. Throws if a retry cannot
+    /// help.
+    time_point next_try(const boost::system::system_error& e) {
+        const bool is_over = home_.now() >= limit_ || home_.stopped();
+        const bool is_uncertain = e.code() == errc::outcome_unknown;
+        if (may_pass(e.code()) && !is_over) {
+            uncertain_ = uncertain_ || is_uncertain;
+            return std::min(limit_, later(home_.now(), pause_.next()));
+        }
+        if (uncertain_ && !is_uncertain)
+            throw worded_error{{make_error_code(errc::outcome_unknown),
+                                std::string{"an earlier request may have been carried out; the "
+                                            "last one failed: "} +
+                                    e.what()}};
+        throw;
+    }
+
+private:
+    engine& home_;
+    const time_point limit_;
+    pauses pause_;
+    bool uncertain_ = false;
+};
+
+worded_error too_many(const counter_change& what, const counter_answer& said) {
+    const std::int64_t most = what.most > 0 ? what.most : counted_max;
+    const bool fewer = what.verb == counter_verb::take_back;
+    return worded_error{
+        {make_error_code(errc::refused),
+         "there are " + std::to_string(said.value) + " permits, and " +
+             std::to_string(what.amount) + (fewer ? " fewer" : " more") +
+             " is beyond what there may be: " + std::to_string(fewer ? -counted_max : most)}};
+}
+
+bool releases(const counter_change& what) {
+    return what.kind == counter_kind::semaphore && what.verb == counter_verb::add;
+}
+
+/// Guard of a change in progress. The destructor tells the store that the change is over.
+class change_in_progress {
+public:
+    change_in_progress(engine& home, const counter_change& what)
+        : home_{home}
+        , what_{what} {}
+    change_in_progress(const change_in_progress&) = delete;
+    ~change_in_progress() {
+        if (counter_store* const store = home_.counters())
+            store->end_change(what_.name, what_.request);
+    }
+
+private:
+    engine& home_;
+    const counter_change& what_;
+};
+
+/// Asks the store whether this client's holds of permits still exist. The change may have ended one
+/// of these holds.
+void doubt_holds(engine& home, const counter_change& what) {
+    if (what.kind != counter_kind::permits)
+        return;
+    for (const std::shared_ptr<wire_hold>& held : home.queues().held_under(what.name.text))
+        if (held->what.kind == lock_kind::permit)
+            held->doubt();
+}
+
+asio::awaitable<void> change_and_tell(std::shared_ptr<engine> home, counter_change what,
+                                      change_handler done) {
+    failure why;
+    counter_answer said;
+    try {
+        said = co_await change(home, std::move(what));
+    } catch (const boost::system::system_error& e) {
+        why = {e.code(), e.what()};
+    }
+    std::move(done)(std::move(why), said);
+}
+
+} // namespace
+
+counter_change change_of(const counter_subject& counter, counter_verb verb, std::int64_t amount) {
+    counter_change all{counter.name, {}, counter.what, verb, amount};
+    all.replicas = counter.replicas;
+    if (verb == counter_verb::add || verb == counter_verb::add_if_there)
+        all.most = counter.most;
+    return all;
+}
+
+asio::awaitable<counter_answer> change(std::shared_ptr<engine> home, counter_change what) {
+    const engine::task busy{*home}; // close() waits some time for the change
+    attempts_of_change attempts{*home};
+    what.request = home->next_owner();
+    counter_answer passed;
+    passed.done = true;
+    if (releases(what) && pass_on(*home, what))
+        co_return passed;
+    const change_in_progress asks{*home, what};
+    while (true) {
+        time_point again_at{};
+        try {
+            counter_change once_more = what;
+            const counter_answer said = co_await home->counters()->change(std::move(once_more));
+            home->queues().note_others({what.name.text, family_of(what.kind)}, said.others_listen);
+            if (said.beyond)
+                throw too_many(what, said);
+            doubt_holds(*home, what);
+            co_return said;
+        } catch (const boost::system::system_error& e) {
+            again_at = attempts.next_try(e);
+        }
+        co_await home->nap(again_at);
+    }
+}
+
+void begin_change(const std::shared_ptr<engine>& home, counter_change what, change_handler done,
+                  const asio::any_io_executor& where) {
+    home->spawn(change_and_tell(home, std::move(what), std::move(done)), where);
+}
+
+void give_back(const counter_subject& counter, std::int64_t amount) {
+    if (amount == 0 || counter.what == counter_kind::latch)
+        return;
+    counter_change back{counter.name, {}, counter.what, counter_verb::add, amount};
+    change_handler unwaited{[](const failure&, const counter_answer&) {}};
+    begin_change(counter.home, std::move(back), std::move(unwaited), counter.home->executor());
+}
+
+namespace {
+
+bool within_budget_of_passes(engine& home, const gate_key& key, const gate& here,
+                             std::size_t more) {
+    const hand_off& how = home.how().hand_off;
+    const duration most = home.queues().others_listen(key) ? how.within / 2 : how.within;
+    return here.passes() + more <= how.times_max && home.now() < later(here.last_contact(), most);
+}
+
+bool some_want_more_replicas(const std::vector<std::shared_ptr<acquisition>>& some,
+                             std::uint8_t than) {
+    return std::ranges::any_of(
+        some, [than](const auto& each) { return each->wanted.of->replicas > than; });
+}
+
+} // namespace
+
+bool pass_on(engine& home, const counter_change& released) {
+    const gate_key key{released.name.text, family::semaphore};
+    gate* const here = home.closing() ? nullptr : home.queues().find(key);
+    if (!here)
+        return false;
+    const auto some = here->served_by(released.amount);
+    if (some.empty() || some_want_more_replicas(some, released.replicas) ||
+        !within_budget_of_passes(home, key, *here, some.size())) {
+        here->note_contact(home.now());
+        return false;
+    }
+    here->note_passes(some.size());
+    for (const std::shared_ptr<acquisition>& each : some)
+        // `succeed_counted()` returns false if the handler of another completed call has cancelled
+        // this call.
+        if (!each->succeed_counted())
+            give_back(static_cast<const counter_subject&>(*each->wanted.of), each->wanted.amount);
+    return true;
+}
+
+} // namespace holdfast::sync

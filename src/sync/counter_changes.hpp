@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sync/lock_handle.hpp"
+
+#include <holdfast/counters.hpp>
+
+#include <memory>
+
+namespace holdfast::sync {
+
+class engine;
+class counter_subject;
+
+/// Returns a change request without a request number. change() assigns the number when it sends the
+/// request. Thread-safe.
+counter_change change_of(const counter_subject&, counter_verb, std::int64_t amount = 0);
+
+/// Sends a change to the store, and repeats the request until the store has replied. All attempts
+/// carry the same request number, so the store carries out the change at most once. The retries
+/// stop after `unavailable_patience`, and always before the store forgets the request number.
+/// Throws `unreachable` if the change was surely not carried out, and `outcome_unknown` if it may
+/// have been. Throws other errors of the store unchanged. Sends nothing more after it returns or
+/// throws.
+asio::awaitable<counter_answer> change(std::shared_ptr<engine>, counter_change);
+
+/// Handler of a change. It is called once. On success the code is empty.
+using change_handler = asio::any_completion_handler<void(failure, counter_answer)>;
+
+/// Starts `change()` on the executor `where`: see engine::spawn().
+void begin_change(const std::shared_ptr<engine>&, counter_change, change_handler,
+                  const asio::any_io_executor& where);
+
+/// Gives permits back in the background. They were granted to a call that had ended already.
+void give_back(const counter_subject&, std::int64_t amount);
+
+class engine;
+
+/// Passes released permits to waiting callers of this client in their order, without a request to
+/// the store. Passes them only within the budget of `options::hand_off`, which counts from the last
+/// grant or release in the store. A caller that needs confirmation by more replicas than the
+/// release gets no permits.
+///
+/// Either all released permits are passed on, or none. So a release that the store does not carry
+/// out has had no local effect either. Returns true if all were passed on.
+bool pass_on(engine&, const counter_change& released);
+
+} // namespace holdfast::sync

@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sync/held_lock.hpp"
+
+#include "sync/engine.hpp"
+#include "sync/lock_descriptor.hpp"
+#include "sync/release.hpp"
+#include "sync/renewal.hpp"
+
+namespace holdfast::sync {
+namespace {
+
+std::stop_source stopped_source() {
+    std::stop_source fresh;
+    fresh.request_stop(); // no callback is registered on this token yet
+    return fresh;
+}
+
+/// Returns a token of `source`. If `over` is true, the token is stopped already, for now or
+/// `for_good`. The function is called under the mutex, so it must not run callbacks. The executor
+/// stops `source` itself afterwards.
+std::stop_token token_of(std::stop_source& source, bool over, bool for_good) {
+    if (!source.stop_possible() && (for_good || !over))
+        source = for_good ? stopped_source() : std::stop_source{};
+    return over && !source.stop_requested() ? stopped_source().get_token() : source.get_token();
+}
+
+/// Returns the token of the next local owner.
+std::uint64_t next_token(std::uint64_t token) {
+    return token == 0 ? token : token + 1;
+}
+
+hold hold_of(const request& wanted, const grant& got) {
+    hold all{wanted.of->name, got.owner, wanted.of->kind};
+    all.permits = wanted.permits();
+    all.replicas = wanted.of->replicas;
+    return all;
+}
+
+} // namespace
+
+wire_hold::wire_hold(const request& wanted, const grant& got)
+    : tenure{wanted.of->home}
+    , what{hold_of(wanted, got)}
+    , granted_at{home->now()}
+    , settled_at{got.settled_at}
+    , taken_at{granted_at}
+    , late_lasts{wanted.lasts_unwanted()}
+    , handed_on{0}
+    , token_{what.kind == lock_kind::fenced ? got.token : 0}
+    , more_tokens_{got.tokens > 0 ? got.tokens - 1 : 0}
+    , deferred_{wanted.of->deferred}
+    , polled_within_{wanted.of->polls ? wanted.of->polls->longest : duration::zero()}
+    , renewed_{wanted.renewed}
+    , believed_until_{sync::believed_until(got.sent_at, got.term)}
+    , store_forgets_at_{forgotten_at(granted_at, got.term)}
+    , lease_{wanted.lease}
+    , kept_by_others_{got.left_before.value_or(duration::max())} {
+    if (!home->bounds().by_session)
+        return;
+    given_ = got.term;
+    lease_ends_at_ = sync::believed_until(got.sent_at, lease_);
+    believed_until_ = std::min(believed_until_, lease_ends_at_);
+}
+
+// Creates the hold of the next owner. Only the executor changes `other`, so no mutex is needed
+// here.
+wire_hold::wire_hold(const wire_hold& other, const request& wanted)
+    : tenure{other.home}
+    , what{other.what}
+    , granted_at{home->now()}
+    , settled_at{other.settled_at}
+    , taken_at{other.taken_at}
+    , late_lasts{other.late_lasts}
+    , handed_on{other.handed_on + 1}
+    , others_listen{other.others_listen}
+    , token_{next_token(other.token_)}
+    , more_tokens_{other.more_tokens_ > 0 ? other.more_tokens_ - 1 : 0}
+    , deferred_{wanted.of->deferred}
+    , polled_within_{wanted.of->polls ? wanted.of->polls->longest : duration::zero()}
+    , renewed_{true}
+    , believed_until_{other.ends_at()}
+    , store_forgets_at_{other.store_forgets_at()}
+    , lease_{wanted.lease}
+    , given_{other.given_} {
+    if (!home->bounds().by_session)
+        return;
+    lease_ends_at_ = std::min(other.lease_ends_at_, later(granted_at, lease_));
+    believed_until_ = std::min(believed_until_, lease_ends_at_);
+}
+
+/// Returns the mutex of this hold. It is locked only for short times, and a thread never locks two
+/// of them. So a few mutexes of the client serve all its holds.
+std::mutex& wire_hold::mutex() const {
+    return home->mutex_for(this);
+}
+
+wire_hold::company& wire_hold::some_company() {
+    if (!company_)
+        company_ = std::make_unique<company>();
+    return *company_;
+}
+
+duration wire_hold::remaining() const noexcept {
+    const std::scoped_lock guard{mutex()};
+    if (phase_ != phase::held || given_up_)
+        return duration::zero();
+    return std::max(believed_until_ - home->now(), duration::zero());
+}
+
+std::vector<std::string> wire_hold::permit_ids() const {
+    std::vector<std::string> ids;
+    if (what.kind != lock_kind::permit)
+        return ids;
+    owner_id each = what.owner;
+    for (std::uint32_t i = 0; i < what.permits; ++i, ++each.number)
+        ids.push_back(permit_id(each));
+    return ids;
+}
+
+// Returns whether the hold has expired by the clock. The executor may be blocked and report the
+// expiry late.
+
+bool wire_hold::term_is_over() const {
+    return phase_ == phase::held && home->now() >= believed_until_;
+}
+
+bool wire_hold::is_over() const {
+    return phase_ == phase::lost || given_up_ || term_is_over();
+}
+
+bool wire_hold::is_near_the_end() const {
+    return needs_contact() && !untried && phase_ == phase::held &&
+           home->now() + danger_period(pace()) >= believed_until_;
+}
+
+std::stop_token wire_hold::lost() const {
+    const std::scoped_lock guard{mutex()};
+    const bool over = is_over();
+    return token_of(lost_, over, over);
+}
+
+std::stop_token wire_hold::in_danger() const {
+    const std::scoped_lock guard{mutex()};
+    const bool over = is_over();
+    return token_of(danger_, over || warned || is_near_the_end(), over);
+}
+
+time_point wire_hold::ends_at() const {
+    return believed_until_;
+}
+
+bool wire_hold::has_token_for_heir() const {
+    return token_ == 0 || more_tokens_ > 0;
+}
+
+time_point wire_hold::store_forgets_at() const {
+    if (is_asked_for_company())
+        return time_point::max();
+    time_point last = store_forgets_at_;
+    if (company_)
+        for (const std::shared_ptr<wire_hold>& each : company_->there)
+            last = std::max(last, each->store_forgets_at_);
+    return last;
+}
+
+time_point wire_hold::remains_until() const {
+    if (settled_at == time_point::min())
+        return store_forgets_at();
+    // The lease may be shorter now than at the grant, after an extension or a hand-off.
+    const duration longest = std::max(late_lasts, lasts_there(lease()));
+    return std::max(store_forgets_at(), forgotten_at(settled_at, longest));
+}
+
+duration wire_hold::lasts_there(duration asked) const {
+    return home->bounds().by_session ? given_ : asked;
+}
+
+bool wire_hold::needs_contact() const {
+    return renewed() || (home->bounds().by_session && believed_until_ < lease_ends_at_);
+}
+
+void wire_hold::stands_with(std::shared_ptr<wire_hold> read) {
+    const time_point now = home->now();
+    std::vector<std::shared_ptr<wire_hold>>& there = some_company().there;
+    std::erase_if(there, [now](const auto& each) { return each->store_forgets_at_ <= now; });
+    there.push_back(std::move(read));
+}
+
+void wire_hold::end_company(time_point until) {
+    const std::scoped_lock guard{mutex()};
+    --company_->asked;
+    store_forgets_at_ = std::max(store_forgets_at_, until);
+}
+
+void wire_hold::tell_company_of_release() const {
+    if (what.kind != lock_kind::write || !company_)
+        return;
+    for (const std::shared_ptr<wire_hold>& each : company_->there)
+        each->note_released_write(what);
+}
+
+void wire_hold::note_released_write(const hold& write) {
+    constexpr std::size_t released_max = 8; // a failover rarely loses more than the last writes
+    std::vector<hold>& released = some_company().released;
+    if (std::ranges::find(released, write.owner, &hold::owner) != released.end())
+        return;
+    if (released.size() == released_max)
+        released.erase(released.begin());
+    released.push_back(write);
+}
+
+std::vector<hold> wire_hold::released_writes() const {
+    return company_ ? company_->released : std::vector<hold>{};
+}
+
+bool wire_hold::out_of_time() const {
+    const std::optional<duration>& longest = home->how().max_hold;
+    return longest && renewed() && home->now() >= later(granted_at, *longest);
+}
+
+unsigned wire_hold::replicas() const noexcept {
+    const std::scoped_lock guard{mutex()};
+    return what.replicas;
+}
+
+bool wire_hold::share() {
+    const std::scoped_lock guard{mutex()};
+    if (phase_ != phase::held || given_up_ || home->now() >= believed_until_)
+        return false;
+    ++shares_;
+    return true;
+}
+
+wire_hold::left wire_hold::unshare() {
+    const std::scoped_lock guard{mutex()};
+    if (phase_ == phase::lost)
+        return left::was_lost;
+    if (phase_ != phase::held || shares_ == 0)
+        return left::was_ended;
+    return --shares_ == 0 ? left::nobody : left::others;
+}
+
+bool wire_hold::shared_by_others() const {
+    const std::scoped_lock guard{mutex()};
+    return phase_ == phase::held && shares_ > 1 + ended_threads_;
+}
+
+void wire_hold::thread_ended() noexcept {
+    const std::scoped_lock guard{mutex()};
+    ++ended_threads_;
+}
+
+void wire_hold::thread_came_back() noexcept {
+    const std::scoped_lock guard{mutex()};
+    --ended_threads_;
+}
+
+bool wire_hold::deserted() const {
+    const std::scoped_lock guard{mutex()};
+    return shares_ <= ended_threads_;
+}
+
+std::shared_ptr<tenure> wire_hold::one_share() {
+    return {std::make_shared<std::shared_ptr<wire_hold>>(shared_from_this()), this};
+}
+
+void wire_hold::extend(duration length, release_handler done) {
+    sync::extend(shared_from_this(), length, std::move(done));
+}
+
+void wire_hold::confirm(unsigned replicas, release_handler done) {
+    sync::confirm(shared_from_this(), replicas, std::move(done));
+}
+
+void wire_hold::renew_from_now_on(duration lease) {
+    home->renewals().renew_from_now_on(*this, lease);
+}
+
+void wire_hold::release(release_handler done, const asio::any_io_executor& where) {
+    sync::release(shared_from_this(), std::move(done), where);
+}
+
+void wire_hold::release_unwaited(const asio::any_io_executor& where,
+                                 const std::function<bool()>& sent_off) {
+    --releases_announced_;
+    release(release_handler{[](const failure&) {}}, where);
+    // Open the gate for the next request of this thread, but not if other clients wait. Otherwise
+    // they would never get the lock before that request.
+    if (sent_off() && !others_listen)
+        home->release_sent_off(*this);
+}
+
+void wire_hold::abandon() {
+    if (deserted())
+        home->abandon(shared_from_this());
+    else
+        home->fewer_share(*this); // an upgrade need not wait for the thread that ended
+}
+
+void wire_hold::doubt() noexcept {
+    home->renewals().contact_soon(*this);
+}
+
+void wire_hold::extended(time_point sent_at, duration asked, duration term, unsigned replicas) {
+    if (replicas < what.replicas)
+        return perhaps_extended(term);
+    const std::scoped_lock guard{mutex()};
+    if (term_is_over()) { // not valid again: its user may have noticed the expiry already
+        store_forgets_at_ = std::max(store_forgets_at_, forgotten_at(home->now(), term));
+        return;
+    }
+    if (home->bounds().by_session) {
+        given_ = term;
+        lease_ends_at_ = std::max(lease_ends_at_, sync::believed_until(sent_at, asked));
+    }
+    believed_until_ =
+        std::max(believed_until_, std::min(sync::believed_until(sent_at, term), lease_ends_at_));
+    store_forgets_at_ = std::max(store_forgets_at_, forgotten_at(home->now(), term));
+    extended_at_ = home->now();
+    end_danger();
+}
+
+/// Makes a new token for the next danger. Call it under the mutex.
+void wire_hold::end_danger() {
+    if (!std::exchange(warned, false))
+        return;
+    danger_ = std::stop_source{std::nostopstate};
+}
+
+bool wire_hold::may_be_shortened() const {
+    return what.kind == lock_kind::read && home->bounds().read_contact_max != duration::max();
+}
+
+void wire_hold::note_left(time_point sent_at, duration rest) {
+    const time_point now = home->now();
+    const bool is_shorter = later(now, rest) < believed_until_;
+    if (what.kind == lock_kind::read) {
+        constexpr duration least{100}, most = duration::max() / 2;
+        kept_by_others_ = is_shorter ? rest : 2 * std::clamp(kept_by_others_, least, most);
+        return;
+    }
+    const bool is_longer = later(sent_at, rest) > store_forgets_at_;
+    const bool is_old = extensions > 0 || extended_at_ >= sent_at;
+    const bool has_own_lease = what.kind == lock_kind::permit && !home->bounds().by_session;
+    if (!has_own_lease || renewed() || is_old || !(is_shorter || is_longer))
+        return;
+    const std::scoped_lock guard{mutex()};
+    believed_until_ = sync::believed_until(sent_at, rest);
+    store_forgets_at_ = forgotten_at(now, rest);
+    lease_ = rest;
+    if (is_longer)
+        end_danger();
+}
+
+void wire_hold::confirmed(time_point sent_at, duration asked, duration term, unsigned replicas) {
+    if (replicas > what.replicas && believed_until_ <= sync::believed_until(sent_at, term)) {
+        const std::scoped_lock guard{mutex()};
+        what.replicas = static_cast<std::uint8_t>(replicas);
+    }
+    extended(sent_at, asked, term, replicas);
+}
+
+void wire_hold::perhaps_extended(duration asked) {
+    const std::scoped_lock guard{mutex()};
+    const time_point last = forgotten_at(home->now(), lasts_there(asked));
+    store_forgets_at_ = std::max(store_forgets_at_, last);
+}
+
+void wire_hold::set_lease(duration length, bool renewed) {
+    const std::scoped_lock guard{mutex()};
+    lease_ = length;
+    renewed_ = renewed;
+}
+
+void wire_hold::fire(std::stop_source& source) {
+    std::stop_source firing{std::nostopstate};
+    {
+        const std::scoped_lock guard{mutex()};
+        firing = source;
+    }
+    firing.request_stop(); // runs callbacks of the user, so never under the mutex
+}
+
+void wire_hold::warn() {
+    {
+        const std::scoped_lock guard{mutex()};
+        warned = true;
+    }
+    fire(danger_);
+}
+
+bool wire_hold::lose() {
+    {
+        const std::scoped_lock guard{mutex()};
+        if (phase_ != phase::held)
+            return false;
+        phase_ = phase::lost;
+    }
+    fire(danger_);
+    fire(lost_);
+    return true;
+}
+
+void wire_hold::give_up() {
+    {
+        const std::scoped_lock guard{mutex()};
+        given_up_ = true;
+    }
+    fire(danger_);
+    fire(lost_);
+}
+
+void wire_hold::take_all_shares() {
+    const std::scoped_lock guard{mutex()};
+    shares_ = 1;
+}
+
+void wire_hold::begin_release() {
+    const std::scoped_lock guard{mutex()};
+    phase_ = phase::releasing;
+}
+
+void wire_hold::end_release() {
+    const std::scoped_lock guard{mutex()};
+    phase_ = phase::ended;
+}
+
+} // namespace holdfast::sync

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sync/lease_validity.hpp"
+#include "sync/lock_handle.hpp"
+
+#include <holdfast/observer.hpp>
+#include <holdfast/store.hpp>
+
+#include <boost/intrusive/set_hook.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <utility>
+#include <vector>
+
+namespace holdfast::sync {
+
+/// Result of a successful acquisition. Its validity counts from `sent_at`, when the request was
+/// sent.
+struct grant {
+    owner_id owner;
+    time_point sent_at;
+    duration term;
+    std::uint64_t token;  ///< fencing token of a fenced lock, else 0
+    std::uint32_t tokens; ///< number of consecutive tokens, from `token` on
+    /// Time after which the store carries out no earlier request of this owner. Until then, an
+    /// earlier request whose reply was lost may be carried out, even after the release.
+    time_point settled_at;
+    std::optional<duration> left_before{}; ///< see `answer::left_before`
+};
+
+// A hold in the store (`wire_hold`). It has one owner number, and exists from its grant to its end.
+//
+//   held ──release──▶ releasing ──▶ ended
+//     └──refused, term over, forced──▶ lost
+//
+// Leases and threads share the hold, and the gate owns it. Any thread may ask for its state, so a
+// mutex guards the state. Only the executor changes the state, except in `share` and `unshare`. So
+// the executor reads the state without the mutex.
+
+class engine;
+struct request;
+
+class wire_hold final : public tenure,
+                        public doubter,
+                        public std::enable_shared_from_this<wire_hold> {
+public:
+    enum class phase : std::uint8_t { held, releasing, ended, lost };
+
+    wire_hold(const request&, const grant&);
+
+    /// Creates the hold of the next local owner from the old hold. In the store it is the same
+    /// hold, with the same expiry.
+    wire_hold(const wire_hold& handed_on, const request& of_the_heir);
+
+    hold what; ///< constant, but confirmed() may change the number of replicas
+    const time_point granted_at;
+    const time_point settled_at; ///< see `grant::settled_at`
+    const time_point taken_at;   ///< when the store granted the hold, before any hand-off
+    /// How long the store keeps the result of a late request: a hold or a queue entry.
+    const duration late_lasts;
+    const std::uint32_t handed_on; ///< number of hand-offs so far
+
+    // Any thread may call these.
+    std::string_view name() const noexcept override { return what.name.text; }
+    std::string owner() const override { return to_string(what.owner); }
+    lock_kind kind() const noexcept override { return what.kind; }
+    duration remaining() const noexcept override;
+    std::stop_token lost() const override;
+    std::stop_token in_danger() const override;
+    bool renewed() const noexcept override { return renewed_; }
+    void stay_with_its_holder() noexcept override { stays_ = true; }
+    bool stays_with_its_holder() const noexcept { return stays_; }
+    unsigned replicas() const noexcept override;
+    std::uint64_t token() const noexcept override { return token_; }
+    std::vector<std::string> permit_ids() const override;
+    bool share() override;
+    /// Ends one share. The result says whether other shares are left. If none is left, the caller
+    /// must release the hold.
+    enum class left { others, nobody, was_lost, was_ended };
+    left unshare();
+    void thread_ended() noexcept override;
+    void thread_came_back() noexcept override;
+    /// Returns whether more than one share belongs to a lease or to a running thread.
+    bool shared_by_others() const;
+    bool deferred() const noexcept override { return deferred_; }
+    /// Returns the longest pause between two polls of the lock's waiters. Zero: the waiters do not
+    /// poll.
+    duration polled_within() const { return polled_within_; }
+    void announce_release() noexcept override { ++releases_announced_; }
+    bool release_follows() const noexcept { return releases_announced_ > 0; }
+
+    // Executor only.
+    void extend(duration, release_handler) override;
+    void renew_from_now_on(duration lease) override;
+    void confirm(unsigned replicas, release_handler) override;
+    void release(release_handler, const asio::any_io_executor& where) override;
+    void abandon() override;
+    std::shared_ptr<tenure> whole() override { return shared_from_this(); }
+    /// Returns a pointer that stands for one share of this hold.
+    std::shared_ptr<tenure> one_share();
+    void release_unwaited(const asio::any_io_executor& where,
+                          const std::function<bool()>& sent_off) override;
+    void doubt() noexcept override; ///< sends a renewal request at once
+    time_point ends_at() const;     ///< time when it expires, by this process's clock
+    bool out_of_time() const;       ///< whether it was renewed for as long as `max_hold` allows
+    duration lease() const { return lease_; }
+    /// Returns the time that determines when renewal requests, warnings and hand-offs are due. It
+    /// is the lease, or the time that the store granted last if that is shorter (a session).
+    duration pace() const { return std::min(lease_, given_); }
+    /// Returns the time that the store granted last and would grant a new owner. `duration::max()`
+    /// means that the store grants any requested lease.
+    duration given() const { return given_; }
+    /// Returns whether the hold ends early without renewal requests: it is renewed, or its lease is
+    /// longer than the session.
+    bool needs_contact() const;
+    /// Returns whether the next owner can get a fencing token: another token is reserved, or the
+    /// lock has no tokens.
+    bool has_token_for_heir() const;
+    phase now_in() const { return phase_; }
+    /// Returns until when the store may still have the hold: the whole lease after the latest
+    /// possible arrival of the last request. Later there is nothing to release. In a store with
+    /// sessions, the engine does not know how long the session lives, because every request of the
+    /// client extends it. There this is the end of the last term from the store. After that time,
+    /// the store itself repeats a release that was not acknowledged.
+    time_point store_forgets_at() const;
+    /// Returns until when the store may have the hold, or the result of a late request. A late
+    /// request may create a queue entry, which lasts longer than the lease.
+    time_point remains_until() const;
+    /// Links a read hold of this client to this write hold. The store keeps the write hold at least
+    /// as long as the read hold.
+    void stands_with(std::shared_ptr<wire_hold> read);
+    /// Counts a pending request for a linked read hold, because the store may have granted it
+    /// already. `end_company(until)` ends the count. If the reply was lost, the grant has expired
+    /// at `until`.
+    void begin_company() { ++some_company().asked; }
+    bool is_asked_for_company() const { return company_ && company_->asked > 0; }
+    void end_company(time_point until);
+    /// Notifies each linked read hold that the store has released this write hold.
+    void tell_company_of_release() const;
+    /// Notes that the store has released a write hold that was linked to this read hold.
+    void note_released_write(const hold& write);
+    /// Returns the last few released write holds that were linked to this read hold. A failover may
+    /// lose such a release. Then the store has the write hold again, and keeps it as long as the
+    /// read hold.
+    std::vector<hold> released_writes() const;
+    /// Notes a granted request. It was sent at `sent_at`, and asked for the lease `asked`, or for
+    /// none. The store granted `term`, and `replicas` replicas confirmed it. If the hold needs more
+    /// replicas by now, the store may keep the hold longer, but its expiry here is not moved.
+    void extended(time_point sent_at, duration asked, duration term, unsigned replicas);
+    /// Notes a granted request like extended(). If more replicas confirmed than the hold needed,
+    /// and confirmed its whole remaining time, the hold needs that many from now on.
+    void confirmed(time_point sent_at, duration asked, duration term, unsigned replicas);
+    /// Notes a request without a reply. The store may have carried it out.
+    void perhaps_extended(duration asked);
+    /// Returns whether a warning may still be due. The expiry may move, and neither the present
+    /// danger nor the loss was reported.
+    bool to_be_warned() const { return needs_contact() && !untried && !warned && !told_lost; }
+    /// Sets the length of the lease, and whether it is renewed.
+    void set_lease(duration, bool renewed);
+    /// Notes the remaining time that the store had for the hold when a request arrived. The request
+    /// was sent at `sent_at`. If another program has shortened a read hold, the hold is renewed
+    /// more often. Any program may change the lease of a permit, so a permit that is not renewed
+    /// gets the store's expiry.
+    void note_left(time_point sent_at, duration rest);
+    /// Returns whether other programs may shorten the hold. Then each renewal request asks for the
+    /// whole remaining time.
+    bool may_be_shortened() const;
+    /// Returns whether a reply that arrived at `t` or later has moved the expiry of the hold.
+    bool extended_since(time_point t) const { return extended_at_ >= t; }
+    /// Returns how long the store keeps the hold if another program shortens it right after a
+    /// renewal request. It is an estimate from earlier replies.
+    duration kept_by_others() const { return kept_by_others_; }
+    void warn();            ///< fires in_danger
+    bool lose();            ///< fires lost; returns false if it was not held
+    void give_up();         ///< fires lost at close; a release stays possible
+    bool deserted() const;  ///< whether all threads that share it have ended
+    void take_all_shares(); ///< makes the next release the last one
+    void begin_release();
+    void end_release();
+
+    // For the renewal.
+    using agenda_hook = boost::intrusive::set_member_hook<boost::intrusive::optimize_size<true>>;
+    int extensions = 0; ///< number of extensions under way
+    agenda_hook in_agenda;
+    std::shared_ptr<wire_hold> kept; ///< reference to the hold itself, while it is in the schedule
+    std::unique_ptr<watch> watched;  ///< set if the store can report that the hold may be gone
+    time_point acts_at{};            ///< time of its next action; its position in the schedule
+    time_point contact_at{};
+    duration round_trip{};   ///< round trip time of the last request
+    time_point asked_at{};   ///< when the last renewal request was sent
+    duration answer_wait{};  ///< wait for the reply; zero: no request is pending
+    int in_flight = 0;       ///< number of pending renewal requests
+    int refusals = 0;        ///< number of consecutive refusals
+    bool once_more = false;  ///< send another request right after the next reply
+    bool unanswered = false; ///< the last renewal request got no reply
+    /// True if the lease was fixed before and the first renewal has no reply yet.
+    std::atomic<bool> untried = false;
+    bool abandoned = false;     ///< its thread has ended without a release
+    bool warned = false;        ///< the present danger was reported
+    bool told_lost = false;     ///< the loss was reported, see engine::tell_lost()
+    bool others_listen = false; ///< whether other clients listened at the last release of the lock
+
+private:
+    /// Linked holds, and pending requests for them: see stands_with(). Few holds need this.
+    struct company {
+        int asked = 0;
+        std::vector<std::shared_ptr<wire_hold>> there{};
+        std::vector<hold> released{}; ///< see released_writes(); the latest is at the end
+    };
+
+    company& some_company();
+    std::mutex& mutex() const;
+    // Call these under the mutex.
+    bool term_is_over() const;
+    bool is_over() const;         ///< lost, or expired but not reported yet
+    bool is_near_the_end() const; ///< a warning is due by the clock
+    void fire(std::stop_source&);
+    void end_danger();
+    /// How long the store keeps a hold for which `asked` was requested.
+    duration lasts_there(duration asked) const;
+
+    const std::uint64_t token_;
+    const std::uint32_t more_tokens_; // number of further reserved tokens
+    const bool deferred_;
+    const duration polled_within_;
+    std::atomic<bool> stays_ = false;
+    std::atomic<bool> renewed_;
+    bool given_up_ = false;
+    phase phase_ = phase::held;
+    std::atomic<std::uint32_t> releases_announced_ = 0; // announced releases that have not begun
+    std::uint32_t shares_ = 1;
+    std::uint32_t ended_threads_ = 0; // number of ended threads that still have a share
+    time_point believed_until_;
+    time_point store_forgets_at_;
+    duration lease_;
+    // In a store with sessions, `given_` is the session's remaining time at the last reply, and
+    // `lease_ends_at_` is the end of the lease by the local clock. In other stores both are
+    // unlimited, because the store grants the requested lease and ends it.
+    duration given_ = duration::max();
+    time_point lease_ends_at_ = time_point::max();
+    // Time of the last reply that moved the expiry.
+    time_point extended_at_ = time_point::min();
+    duration kept_by_others_ = duration::max();
+    std::unique_ptr<company> company_;
+    // Both are created when a caller first asks for their token. Most holds end without that.
+    mutable std::stop_source lost_{std::nostopstate};
+    mutable std::stop_source danger_{std::nostopstate};
+};
+
+} // namespace holdfast::sync

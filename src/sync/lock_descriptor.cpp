@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sync/lock_descriptor.hpp"
+
+#include "sync/engine.hpp"
+
+namespace holdfast::sync {
+
+subject::subject(std::shared_ptr<engine> e, lock_name n, duration l, const detail::lock_setup& how)
+    : home{std::move(e)}
+    , name{std::move(n)}
+    , kind{how.kind}
+    , lease{l}
+    , again{how.again}
+    , deferred{how.deferred}
+    , polls{how.polls}
+    , outlasts{how.outlasts.value_or(duration::zero())}
+    , numbers{how.numbers}
+    , replicas{static_cast<std::uint8_t>(how.replicas.value_or(0))} {}
+
+asio::awaitable<std::shared_ptr<tenure>> subject::take(std::shared_ptr<acquisition>) const {
+    co_return nullptr; // only locks that consist of several locks override this function
+}
+
+namespace {
+
+/// Returns whether a found hold concerns the caller's side of a shared lock. The reading side
+/// reports only read holds, and the writing side reports only write holds.
+bool is_of_its_side(const holding& found, lock_kind kind) {
+    if (kind == lock_kind::read)
+        return found.shared;
+    return kind != lock_kind::write || found.alone;
+}
+
+/// Returns a lock kind that has the same name in messages as the kind of the found hold.
+lock_kind kind_of(const holding& found) {
+    switch (found.kind) {
+    case key_kind::read_write_lock:
+        return lock_kind::read;
+    case key_kind::token_lock:
+        return lock_kind::token;
+    default:
+        return lock_kind::plain;
+    }
+}
+
+void refuse_other_kind(const holding& found, lock_kind kind) {
+    const bool is_pair = kind == lock_kind::read || kind == lock_kind::write;
+    if (is_pair && !found.kind_is_certain)
+        return;
+    const char* const wanted = words_for(kind);
+    const std::string there =
+        found.kind == key_kind::other ? found.other : words_for(kind_of(found));
+    if (there != wanted)
+        throw_wrong_type(there, wanted);
+}
+
+} // namespace
+
+asio::awaitable<std::optional<holding>> subject::inspect() const {
+    std::optional<holding> found = co_await home->operators_view().inspect(name);
+    if (found)
+        refuse_other_kind(*found, kind);
+    if (found && !is_of_its_side(*found, kind))
+        found.reset();
+    co_return found;
+}
+
+asio::awaitable<bool> subject::force() const {
+    return home->force_kind(name, kind);
+}
+
+request request_for(std::shared_ptr<const subject> of, duration patience,
+                    std::optional<duration> wanted_lease) {
+    const duration lease = wanted_lease.value_or(of->lease);
+    const duration rounding =
+        patience > duration::zero() ? of->home->clock_rounding() : duration::zero();
+    const time_point give_up_at =
+        later(later(of->home->now(), std::max(patience, duration::zero())), rounding);
+    return request{.of = std::move(of),
+                   .lease = lease,
+                   .renewed = !wanted_lease,
+                   .patient = patience > duration::zero(),
+                   .give_up_at = give_up_at};
+}
+
+} // namespace holdfast::sync

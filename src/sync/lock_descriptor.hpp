@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sync/thread_table.hpp"
+
+#include <holdfast/basic_counter.hpp>
+#include <holdfast/basic_mutex.hpp>
+#include <holdfast/counters.hpp>
+#include <holdfast/store.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace holdfast::sync {
+
+/// Families of locks and counters. Callers of one client that want the same name in the same family
+/// wait in one queue. `several` is the family of locks that consist of several locks. The members
+/// of such a lock have gates of their own.
+enum class family : std::uint8_t {
+    exclusive,
+    fair,
+    shared,
+    token,
+    permits,
+    several,
+    semaphore,
+    latch,
+    rate
+};
+
+inline constexpr family families[] = {family::exclusive, family::fair,    family::shared,
+                                      family::token,     family::permits, family::several,
+                                      family::semaphore, family::latch,   family::rate};
+
+constexpr family family_of(lock_kind kind) {
+    switch (kind) {
+    case lock_kind::plain:
+    case lock_kind::spin:
+    case lock_kind::fenced:
+        return family::exclusive;
+    case lock_kind::fair:
+        return family::fair;
+    case lock_kind::read:
+    case lock_kind::write:
+        return family::shared;
+    case lock_kind::token:
+        return family::token;
+    case lock_kind::permit:
+        return family::permits;
+    }
+    return family::exclusive; // no store offers another kind
+}
+
+/// Returns the family of a counter.
+constexpr family family_of(counter_kind kind) {
+    switch (kind) {
+    case counter_kind::semaphore:
+        return family::semaphore;
+    case counter_kind::permits:
+        return family::permits;
+    case counter_kind::latch:
+        return family::latch;
+    case counter_kind::rate:
+        return family::rate;
+    }
+    return family::semaphore; // no other kind exists
+}
+
+/// Returns whether one client may have several holds of this kind under one name.
+constexpr bool many_hold(lock_kind kind) {
+    return kind == lock_kind::read || kind == lock_kind::permit;
+}
+
+/// Returns whether the store keeps the waiters of this family in order. Then each waiter has an
+/// entry in the store's queue, and a hold is never passed on without asking the store.
+constexpr bool queues_in_store(family which) {
+    return which == family::fair;
+}
+
+class acquisition;
+class engine;
+class wire_hold;
+
+/// Descriptor of a lock object. Pending calls share the descriptor, so they need not copy the name.
+class subject {
+public:
+    subject(std::shared_ptr<engine>, lock_name, duration lease, const detail::lock_setup&);
+    subject(const subject&) = delete;
+    virtual ~subject() = default;
+
+    const std::shared_ptr<engine> home;
+    const lock_name name; ///< name in the store
+    const lock_kind kind;
+    const duration lease;
+    const recursion again;
+    const bool deferred; ///< whether callers do not wait for the release
+    const std::optional<backoff> polls;
+    const duration outlasts; ///< see `ask::outlasts`
+    const fencing numbers;
+    const std::uint8_t replicas; ///< number of replicas that must confirm a grant
+
+    // Counters (counter_subject.hpp) and locks that consist of several locks (src/compose) override
+    // the following functions.
+
+    /// Returns the key of the lock within a client. Calls with the same `entry` and `kin` wait in
+    /// one queue. In the thread table, a hold is stored under `entry` and `way`.
+    virtual const std::string& entry() const noexcept { return name.text; }
+    virtual family kin() const noexcept { return family_of(kind); }
+    virtual side way() const noexcept { return side_of(kind); }
+
+    /// Returns the kind of the counter, or nothing for a lock. A counter grants no hold.
+    virtual std::optional<counter_kind> counts() const noexcept { return std::nullopt; }
+
+    virtual bool is_joint() const noexcept { return false; }
+    virtual bool takes_turns() const noexcept { return true; } ///< false: calls never queue
+    /// Takes a lock that consists of several locks, by taking its members. Returns null if the lock
+    /// is busy or the call has ended. Throws the error after a failure.
+    virtual asio::awaitable<std::shared_ptr<tenure>> take(std::shared_ptr<acquisition>) const;
+
+    /// Returns the state of the lock in the store. For a lock with a reading and a writing side, it
+    /// returns the state of this side only.
+    virtual asio::awaitable<std::optional<holding>> inspect() const;
+    virtual asio::awaitable<bool> force() const;
+
+    /// Returns the clients that a call asks. A thread that runs the executor of one of these
+    /// clients must not wait for the call, because it would wait for itself.
+    virtual std::vector<const engine*> homes() const { return {home.get()}; }
+
+    /// Throws `already_held` if this thread holds a member of the lock. lend_parts() adds the
+    /// members of a hold to the thread table. The function after it removes them.
+    virtual void refuse_parts_of_this_thread() const {}
+    virtual void lend_parts(const tenure&) const {}
+    virtual void take_back_parts() const {}
+};
+
+/// An acquire request with checked arguments.
+struct request {
+    std::shared_ptr<const subject> of;
+    duration lease;
+    bool renewed;
+    bool patient;          ///< false: one attempt
+    time_point give_up_at; ///< deadline: the call sends no new request after it
+    bool takes = true;     ///< false: only waits until the lock is free
+    std::int64_t amount{}; ///< amount for a counter, or number of leased permits
+    /// Caller's existing hold on the other side of the lock. It is a write hold under which the
+    /// caller wants to read, or a read hold that the caller wants to upgrade. The new hold gets its
+    /// own owner number.
+    std::shared_ptr<wire_hold> under{};
+    std::weak_ptr<tenure> share{}; ///< caller's share of the hold `under`
+
+    /// Returns how long the store keeps a hold or a queue entry after the call has stopped wanting
+    /// it.
+    duration lasts_unwanted() const { return std::max(lease, of->outlasts); }
+
+    /// Returns how many owner numbers a hold uses.
+    std::uint32_t permits() const {
+        return of->kind == lock_kind::permit ? static_cast<std::uint32_t>(amount) : 1;
+    }
+};
+
+/// Creates a request. If a lease is given, the hold is not renewed. The arguments must have been
+/// checked.
+request request_for(std::shared_ptr<const subject>, duration patience,
+                    std::optional<duration> lease);
+
+/// Descriptor of a counter object. A counter grants no holds, so it uses only the name and the
+/// `lease` of the base class. Here `lease` is how long the store may remember the request of a
+/// caller that no longer waits.
+class counter_subject final : public subject {
+public:
+    counter_subject(std::shared_ptr<engine> e, lock_name n, duration memory,
+                    const detail::counter_setup& how)
+        : subject{std::move(e), std::move(n), memory, {.replicas = how.replicas}}
+        , what{how.kind}
+        , most{how.most} {}
+
+    const counter_kind what;
+    const std::int64_t most; ///< largest number of permits; 0: no limit
+
+    family kin() const noexcept override { return family_of(what); }
+    std::optional<counter_kind> counts() const noexcept override { return what; }
+};
+
+} // namespace holdfast::sync

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <holdfast/error.hpp>
+#include <holdfast/store.hpp>
+#include <holdfast/time.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace holdfast::sync {
+
+class engine;
+
+/// Reason of a failure: the code, and a readable text. The text is from the server if the server
+/// sent a text.
+struct failure {
+    error_code code;
+    std::string text;
+};
+
+/// Handler of a release or an extension. It is called once. On success the code is empty.
+using release_handler = asio::any_completion_handler<void(failure)>;
+
+/// Interface of a held lock for leases and threads (`tenure`). Several leases and threads may share
+/// a hold. The last of them releases it.
+class tenure {
+public:
+    explicit tenure(std::shared_ptr<engine> of)
+        : home{std::move(of)} {}
+    tenure(const tenure&) = delete;
+    virtual ~tenure() = default;
+
+    const std::shared_ptr<engine> home;
+
+    // Any thread may call these.
+    /// Returns the name of the lock in the store. The string lives as long as the hold.
+    virtual std::string_view name() const noexcept = 0;
+    /// Returns the key in the thread table. It is the name, except for a hold on several locks.
+    virtual std::string_view entry() const noexcept { return name(); }
+    virtual std::string owner() const = 0;
+    virtual lock_kind kind() const noexcept = 0;
+    virtual duration remaining() const noexcept = 0; ///< zero: the hold is no longer valid
+    bool believed() const noexcept { return remaining() > duration::zero(); }
+    virtual std::stop_token lost() const = 0;
+    virtual std::stop_token in_danger() const = 0;
+    virtual bool renewed() const noexcept = 0;
+    /// Forbids passing the hold on within this client. Its release will go to the store.
+    virtual void stay_with_its_holder() noexcept {}
+    /// Returns the number of replicas that have confirmed the hold.
+    virtual unsigned replicas() const noexcept = 0;
+    /// Fencing token; 0: the lock has none.
+    virtual std::uint64_t token() const noexcept { return 0; }
+    /// Empty: the hold is not of permits.
+    virtual std::vector<std::string> permit_ids() const { return {}; }
+    /// Returns the clients of the parts, as subject::homes() does. Empty: `home` is the only
+    /// client.
+    virtual std::vector<const engine*> homes_of_parts() const { return {}; }
+    /// Adds a share for another lease or thread. Returns false if the hold has ended.
+    virtual bool share() = 0;
+    /// Notes that a thread ended without releasing its share. From now on no call waits for that
+    /// share. Call `abandon()` on the executor afterwards.
+    virtual void thread_ended() noexcept = 0;
+    /// Undoes thread_ended(). Needed when the thread still releases its share, in the destructor of
+    /// a static object.
+    virtual void thread_came_back() noexcept = 0;
+
+    // Executor only. Requests to the store run on `where`, see engine::spawn().
+    /// Asks the store to keep the hold for at least `length` from now.
+    virtual void extend(duration length, release_handler) = 0;
+    virtual void renew_from_now_on(duration lease) = 0;
+    /// Asks the store once to have the hold confirmed by `replicas` replicas, more than before.
+    /// After success the hold always needs that number of confirmations.
+    virtual void confirm(unsigned replicas, release_handler) = 0;
+    virtual void release(release_handler, const asio::any_io_executor& where) = 0;
+    virtual void abandon() = 0; ///< called after `thread_ended()`
+
+    /// Returns a pointer to the hold itself. A pointer that was handed out may stand for one share,
+    /// which ends with the last copy of that pointer. A caller that gives its share back must drop
+    /// that pointer before it releases the hold.
+    virtual std::shared_ptr<tenure> whole() = 0;
+
+    // Functions for deferred releases. No caller waits for a deferred release, but it must come
+    // before the next request of its thread.
+    virtual bool deferred() const noexcept = 0;
+    /// Notes that a release will follow; any thread may call it.
+    virtual void announce_release() noexcept = 0;
+    /// Releases the hold without waiting for the result. Afterwards `sent_off` returns whether the
+    /// release request was sent.
+    virtual void release_unwaited(const asio::any_io_executor& where,
+                                  const std::function<bool()>& sent_off) = 0;
+};
+
+/// A system_error whose what() is exactly the given text.
+class worded_error final : public boost::system::system_error {
+public:
+    explicit worded_error(failure why)
+        : system_error{why.code}
+        , words_{why.text.empty() ? why.code.message() : std::move(why.text)} {}
+    const char* what() const noexcept override { return words_.c_str(); }
+
+private:
+    std::string words_;
+};
+
+} // namespace holdfast::sync

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sync/engine.hpp"
+#include "sync/lease_validity.hpp"
+
+#include <holdfast/error.hpp>
+
+#include <algorithm>
+#include <exception>
+
+// Retry policy: how long a call tolerates a store that does not reply, and when the call retries.
+
+namespace holdfast::sync {
+
+/// Returns whether a retry may help: the store did not reply, or the outcome is unknown.
+inline bool may_pass(const error_code& ec) {
+    return ec == errc::unreachable || ec == errc::outcome_unknown;
+}
+
+/// Returns whether the server has refused the request itself. Failed authentication, an untrusted
+/// server and lack of memory do not count as refusals.
+inline bool said_no(const error_code& ec) {
+    return ec == errc::refused && ec != store_errc::not_authenticated &&
+           ec != store_errc::untrusted && ec != store_errc::out_of_memory;
+}
+
+/// Pauses between two attempts. Each pause is about twice as long as the previous pause, with
+/// jitter.
+class pauses {
+public:
+    static constexpr backoff after_silence{duration{20}, duration{1000}};
+    /// Pause after a refusal. It is long but finite, because an operator may grant a missing right
+    /// later.
+    static constexpr duration after_a_no{5000};
+
+    explicit pauses(engine& home, backoff how = after_silence)
+        : home_{home}
+        , how_{how} {}
+    void reset() { next_ = how_.first; }
+    duration next() {
+        const duration pause = next_;
+        next_ = std::min(next_ * 2, how_.longest);
+        return jittered(pause);
+    }
+    /// Returns the pause after a failure, for operations that are repeated after every error.
+    duration next(const error_code& why) { return said_no(why) ? jittered(after_a_no) : next(); }
+
+private:
+    duration jittered(duration pause) const { return pause - home_.jitter(pause / 2); }
+
+    engine& home_;
+    const backoff how_;
+    duration next_ = how_.first;
+};
+
+class outage {
+public:
+    explicit outage(engine& home)
+        : home_{home}
+        , pause_{home} {}
+
+    void over() {
+        last_ = nullptr;
+        pause_.reset();
+    }
+
+    /// Returns when to retry a failed request that was sent at `sent_at`. Call it in a catch block.
+    /// Throws the error again if a retry cannot help, or if the outage has lasted for
+    /// `unavailable_patience`.
+    time_point next_try(const boost::system::system_error& e, time_point sent_at) {
+        if (!last_)
+            since_ = sent_at;
+        if (!may_pass(e.code()) || home_.now() >= later(since_, home_.unavailable_patience()))
+            throw;
+        last_ = std::current_exception();
+        return later(home_.now(), pause_.next());
+    }
+
+    void rethrow_if_unanswered() const {
+        if (last_)
+            std::rethrow_exception(last_);
+    }
+
+private:
+    engine& home_;
+    pauses pause_;
+    time_point since_{};
+    std::exception_ptr last_;
+};
+
+// Rate limit for the requests of one waiter. Any program may publish on the channel of a lock. The
+// limit prevents that a flood of notifications causes a flood of requests.
+
+class look_pace {
+public:
+    /// Mean time between two requests during a flood of notifications.
+    static constexpr duration between_looks{5};
+
+    /// Number of requests that are sent without delay after a quiet time. Most waits need no more.
+    static constexpr int prompt_looks = 4;
+
+    /// Returns when the next request may be sent if a caller wants to send it at `now`.
+    time_point next(time_point now) {
+        const time_point at = std::max(now, paid_until_ - (prompt_looks - 1) * between_looks);
+        paid_until_ = later(std::max(paid_until_, now), between_looks);
+        return at;
+    }
+
+private:
+    time_point paid_until_{}; // each request moves it later; it may lie in the future
+};
+
+} // namespace holdfast::sync
