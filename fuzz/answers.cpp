@@ -2,7 +2,7 @@
 // Whatever a peer sends, in whatever pieces: the same answers come out, or the same refusal.
 #include "input.hpp"
 #include "net/failure.hpp"
-#include "redis/wire/answer_reader.hpp"
+#include "redis/client/resp.hpp"
 
 #include <string>
 #include <vector>

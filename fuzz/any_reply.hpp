@@ -3,7 +3,7 @@
 #pragma once
 
 #include "input.hpp"
-#include "redis/wire/reply.hpp"
+#include "redis/client/resp.hpp"
 
 #include <array>
 #include <cstdint>

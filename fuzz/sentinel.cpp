@@ -3,9 +3,8 @@
 // crashes. Each primary was named by a Sentinel, and only most of the Sentinels lead back to a
 // smaller epoch.
 #include "any_reply.hpp"
-#include "redis/sentinel/sentinel_choice.hpp"
-#include "redis/wire/answer_reader.hpp"
-#include "redis/wire/host.hpp"
+#include "redis/topology/sentinel.hpp"
+#include "redis/client/resp.hpp"
 
 #include <boost/system/system_error.hpp>
 

@@ -3,7 +3,7 @@
 // requests. On a cluster there is one connection to each primary, and the slots are known.
 #include "bench/contenders/arena.hpp"
 #include "bench/contenders/raw_line.hpp"
-#include "redis/cluster/slot.hpp"
+#include "redis/topology/slot_map.hpp"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/failover/realm.hpp"
 
-#include "redis/cluster/slot.hpp"
+#include "redis/topology/slot_map.hpp"
 
 namespace holdfast::bench {
 namespace {

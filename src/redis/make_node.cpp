@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redis/make_node.hpp"
 
-#include "redis/cluster/cluster_node.hpp"
-#include "redis/primary_node.hpp"
+#include "redis/topology/cluster_node.hpp"
+#include "redis/topology/primary_node.hpp"
 
 #include <algorithm>
 #include <utility>

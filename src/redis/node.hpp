@@ -14,9 +14,8 @@
 // check the holds that were there at once.
 #pragma once
 
-#include "redis/script.hpp"
-#include "redis/survey/report.hpp"
-#include "redis/wire/reply.hpp"
+#include "redis/client/resp.hpp"
+#include "redis/topology/report.hpp"
 
 #include <holdfast/redis/options.hpp>
 #include <holdfast/store.hpp>

@@ -1,20 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "net/destination.hpp"
 #include "net/failure.hpp"
-#include "redis/destination.hpp"
-#include "redis/link/introduction.hpp"
+#include "net/socket.hpp"
 #include "redis/node.hpp"
-#include "redis/server_in_use.hpp"
 
 #include <holdfast/redis/options.hpp>
 
+#include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
 namespace holdfast::redis {
+
+using net::destination;
+
+/// Returns the endpoint that the options name: a unix socket, or a host and port.
+inline std::shared_ptr<const destination> destination_of(const options& how) {
+    const server_address where{how.host, how.port};
+    if (how.unix_socket.empty())
+        return std::make_shared<const destination>(where, how.tls);
+    return std::make_shared<const destination>(how.unix_socket, where, how.tls);
+}
+
+/// Information that a server gave about itself during the handshake, and its address. The server
+/// may refuse to give any part of it.
+struct introduction {
+    net::stream_endpoint peer{};
+    std::optional<std::chrono::microseconds> shown; ///< time that the server's clock showed
+    bool tells_role = false;                        ///< it replies to ROLE and is no replica
+    /// Id of the server process, new after each start. Empty if unknown.
+    std::string run_id;
+    std::string node_id{};      ///< id of the node in its cluster; empty if unknown
+    std::string replication_id; ///< id of the history of its data; empty if unknown
+    std::optional<std::chrono::seconds> uptime;
+};
+
+/// Server that the command connection leads to, as the handshake identified it.
+struct server_in_use {
+    std::string run_id;          ///< empty if the server did not tell it
+    bool may_be_another = false; ///< whether it may be another server than before
+
+    /// Returns whether another connection may stay open. `its_run_id` is the run_id of the server
+    /// at the other end of that connection.
+    bool serves(const std::string& its_run_id) const {
+        if (its_run_id.empty() || run_id.empty())
+            return !may_be_another;
+        return its_run_id == run_id;
+    }
+};
 
 /// State and callbacks that all connections to one server share. The coroutines of the connections
 /// keep it alive, so it may outlive the node. A callback is empty if the event is not needed.
@@ -76,5 +114,15 @@ struct node_context {
     /// Reports that the server may have lost the holds that it had; see `store_context::doubt`.
     std::function<void(bool urgent)> doubt{};
 };
+
+/// Returns a function that calls the member function `what` of the object if the object still
+/// exists. The returned function does not keep the object alive.
+template <typename T, typename... Args>
+std::function<void(Args...)> while_alive(const std::shared_ptr<T>& it, void (T::*what)(Args...)) {
+    return [weak = std::weak_ptr{it}, what](Args... args) {
+        if (const auto here = weak.lock())
+            (*here.*what)(args...);
+    };
+}
 
 } // namespace holdfast::redis

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "migrating_scripts.hpp"
 
-#include "redis/wire/classify.hpp"
+#include "redis/client/error_replies.hpp"
 #include "support/source_tree.hpp"
 
 #include <algorithm>

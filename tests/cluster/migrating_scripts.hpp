@@ -2,7 +2,7 @@
 // Scripts, with what they find and what they are asked.
 #pragma once
 
-#include "redis/script.hpp"
+#include "redis/client/resp.hpp"
 #include "support/redis_server.hpp"
 
 #include <map>

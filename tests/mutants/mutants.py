@@ -13,7 +13,7 @@
 The faults are in tables/*.txt:
 
     by redis_test                   the program that the tests below belong to, or: by sim
-    in src/redis/lanes/lane.cpp     the file that the texts below are in
+    in src/redis/client/blocking_connections.cpp     the file that the texts below are in
 
     lane_confirms_nothing: ConfirmedLane.AsksTheReplicasInTheSameWrite
     - asked.wishes.replicas > 0     the original text, which must occur exactly once

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ear_fixture.hpp"
-#include "redis/cluster/slot.hpp"
+#include "redis/topology/slot_map.hpp"
 
 #include <array>
 #include <cstddef>

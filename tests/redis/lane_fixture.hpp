@@ -2,7 +2,7 @@
 #pragma once
 
 #include "node_fixture.hpp"
-#include "redis/lanes/lane.hpp"
+#include "redis/client/blocking_connections.hpp"
 
 #include <algorithm>
 #include <chrono>

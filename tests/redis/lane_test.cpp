@@ -2,7 +2,7 @@
 // A lane: the calling thread itself writes and reads.
 #include "lane_fixture.hpp"
 #include "node_fixture.hpp"
-#include "redis/lanes/lanes.hpp"
+#include "redis/client/blocking_connections.hpp"
 #include "support/eventually.hpp"
 
 #include <algorithm>

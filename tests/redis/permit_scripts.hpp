@@ -2,7 +2,7 @@
 #pragma once
 
 #include "counter_scripts.hpp"
-#include "redis/wire/classify.hpp"
+#include "redis/client/error_replies.hpp"
 #include "store/redis/permit_id.hpp"
 
 #include <string>

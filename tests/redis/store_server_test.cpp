@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The store as a client gets it: `make_store`, its connection and its scripts on each server.
-#include "redis/cluster/redirection.hpp"
-#include "redis/cluster/slot.hpp"
-#include "redis/cluster/slots_answer.hpp"
+#include "redis/topology/slot_map.hpp"
 #include "runtime/real_clock.hpp"
 #include "store/redis/redis_store.hpp"
 #include "store_fixture.hpp"

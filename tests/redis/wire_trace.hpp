@@ -3,7 +3,7 @@
 // be read (traces/README.md).
 #pragma once
 
-#include "redis/wire/reply.hpp"
+#include "redis/client/resp.hpp"
 #include "support/listener.hpp"
 
 #include <holdfast/store.hpp>

@@ -2,7 +2,7 @@
 // Replies of a server, made by hand.
 #pragma once
 
-#include "redis/wire/reply.hpp"
+#include "redis/client/resp.hpp"
 
 #include <cstdint>
 #include <string>

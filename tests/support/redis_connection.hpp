@@ -2,7 +2,7 @@
 // Blocking connection for tests, as any other program would use it.
 #pragma once
 
-#include "redis/wire/reply.hpp"
+#include "redis/client/resp.hpp"
 
 #include <memory>
 #include <optional>

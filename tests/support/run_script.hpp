@@ -2,7 +2,7 @@
 // Runs the library's scripts on a plain connection, for tests of the scripts alone.
 #pragma once
 
-#include "redis/script.hpp"
+#include "redis/client/resp.hpp"
 #include "support/redis_connection.hpp"
 
 #include <cstdint>

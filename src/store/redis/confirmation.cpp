@@ -2,8 +2,7 @@
 #include "store/redis/confirmation.hpp"
 
 #include "net/failure.hpp"
-#include "redis/wire/classify.hpp"
-#include "redis/wire/rights.hpp"
+#include "redis/client/error_replies.hpp"
 
 #include <string>
 #include <utility>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Findings about the effects of a failover on locks.
-#include "redis/survey/replica_lines.hpp"
-#include "redis/wire/classify.hpp"
-#include "redis/wire/info.hpp"
+#include "redis/topology/report.hpp"
+#include "redis/client/error_replies.hpp"
+#include "redis/client/resp.hpp"
 #include "store/redis/topology_findings.hpp"
 
 #include <algorithm>

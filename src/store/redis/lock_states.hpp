@@ -2,7 +2,7 @@
 #pragma once
 
 #include "redis/node.hpp"
-#include "redis/wire/reply.hpp"
+#include "redis/client/resp.hpp"
 
 #include <holdfast/inspection.hpp>
 

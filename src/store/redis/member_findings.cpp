@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Findings about the set of servers, and about faults of single servers.
 #include "net/address.hpp"
-#include "redis/wire/info.hpp"
+#include "redis/client/resp.hpp"
 #include "store/redis/topology_findings.hpp"
 
 #include <optional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/redis/names.hpp"
 
-#include "redis/cluster/slot.hpp"
+#include "redis/topology/slot_map.hpp"
 
 namespace holdfast::redis {
 namespace {

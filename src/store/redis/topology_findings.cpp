@@ -2,7 +2,7 @@
 #include "store/redis/topology_findings.hpp"
 
 #include "redis/node.hpp"
-#include "redis/wire/info.hpp"
+#include "redis/client/resp.hpp"
 
 #include <algorithm>
 #include <string>

@@ -2,7 +2,7 @@
 // Findings that need the reports of several servers. No I/O.
 #pragma once
 
-#include "redis/survey/report.hpp"
+#include "redis/topology/report.hpp"
 
 #include <holdfast/diagnosis.hpp>
 #include <holdfast/time.hpp>

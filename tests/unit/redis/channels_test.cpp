@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "redis/ear/channels.hpp"
+#include "redis/client/subscriber.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/failure.hpp"
-#include "redis/misdirection.hpp"
-#include "redis/wire/answer_reader.hpp"
-#include "redis/wire/classify.hpp"
-#include "redis/wire/rights.hpp"
+#include "redis/client/connection.hpp"
+#include "redis/client/resp.hpp"
+#include "redis/client/error_replies.hpp"
 #include "support/made_reply.hpp"
 #include "support/sim_clock.hpp"
 

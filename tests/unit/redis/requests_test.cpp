@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/failure.hpp"
-#include "redis/link/handshake.hpp"
-#include "redis/mouth/pipeline.hpp"
-#include "redis/request.hpp"
-#include "redis/wire/composer.hpp"
-#include "redis/wire/host.hpp"
+#include "redis/client/connection.hpp"
+#include "redis/client/requests.hpp"
+#include "redis/client/resp.hpp"
 
 #include <limits>
 #include <string>

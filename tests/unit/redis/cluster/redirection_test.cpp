@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "redis/cluster/redirection.hpp"
+#include "redis/topology/slot_map.hpp"
 
 #include <ostream>
 #include <string>

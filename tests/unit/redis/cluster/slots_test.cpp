@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What real servers compute is compared in tests/redis/store_server_test.cpp.
 #include "net/failure.hpp"
-#include "redis/cluster/slot.hpp"
-#include "redis/cluster/slot_map.hpp"
-#include "redis/cluster/slots_answer.hpp"
+#include "redis/topology/slot_map.hpp"
 #include "support/made_reply.hpp"
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "redis/cluster/slot.hpp"
-#include "redis/cluster/votes.hpp"
+#include "redis/topology/slot_map.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,0 +1,488 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "redis/client/blocking_connections.hpp"
+
+#include "net/later.hpp"
+#include "redis/client/error_replies.hpp"
+#include "runtime/background.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace holdfast::redis {
+namespace {
+
+bool would_block() {
+    return errno == EAGAIN || errno == EWOULDBLOCK;
+}
+
+std::string words_for_errno() {
+    return error_code{errno, boost::system::system_category()}.message();
+}
+
+} // namespace
+
+lane::lane(node_context& context, connection::parts of, runtime::answer_wait& wait)
+    : context_{context}
+    , to_{std::move(of.to)}
+    , socket_{of.socket}
+    , session_{std::move(of.session)}
+    , server_clock_{std::move(of.server_clock)}
+    , wait_{wait}
+    , reader_{context.how.reply_bytes_max} {}
+
+lane::~lane() {
+    if (session_ && !broken_) {
+        sealed_.clear();
+        session_->say_goodbye(sealed_);
+        (void)!::send(socket_, sealed_.data(), sealed_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    }
+    ::close(socket_);
+    const auto why = std::make_shared<const net::failure>(
+        errc::outcome_unknown, "connection to " + to_->address + " ended before its answer");
+    for (const debt& one : owed_) {
+        one.to->failed = why;
+        asio::post(context_.home.executor, std::move(one.to->resume));
+    }
+}
+
+bool lane::alive() const {
+    char unasked = 0;
+    const ssize_t size = ::recv(socket_, &unasked, 1, MSG_PEEK | MSG_DONTWAIT);
+    // With TLS, the server sends TLS records between replies, so unexpected bytes are normal.
+    // Without TLS, bytes without a request mean that the connection cannot be used any more.
+    const bool said_goodbye = session_ && session_->ended();
+    return !broken_ && !condemned_ && !said_goodbye &&
+           (size < 0 ? would_block() : size > 0 && (session_ || owes()));
+}
+
+void lane::hang_up() noexcept {
+    ::shutdown(socket_, SHUT_RDWR);
+}
+
+reply lane::ask(runtime::visit& caller, request& asked) {
+    const bool confirms = asked.wishes.replicas > 0;
+    for (;;) {
+        const time_point sent_at = context_.home.time.now();
+        const duration patience = patience_for(asked);
+        asked.compose(composer{outbox_}, *server_clock_);
+        if (confirms)
+            compose_wait(composer{outbox_}, asked.wishes.replicas, asked.wishes.replicas_within);
+        exchange(caller, patience, confirms);
+        reply& said = confirms ? unconfirmed_.front() : *answer_;
+        if (!asked.with_text && said.type == reply::kind::error && asks_for_script(said.text)) {
+            asked.with_text = true;
+            continue;
+        }
+        if (confirms)
+            confirm(said, *answer_);
+        finish(asked, said, sent_at);
+        return asked.take_answer();
+    }
+}
+
+void lane::confirm(reply& said, const reply& confirmation) {
+    broken_ = true; // stays true if the check below throws
+    require_confirmation(confirmation);
+    broken_ = false;
+    if (confirmation.type == reply::kind::error)
+        note_demotion(confirmation);
+    note_confirmation(said, confirmation);
+}
+
+duration lane::patience_for(const request& asked) const {
+    const duration patience = context_.how.command_timeout;
+    const time_point limit = asked.wishes.answer_by;
+    if (limit == time_point::max())
+        return patience;
+    const time_point now = context_.home.time.now();
+    if (limit <= now)
+        throw net::failure{errc::unreachable, "not sent: its time was over before"};
+    return std::min(patience, limit - now);
+}
+
+void lane::exchange(runtime::visit& caller, duration patience, bool confirms) {
+    answer_ = nullptr;
+    unconfirmed_.clear();
+    wants_confirmation_ = confirms;
+    caller.outside(*this, [this, patience]() noexcept { talk(patience); });
+    wants_confirmation_ = false;
+    outbox_.clear();
+    give_out();
+    if (answer_ && !condemned_)
+        return;
+    broken_ = true;
+    const std::exception_ptr failed = std::exchange(failed_, nullptr);
+    if (condemned_)
+        throw net::failure{*condemned_};
+    std::rethrow_exception(failed);
+}
+
+/// Completes the request with its reply.
+void lane::finish(request& asked, reply& said, time_point sent_at) {
+    if (said.type == reply::kind::error)
+        note_demotion(said);
+    asked.failed = misdirection(context_, said);
+    asked.answer = std::move(said);
+    asked.answer.sent_at = sent_at;
+    asked.answer.received_at = context_.home.time.now();
+    asked.answer.clock = server_clock_;
+}
+
+void lane::note_demotion(const reply& error) {
+    if (tells_of_demotion(error.text) && context_.leave_server)
+        context_.leave_server({classify(error.text), error.text});
+}
+
+// Writes the request and reads its reply. Runs outside the client's monitor, so it uses only
+// members of this lane.
+void lane::talk(duration patience) noexcept {
+    try {
+        send();
+        if (!wait_.wait(socket_, patience, [this] { return arrived(); }))
+            fail(to_->address + " did not answer within " + std::to_string(patience.count()) +
+                 " ms");
+    } catch (...) {
+        failed_ = std::current_exception();
+    }
+}
+
+void lane::send_off(runtime::visit& caller, request& asked) {
+    asked.compose(composer{outbox_}, *server_clock_);
+    owed_.push_back({&asked, context_.home.time.now()});
+    caller.outside(*this, [this]() noexcept {
+        try {
+            send();
+        } catch (...) {
+            broken_ = true; // the lane will be destroyed; its destructor fails the waiting requests
+        }
+    });
+    outbox_.clear();
+    caller.note_sent_off();
+}
+
+void lane::collect() {
+    try {
+        (void)arrived();
+    } catch (const net::failure&) {
+        broken_ = true;
+    }
+    give_out();
+    const duration patience = context_.how.command_timeout;
+    broken_ = broken_ || answer_ ||
+              (owes() && net::later(owed_.front().sent_at, patience) <= context_.home.time.now());
+}
+
+/// Gives the early replies to their requests, in the order of sending.
+void lane::give_out() {
+    if (condemned_) // the destructor fails the waiting requests
+        early_.clear();
+    for (reply& one : std::exchange(early_, {})) {
+        const debt oldest = owed_.front();
+        owed_.pop_front();
+        settle(oldest, std::move(one));
+    }
+}
+
+void lane::settle(debt of, reply said) {
+    request& asked = *of.to;
+    if (said.type == reply::kind::error && asks_for_script(said.text))
+        asked.with_text = true;
+    finish(asked, said, of.sent_at);
+    request::waiter waiter;
+    waiter.swap(asked.resume);
+    std::move(waiter)();
+}
+
+void lane::send() {
+    if (session_) {
+        sealed_.clear();
+        if (!session_->seal(outbox_, sealed_))
+            throw net::failure{store_errc::tls_failed,
+                               "TLS: what is to be sent could not be sealed"};
+        std::swap(outbox_, sealed_);
+    }
+    for (std::string_view rest = outbox_; !rest.empty();) {
+        const ssize_t size = ::send(socket_, rest.data(), rest.size(), MSG_NOSIGNAL);
+        if (size >= 0)
+            rest.remove_prefix(static_cast<std::size_t>(size));
+        else if (would_block())
+            wait_until_writable();
+        else if (errno != EINTR)
+            lost(words_for_errno());
+    }
+}
+
+void lane::wait_until_writable() {
+    pollfd one{.fd = socket_, .events = POLLOUT, .revents = 0};
+    constexpr duration longest{std::chrono::hours{24}}; // the milliseconds must fit into an int
+    const auto patience = std::min(context_.how.command_timeout, longest).count();
+    if (::poll(&one, 1, static_cast<int>(patience)) == 0)
+        fail(to_->address + " takes no more requests");
+}
+
+bool lane::arrived() {
+    answer_ = nullptr;
+    const ssize_t size = ::recv(socket_, inbox_.data(), inbox_.size(), MSG_DONTWAIT);
+    if (size < 0 && (would_block() || errno == EINTR))
+        return false;
+    if (size <= 0)
+        lost(size == 0 ? net::closed_by_server : words_for_errno());
+    const std::string_view received{inbox_.data(), static_cast<std::size_t>(size)};
+    reader_.feed(session_ ? session_->open(received) : received);
+    read_answers();
+    if (!answer_ && session_ && session_->ended())
+        lost(net::closed_by_server);
+    return answer_ != nullptr;
+}
+
+void lane::read_answers() {
+    while (early_.size() < owed_.size()) {
+        reply* const earlier = reader_.next();
+        if (!earlier)
+            return;
+        early_.push_back(std::move(*earlier));
+    }
+    answer_ = reader_.next();
+    if (answer_ && wants_confirmation_ && unconfirmed_.empty()) {
+        unconfirmed_.push_back(std::move(*answer_));
+        answer_ = reader_.next();
+    }
+}
+
+void lane::lost(const std::string& why) {
+    fail("connection to " + to_->address + " lost: " + why);
+}
+
+void lane::fail(const std::string& why) {
+    throw net::failure{errc::outcome_unknown, why};
+}
+
+lanes::lanes(std::shared_ptr<node_context> context)
+    : context_{std::move(context)}
+    , wait_{context_->how.polling}
+    , suspicion_{*context_}
+    , backoff_{context_->how.backoff_min, context_->how.backoff_max}
+    , tidying_{context_->home.time.make_alarm()}
+    , collecting_{context_->home.time.make_alarm()}
+    , suspecting_{context_->home.time.make_alarm()} {}
+
+/// Borrows the free lane that was used most recently, so that the other lanes can become idle and
+/// be closed. The call also reads the replies that are still missing on the lane.
+lane* lanes::borrow() {
+    entry* best = nullptr;
+    for (entry& each : all_)
+        if (!each.lent && !each.leaves && (!best || each.used_at > best->used_at))
+            best = &each;
+    if (!best) {
+        wish_for_one_more();
+        return nullptr;
+    }
+    if (!best->line->alive()) { // the other lanes are probably dead too
+        std::erase_if(all_, [](const entry& each) { return !each.lent && !each.line->alive(); });
+        return nullptr;
+    }
+    best->lent = true;
+    best->lent_at = context_->home.time.now();
+    if (suspicion_.is_possible())
+        suspect_soon();
+    return best->line.get();
+}
+
+void lanes::give_back(const lane& used) {
+    const auto found = std::find_if(all_.begin(), all_.end(),
+                                    [&](const entry& each) { return each.line.get() == &used; });
+    found->lent = false;
+    found->used_at = context_->home.time.now();
+    if (used.broken() || found->leaves || closed_)
+        all_.erase(found);
+}
+
+void lanes::wish_for_one_more() {
+    if (closed_ || opening_ || all_.size() >= context_->how.lanes_max ||
+        context_->home.time.now() < not_before_ || ++wishes_ < wishes_min)
+        return;
+    wishes_ = 0;
+    opening_ = std::make_shared<connection>(context_->home, context_->how);
+    runtime::run_in_background(context_->home, open(shared_from_this()));
+}
+
+asio::awaitable<void> lanes::open(std::shared_ptr<lanes> self) {
+    const std::shared_ptr<connection> line = self->opening_;
+    introduction told;
+    const std::optional<net::failure> why =
+        co_await establish(*self->context_, purpose::more_commands, *line, told);
+    self->opening_.reset();
+    if (self->closed_)
+        co_return;
+    const time_point now = self->context_->home.time.now();
+    if (why) { // the shared connection reports the error, and serves the calls meanwhile
+        self->not_before_ = net::later(now, self->backoff_.next(self->context_->home.random()));
+        co_return;
+    }
+    self->backoff_.reset();
+    self->all_.push_back({std::make_unique<lane>(*self->context_, line->take_apart(), self->wait_),
+                          now, told.run_id});
+    if (self->context_->other_met)
+        self->context_->other_met(told);
+    if (!std::exchange(self->tidies_, true))
+        runtime::run_in_background(self->context_->home, close_idle(self));
+}
+
+asio::awaitable<void> lanes::close_idle(std::shared_ptr<lanes> self) {
+    const clock& time = self->context_->home.time;
+    while (!self->closed_ && !self->all_.empty()) {
+        co_await self->tidying_->wait_until(time.now() + idle_max);
+        if (self->closed_)
+            break;
+        const time_point used_before = time.now() - idle_max;
+        std::erase_if(self->all_,
+                      [&](const entry& each) { return !each.lent && each.used_at <= used_before; });
+    }
+    self->tidies_ = false;
+}
+
+void lanes::collect_soon() {
+    if (!std::exchange(collects_, true))
+        runtime::run_in_background(context_->home, collect(shared_from_this()));
+}
+
+bool lanes::any_owes() const {
+    return std::any_of(all_.begin(), all_.end(),
+                       [](const entry& each) { return each.line->owes(); });
+}
+
+asio::awaitable<void> lanes::collect(std::shared_ptr<lanes> self) {
+    while (!self->closed_ && self->any_owes()) {
+        co_await self->collecting_->wait_until(self->context_->home.time.now() + collect_period);
+        for (const entry& each : self->all_)
+            if (!each.lent && each.line->owes())
+                each.line->collect();
+        std::erase_if(self->all_,
+                      [](const entry& each) { return !each.lent && each.line->broken(); });
+    }
+    self->collects_ = false;
+}
+
+void lanes::suspect_soon() {
+    if (!std::exchange(suspects_, true))
+        runtime::run_in_background(context_->home, suspect(shared_from_this()));
+}
+
+/// Watches for missing replies in the background, because a thread that waits on a lane cannot.
+asio::awaitable<void> lanes::suspect(std::shared_ptr<lanes> self) {
+    while (!self->closed_) {
+        const auto owed_since = self->owed_since();
+        if (!owed_since)
+            break;
+        co_await self->suspecting_->wait_until(self->suspicion_.due(owed_since));
+        if (!self->closed_)
+            self->suspicion_.look(self->owed_since(), self->context_->home.time.now());
+    }
+    self->suspects_ = false;
+}
+
+/// Returns the earliest time at which a present wait for a reply began. A lent lane waits from the
+/// time when it was lent. Any other lane waits from the time when its oldest request without a
+/// reply was sent.
+std::optional<time_point> lanes::owed_since() const {
+    std::optional<time_point> first;
+    const auto note = [&first](time_point since) {
+        first = std::min(first.value_or(since), since);
+    };
+    for (const entry& each : all_) {
+        if (each.lent)
+            note(each.lent_at);
+        else if (const auto since = each.line->owed_since())
+            note(*since);
+    }
+    return first;
+}
+
+// Marks the lanes only; sweep_soon() ends them later. The caller may be iterating over the lanes
+// now.
+void lanes::cut(const net::failure& why) {
+    if (closed_)
+        return;
+    if (opening_)
+        opening_->cut(why);
+    for (entry& each : all_)
+        each.leaves = true;
+    sweep_soon();
+}
+
+void lanes::move(const net::failure& why) {
+    cut(why);
+    backoff_.reset();
+    not_before_ = time_point::min();
+    for (const entry& each : all_)
+        each.line->condemn(why);
+}
+
+bool lanes::cut_silent(time_point since, const net::failure& why) {
+    bool any = false;
+    for (entry& each : all_) {
+        const auto owed_since = each.lent ? std::optional{each.lent_at} : each.line->owed_since();
+        if (closed_ || !owed_since || *owed_since > since || each.line->waits_for_replicas())
+            continue;
+        each.line->condemn(why);
+        each.leaves = any = true;
+    }
+    if (any)
+        sweep_soon();
+    return any;
+}
+
+void lanes::follow(const server_in_use& now, const net::failure& why) {
+    if (closed_)
+        return;
+    if (opening_ && now.may_be_another)
+        opening_->cut(why);
+    for (entry& each : all_) {
+        if (now.serves(each.run_id))
+            continue;
+        each.line->condemn(why);
+        each.leaves = true;
+    }
+    sweep_soon();
+}
+
+void lanes::distrust(const reply& said) {
+    const auto found = std::find_if(all_.begin(), all_.end(),
+                                    [&](const entry& each) { return each.line->gave(said); });
+    if (closed_ || found == all_.end())
+        return;
+    found->line->condemn({errc::outcome_unknown, "connection to " + context_->address() +
+                                                     " ended: an earlier answer made no sense"});
+    found->leaves = true;
+    sweep_soon();
+}
+
+void lanes::sweep_soon() {
+    asio::post(context_->home.executor, [self = shared_from_this()] {
+        std::erase_if(self->all_, [](const entry& each) { return each.leaves && !each.lent; });
+    });
+}
+
+void lanes::close() {
+    // A second call must write nothing. It may come from the destructor, on any thread.
+    if (closed_)
+        return;
+    closed_ = true;
+    if (opening_)
+        opening_->cut({errc::closed, context_->address() + ": the client is closed"});
+    for (const entry& each : all_)
+        each.line->hang_up();
+    std::erase_if(all_, [](const entry& each) { return !each.lent; });
+    tidying_->ring();
+    collecting_->ring();
+    suspecting_->ring();
+}
+
+} // namespace holdfast::redis

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "net/backoff.hpp"
+#include "redis/client/connection.hpp"
+#include "redis/client/requests.hpp"
+#include "redis/client/resp.hpp"
+#include "redis/node_context.hpp"
+#include "runtime/answer_wait.hpp"
+#include "runtime/visit.hpp"
+
+#include <array>
+#include <cstddef>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace holdfast::redis {
+
+/// Connection for one blocking call at a time (`lane`). The calling thread itself writes the
+/// request and reads the reply, so no other thread has to wake it. The thread leaves the client's
+/// monitor while it waits for the reply. It does everything else inside the monitor.
+class lane final : public runtime::interruptible {
+public:
+    /// The context and the `answer_wait` must outlive the lane.
+    lane(node_context&, connection::parts, runtime::answer_wait&);
+    lane(const lane&) = delete;
+    ~lane();
+
+    /// Returns false if the server is known to have closed the connection.
+    bool alive() const;
+
+    /// Sends the request and waits for its reply; see node::call(). Throws instead of queueing. If
+    /// it throws and broken() is true afterwards, the lane cannot be used again.
+    reply ask(runtime::visit& caller, request&);
+    bool broken() const { return broken_; }
+
+    /// Returns whether the reply came over this lane.
+    bool gave(const reply& said) const { return said.clock == server_clock_; }
+
+    /// Makes the waiting thread stop with the failure `why`. The lane ignores all replies from now
+    /// on.
+    void condemn(const net::failure& why) {
+        condemned_ = why;
+        hang_up();
+    }
+
+    /// Returns whether the present call waits for the confirmation by replicas.
+    bool waits_for_replicas() const { return wants_confirmation_; }
+
+    /// Sends the request without waiting for its reply. The next ask() or collect() that reads the
+    /// reply calls `resume`, which keeps the request alive. If the lane ends first, `resume` is
+    /// posted. If the server does not know the script, `with_text` is set when `resume` is called,
+    /// and the caller must send the request again.
+    void send_off(runtime::visit& caller, request&);
+    bool owes() const { return !owed_.empty(); }
+    std::optional<time_point> owed_since() const {
+        return owes() ? std::optional{owed_.front().sent_at} : std::nullopt;
+    }
+    bool may_owe_more() const { return owed_.size() < owes_max; }
+
+    /// Reads the replies that have arrived, without waiting. Marks the lane as broken if the oldest
+    /// reply has been missing for `command_timeout` or longer.
+    void collect();
+
+    /// Makes the waiting thread stop.
+    void hang_up() noexcept;
+    void interrupt() noexcept override { hang_up(); }
+
+private:
+    static constexpr std::size_t owes_max = 64;
+
+    struct debt {
+        request* to;
+        time_point sent_at;
+    };
+
+    duration patience_for(const request&) const;
+    void exchange(runtime::visit& caller, duration patience, bool confirms);
+    void talk(duration patience) noexcept;
+    void finish(request&, reply&, time_point sent_at);
+    void confirm(reply&, const reply& confirmation);
+    void note_demotion(const reply& error);
+    void give_out();
+    void settle(debt, reply);
+    void send();
+    void wait_until_writable();
+    bool arrived();
+    void read_answers();
+    [[noreturn]] void lost(const std::string& why);
+    [[noreturn]] void fail(const std::string& why);
+
+    node_context& context_;
+    const std::shared_ptr<const destination> to_;
+    const int socket_;
+    const std::unique_ptr<net::tls_session> session_; // null if the connection has no TLS
+    const std::shared_ptr<runtime::remote_clock> server_clock_;
+    runtime::answer_wait& wait_;
+    answer_reader reader_;
+    std::deque<debt> owed_; // requests without a reply, in the order of sending
+    // Replies to the first requests in `owed_` that were read but not yet given to their callers.
+    std::vector<reply> early_;
+    reply* answer_ = nullptr;
+    // True if a WAIT follows the present request. In that case `answer_` is the reply to WAIT, and
+    // `unconfirmed_` has the reply to the request.
+    bool wants_confirmation_ = false;
+    std::vector<reply> unconfirmed_;
+    std::exception_ptr failed_;
+    bool broken_ = false;
+    // Reason why replies are ignored. It is used only inside the monitor, unlike `broken_`.
+    std::optional<net::failure> condemned_;
+    std::string outbox_;
+    std::string sealed_;
+    std::array<char, 16 * 1024> inbox_;
+};
+
+/// Pool of the connections for blocking calls (`lane`) to one server. Lanes are opened in the
+/// background when calls need them, and closed when they are idle. A lane is lent to one call at a
+/// time. A call never waits for a lane: if no lane is free, the call uses the shared connection.
+class lanes : public std::enable_shared_from_this<lanes> {
+public:
+    explicit lanes(std::shared_ptr<node_context>);
+
+    /// Borrowed connection (`lane`). The destructor returns the lane to the pool. The object is
+    /// empty if no lane was free.
+    class loan {
+    public:
+        explicit loan(lanes& all)
+            : all_{all}
+            , lent_{all.borrow()} {}
+        loan(const loan&) = delete;
+        ~loan() {
+            if (lent_)
+                all_.give_back(*lent_);
+        }
+        explicit operator bool() const noexcept { return lent_ != nullptr; }
+        lane* operator->() const noexcept { return lent_; }
+
+    private:
+        lanes& all_;
+        lane* const lent_;
+    };
+
+    /// Starts to read missing replies in the background, because perhaps no later call reads them.
+    void collect_soon();
+
+    /// Closes all lanes, each as soon as no call uses it. Calls under way still get their replies.
+    void cut(const net::failure& why);
+
+    /// Ends all lanes and the calls on them at once.
+    void move(const net::failure& why);
+
+    /// Ends each lane on which a reply has been missing since `since` or longer, together with its
+    /// call. Returns whether any lane was ended. Lanes that wait for replicas stay, because their
+    /// replies may take long.
+    bool cut_silent(time_point since, const net::failure& why);
+
+    /// Ends the lanes that may lead to another server than the command connection, together with
+    /// their calls.
+    void follow(const server_in_use&, const net::failure& why);
+
+    /// Ends the lane that brought this reply, together with its call. Does nothing if no lane
+    /// brought the reply.
+    void distrust(const reply&);
+
+    /// Ends all calls and closes all lanes.
+    void close();
+
+private:
+    /// Number of calls without a free lane before a lane is opened. A program that locks once or
+    /// twice needs no second connection.
+    static constexpr unsigned wishes_min = 4;
+    static constexpr duration idle_max = std::chrono::seconds{10};
+    /// Interval at which missing replies are read.
+    static constexpr duration collect_period{1};
+
+    struct entry {
+        std::unique_ptr<lane> line;
+        time_point used_at;
+        std::string run_id; ///< run_id of its server; empty if unknown
+        bool lent = false;
+        bool leaves = false; ///< whether it must not be used again
+        time_point lent_at{};
+    };
+
+    void sweep_soon();
+    lane* borrow();
+    void give_back(const lane&);
+    void wish_for_one_more();
+    static asio::awaitable<void> open(std::shared_ptr<lanes>);
+    static asio::awaitable<void> close_idle(std::shared_ptr<lanes>);
+    static asio::awaitable<void> collect(std::shared_ptr<lanes>);
+    bool any_owes() const;
+    void suspect_soon();
+    static asio::awaitable<void> suspect(std::shared_ptr<lanes>);
+    std::optional<time_point> owed_since() const;
+
+    const std::shared_ptr<node_context> context_;
+    runtime::answer_wait wait_;
+    suspicion suspicion_;
+    net::backoff backoff_;
+    const std::unique_ptr<alarm> tidying_;
+    const std::unique_ptr<alarm> collecting_;
+    const std::unique_ptr<alarm> suspecting_;
+    std::vector<entry> all_;
+    std::shared_ptr<connection> opening_; // the lane that is being opened
+    unsigned wishes_ = 0;
+    time_point not_before_ = time_point::min(); // earliest time of the next attempt to open a lane
+    bool tidies_ = false;
+    bool collects_ = false;
+    bool suspects_ = false;
+    bool closed_ = false;
+};
+
+} // namespace holdfast::redis

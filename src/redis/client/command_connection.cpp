@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "redis/client/command_connection.hpp"
+
+#include "redis/client/error_replies.hpp"
+
+#include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+namespace holdfast::redis {
+namespace {
+
+/// Largest error of an uptime. Servers compute it from two times in whole seconds, so an uptime of
+/// 5 may mean a start 4 seconds ago.
+constexpr std::chrono::seconds uptime_rounding{1};
+
+std::optional<time_point> later_of(std::optional<time_point> one, std::optional<time_point> other) {
+    return std::max(one, other); // an empty time is earlier than any other
+}
+
+} // namespace
+
+// Compares the history of the data, not only the process. A primary that was demoted and promoted
+// again keeps its run_id, but it may have another server's data.
+portrait::meeting portrait::meet(const introduction& told, time_point now) {
+    const bool same = !told.replication_id.empty() && told.replication_id == replication_id_;
+    const bool same_process = same && !told.run_id.empty() && told.run_id == run_id_;
+    may_be_another_ = met_ && (told.run_id.empty() || told.run_id != run_id_);
+    run_id_ = told.run_id;
+    replication_id_ = told.replication_id;
+    if (same_process)
+        forgets_before_ = before_loss_; // the connection was lost, but the server kept its data
+    if (told.uptime)
+        forgets_before_ = later_of(forgets_before_, now - *told.uptime + uptime_rounding);
+    before_loss_ = forgets_before_;
+    if (!std::exchange(met_, true))
+        return meeting::first;
+    return same ? meeting::same : meeting::other_or_unknown;
+}
+
+void portrait::lost(time_point now) {
+    forgets_before_ = now;
+}
+
+mouth::mouth(std::shared_ptr<node_context> context, purpose what_for, std::uint8_t replicas)
+    : context_{std::move(context)}
+    , purpose_{what_for}
+    , replicas_{replicas}
+    , patience_{context_->how.command_timeout}
+    , idle_bound_{std::clamp(context_->home.lease_time / 3, patience_,
+                             std::max(patience_, idle_max))}
+    , suspicion_{*context_}
+    , link_{*context_, what_for, *this}
+    , lookout_{context_->home, [this] { return next_limit(); },
+               [this](time_point now) { limit_reached(now); }} {}
+
+asio::awaitable<reply> mouth::ask(const script& what, request::names_list keys,
+                                  request::arguments_list arguments, const call_wishes& wishes) {
+    admit(wishes);
+    request mine{what, keys, arguments, wishes};
+    auto begin = [this, &mine](auto handler) {
+        request::waiter{std::move(handler)}.swap(mine.resume);
+        enqueue(mine);
+    };
+    co_await asio::async_initiate<const asio::deferred_t, void()>(begin, asio::deferred);
+    co_return mine.take_answer(); // this object may be destroyed by now
+}
+
+void mouth::admit(const call_wishes& wishes) const {
+    if (closed_)
+        throw net::failure{*closed_};
+    if (!wishes.reserved && pipeline_.size() >= context_->how.requests_max)
+        throw net::failure{errc::overloaded, context_->address() + ": " +
+                                                 std::to_string(pipeline_.size()) +
+                                                 " requests wait already"};
+    if (wishes.answer_by <= context_->home.time.now())
+        throw net::failure{errc::unreachable, "not sent: its time was over before"};
+}
+
+void mouth::enqueue(request& asked) {
+    if (auto slot = asio::get_associated_cancellation_slot(asked.resume); slot.is_connected())
+        slot.assign([this, &asked](asio::cancellation_type) {
+            if (asked.standing != request::stage::apart) // otherwise `this` may be destroyed
+                withdraw(asked);
+        });
+    pipeline_.ask(asked, context_->home.time.now(), patience_);
+    watch_for(asked.deadline);
+    link_.talk();
+}
+
+void mouth::withdraw(request& asked) {
+    pipeline_.forget(asked);
+    asked.failed = std::make_shared<net::failure>(asio::error::operation_aborted, "cancelled");
+    asio::post(context_->home.executor, std::move(asked.resume));
+}
+
+void mouth::stay_connected() {
+    if (link_.connected())
+        return;
+    stays_ = true;
+    link_.talk();
+}
+
+bool mouth::wants_to_talk() const {
+    return pipeline_.anything_queued() || stays_ ||
+           (purpose_ == purpose::commands && anything_held());
+}
+
+void mouth::connected(const introduction& told) {
+    trouble_.reset();
+    question_is_due_ = stays_ = stuck_ = false;
+    idle_question_ = told.tells_role ? question::role : question::ping;
+    last_heard_ = context_->home.time.now();
+    watch_for(idle_until());
+    meet(told);
+}
+
+// Reports the new connection. The server may have lost holds, and their holders must learn that
+// soon.
+void mouth::meet(const introduction& told) {
+    const portrait::meeting which = portrait_.meet(told, last_heard_);
+    if (purpose_ != purpose::commands) {
+        if (context_->other_met)
+            context_->other_met(told);
+        return;
+    }
+    if (context_->shared_met) // call it before any request about a hold
+        context_->shared_met(portrait_.server());
+    if (which != portrait::meeting::first && context_->doubt)
+        context_->doubt(which == portrait::meeting::other_or_unknown);
+    if (context_->met)
+        context_->met(told);
+}
+
+void mouth::follow(const server_in_use& now, const net::failure& why) {
+    const bool stays =
+        link_.connected() ? now.serves(portrait_.server().run_id) : !now.may_be_another;
+    if (!stays)
+        link_.move(why);
+}
+
+bool mouth::cut_silent(time_point since, const net::failure& why) {
+    const auto owed_since = pipeline_.owed_since();
+    if (replicas_ > 0 || !link_.connected() || !owed_since || *owed_since > since)
+        return false;
+    link_.cut(why);
+    return true;
+}
+
+void mouth::ask_if_there() {
+    if (replicas_ > 0 || !link_.connected() || pipeline_.owed_since())
+        return;
+    question_is_due_ = true;
+    link_.talk();
+}
+
+void mouth::speak(std::string& out) {
+    if (!pipeline_.anything_queued() && !question_is_due_)
+        return;
+    if (pipeline_.awaits_confirmation())
+        return;
+    const time_point now = context_->home.time.now();
+    if (std::exchange(question_is_due_, false)) {
+        composer{out}.request({idle_question_ == question::role ? "ROLE" : "PING"});
+        pipeline_.write_for_nobody(idle_question_, now);
+    }
+    write_queued(out, now);
+    if (suspicion_.is_possible())
+        watch_for(suspicion_.due(pipeline_.owed_since()));
+}
+
+void mouth::write_queued(std::string& out, time_point now) {
+    const auto server_clock = link_.server_clock();
+    duration within = duration::max();
+    while (out.size() < batch_bytes_max && pipeline_.anything_queued()) {
+        if (pipeline_.next_asks())
+            pipeline_.write_for_nobody(question::asking, now);
+        const request& next = *pipeline_.next_to_write(now);
+        next.compose(composer{out}, *server_clock);
+        within = std::min(within, next.wishes.replicas_within);
+    }
+    if (replicas_ == 0 || within == duration::max())
+        return;
+    compose_wait(composer{out}, replicas_, within);
+    pipeline_.write_for_nobody(question::wait, now);
+}
+
+void mouth::hear(reply& answer, time_point received_at) {
+    const auto written = pipeline_.answered();
+    if (!written)
+        throw net::failure{store_errc::protocol, "an answer that nobody asked for"};
+    last_heard_ = received_at;
+    stuck_ = false;
+    judge(answer, written->what);
+    if (written->what == question::wait)
+        return confirmation_given(answer);
+    if (!written->asker)
+        return; // a reply to PING, or the reply to a request that timed out: no error
+    answer_given(*written->asker, answer, *written, received_at);
+}
+
+void mouth::answer_given(request& asker, reply& answer, const pipeline::written& how,
+                         time_point received_at) {
+    const bool refused = answer.type == reply::kind::error;
+    if (refused && !asker.with_text && asks_for_script(answer.text)) {
+        asker.with_text = true;
+        pipeline_.ask_again(asker);
+        return;
+    }
+    asker.failed = misdirection(*context_, answer);
+    asker.answer = std::move(answer);
+    asker.answer.sent_at = how.sent_at;
+    asker.answer.received_at = received_at;
+    asker.answer.clock = link_.server_clock();
+    if (replicas_ > 0 && !refused)
+        return pipeline_.await_confirmation(asker);
+    pipeline_.forget(asker);
+    resume(asker);
+}
+
+void mouth::confirmation_given(const reply& said) {
+    require_confirmation(said);
+    const std::vector<request*> all = pipeline_.confirmed();
+    for (request* const one : all) {
+        pipeline_.forget(*one);
+        note_confirmation(one->answer, said);
+    }
+    // Store all results first, because a resumed caller may change anything.
+    for (request* const one : all)
+        resume(*one);
+}
+
+/// Leaves the server if it has become a replica. Behind a name or a proxy, another server is then
+/// the primary. This connection would stay at the replica, which refuses every request.
+void mouth::judge(const reply& answer, question what) {
+    const bool refused = answer.type == reply::kind::error && tells_of_demotion(answer.text);
+    const bool demoted = what == question::role && is_replica(answer);
+    if (!context_->leave_server || (!refused && !demoted))
+        return;
+    if (demoted)
+        context_->leave_server({store_errc::read_only, "ROLE: it has become a replica"});
+    else
+        context_->leave_server({classify(answer.text), answer.text});
+}
+
+void mouth::resume(request& done) {
+    request::waiter waiter;
+    waiter.swap(done.resume);
+    try {
+        std::move(waiter)();
+    } catch (...) {
+        // The user's completion handler threw. The exception must leave the function that runs the
+        // executor, as usual in Asio. It must not end the coroutine that called the handler.
+        auto throw_again = [bug = std::current_exception()] { std::rethrow_exception(bug); };
+        asio::post(context_->home.executor, std::move(throw_again));
+    }
+}
+
+void mouth::end(const std::vector<request*>& all, const net::failure& why) {
+    const auto shared = std::make_shared<const net::failure>(why);
+    for (request* const one : all)
+        one->failed = shared;
+    // Store all results first, because a resumed caller may change anything.
+    for (request* const one : all)
+        resume(*one);
+}
+
+void mouth::connection_failed(const net::failure& why) {
+    trouble_ = why;
+    stays_ = false; // once is enough: the next request tries again
+    end(pipeline_.drop_queued(), why);
+}
+
+void mouth::connection_lost(const net::failure& why) {
+    trouble_ = why;
+    portrait_.lost(context_->home.time.now());
+    if (purpose_ == purpose::commands && context_->parted)
+        context_->parted();
+    const bool garbage = why.code() == store_errc::protocol;
+    end(pipeline_.drop_written(),
+        {garbage ? why.code() : make_error_code(errc::outcome_unknown), why.text()});
+}
+
+time_point mouth::next_limit() const {
+    const request* const first = pipeline_.oldest();
+    const auto owed_since = pipeline_.owed_since();
+    const time_point of_connection = owed_since          ? give_up_at(*owed_since)
+                                     : link_.connected() ? idle_until()
+                                                         : time_point::max();
+    return std::min(
+        {first ? first->deadline : time_point::max(), of_connection, suspicion_.due(owed_since)});
+}
+
+void mouth::limit_reached(time_point now) {
+    std::vector<request*> late;
+    for (request* one; (one = pipeline_.oldest()) && one->deadline <= now;) {
+        const bool sent = one->standing != request::stage::queued;
+        one->failed = std::make_shared<const net::failure>(
+            sent ? unanswered(one->deadline - one->asked_at) : unsent(*one));
+        stuck_ = stuck_ || !sent;
+        late.push_back(one);
+        pipeline_.give_up(*one);
+    }
+    const auto owed_since = pipeline_.owed_since();
+    suspicion_.look(owed_since, now);
+    if (owed_since && give_up_at(*owed_since) <= now)
+        link_.cut(unanswered(patience_));
+    else if (!owed_since && link_.connected() && idle_until() <= now)
+        idle();
+    // Store all results first, because a resumed caller may change anything.
+    for (request* const one : late)
+        resume(*one);
+}
+
+void mouth::idle() {
+    if (purpose_ != purpose::commands)
+        return link_.cut({errc::unreachable, "it was idle"});
+    question_is_due_ = true;
+    link_.talk();
+}
+
+net::failure mouth::unsent(const request& asked) const {
+    const std::string reason = trouble_ ? trouble_->text()
+                               : link_.connected()
+                                   ? context_->address() + " takes no more requests"
+                                   : "no connection to " + context_->address() + " yet";
+    return {errc::unreachable, "not sent within " +
+                                   std::to_string((asked.deadline - asked.asked_at).count()) +
+                                   " ms: " + reason};
+}
+
+net::failure mouth::unanswered(duration within) const {
+    return {errc::outcome_unknown, context_->address() + " did not answer within " +
+                                       std::to_string(within.count()) + " ms"};
+}
+
+void mouth::close() {
+    const net::failure closed{errc::closed, context_->address() + ": the client is closed"};
+    close_down(closed, closed);
+}
+
+void mouth::retire(const std::string& why) {
+    close_down({errc::outcome_unknown, why}, {errc::unreachable, why});
+}
+
+void mouth::close_down(const net::failure& of_written, const net::failure& of_queued) {
+    if (closed_)
+        return;
+    closed_ = of_queued;
+    link_.close();
+    lookout_.close();
+    const auto end = [this](const std::vector<request*>& all, const net::failure& why) {
+        const auto shared = std::make_shared<const net::failure>(why);
+        for (request* const one : all) {
+            one->failed = shared;
+            asio::post(context_->home.executor, std::move(one->resume));
+        }
+    };
+    end(pipeline_.drop_written(), of_written);
+    end(pipeline_.drop_queued(), of_queued);
+}
+
+mouths::mouths(std::shared_ptr<node_context> context)
+    : context_{std::move(context)}
+    , usual_{std::make_shared<mouth>(context_, purpose::commands)} {}
+
+mouths::pair& mouths::pair_for(const call_wishes& wishes) {
+    if (wishes.replicas == 0)
+        return usual_;
+    pair& these = confirming_[wishes.replicas];
+    if (!these.first) {
+        these.first = std::make_shared<mouth>(context_, purpose::more_commands, wishes.replicas);
+        if (!retired_.empty())
+            these.first->retire(retired_);
+        else if (closed_)
+            these.first->close();
+    }
+    return these;
+}
+
+mouth& mouths::pick(const call_wishes& wishes) {
+    pair& these = pair_for(wishes);
+    const bool is_late = these.first->silent() || (wishes.elsewhere && these.first->owes());
+    if (closed_ || !is_late)
+        return *these.first;
+    if (!these.spare)
+        these.spare = std::make_shared<mouth>(context_, purpose::more_commands, wishes.replicas);
+    else if (these.spare->silent())
+        these.spare->cut(
+            {errc::outcome_unknown, context_->address() + " does not answer here either"});
+    return *these.spare;
+}
+
+void mouths::for_each(const std::function<void(mouth&)>& act) {
+    const auto both = [&act](const pair& these) {
+        act(*these.first);
+        if (these.spare)
+            act(*these.spare);
+    };
+    both(usual_);
+    for (const auto& [replicas, these] : confirming_)
+        both(these);
+}
+
+bool mouths::cut_silent(time_point since, const net::failure& why) {
+    bool any = false;
+    for_each([&](mouth& each) { any = each.cut_silent(since, why) || any; });
+    return any;
+}
+
+void mouths::ask_if_there() {
+    for_each([](mouth& each) { each.ask_if_there(); });
+}
+
+void mouths::cut(const net::failure& why) {
+    for_each([&why](mouth& each) { each.cut(why); });
+}
+
+void mouths::move(const net::failure& why) {
+    for_each([&why](mouth& each) { each.move(why); });
+}
+
+void mouths::follow(const server_in_use& now, const net::failure& why) {
+    for_each([&](mouth& each) {
+        if (&each != usual_.first.get())
+            each.follow(now, why);
+    });
+}
+
+void mouths::distrust(const reply& said, const net::failure& why) {
+    for_each([&](mouth& each) {
+        if (each.gave(said))
+            each.cut(why);
+    });
+}
+
+void mouths::close() {
+    if (closed_) // a second call writes nothing, because it may be on any thread
+        return;
+    closed_ = true;
+    for_each([](mouth& each) { each.close(); });
+}
+
+void mouths::retire(const std::string& why) {
+    if (closed_)
+        return;
+    closed_ = true;
+    retired_ = why;
+    for_each([&why](mouth& each) { each.retire(why); });
+}
+
+} // namespace holdfast::redis

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "net/later.hpp"
+#include "net/lookout.hpp"
+#include "redis/client/connection.hpp"
+#include "redis/client/requests.hpp"
+#include "redis/node_context.hpp"
+
+#include <holdfast/store.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace holdfast::redis {
+
+/// Identity of the server that a connection leads to. Updated after each handshake.
+class portrait {
+public:
+    /// Result of a handshake. `first`: no server was known before. `same`: the server is the same
+    /// as before. `other_or_unknown`: it is another server, or may be.
+    enum class meeting { first, same, other_or_unknown };
+    meeting meet(const introduction&, time_point now);
+
+    /// Returns the server that the connection leads to.
+    server_in_use server() const { return {run_id_, may_be_another_}; }
+
+    /// Records the loss of the connection. The server may restart before the next connection.
+    void lost(time_point now);
+
+    server_identity identity() const { return {run_id_, forgets_before_}; }
+
+private:
+    bool met_ = false;
+    bool may_be_another_ = false; // than the server before
+    std::string run_id_;
+    std::string replication_id_;
+    std::optional<time_point> forgets_before_;
+    // Value of `forgets_before_` before the loss. It applies again if the next connection leads to
+    // the same process.
+    std::optional<time_point> before_loss_;
+};
+
+/// Connection for pipelined requests (`mouth`). Requests that are added during a write are sent
+/// with the next write. Replies are matched to requests by their order.
+///
+///   asked ─▶ queued ─▶ written ─▶ answered
+///              │          ├─▶ timeout: outcome_unknown. Its reply is still expected, because later
+///              │          │   requests are carried out after it. After twice the timeout the
+///              │          │   connection is ended
+///              │          └─▶ connection lost: outcome_unknown
+///              └─▶ timeout, or no connection can be made: unreachable. If a connection is lost,
+///                  queued requests wait for the next connection
+///
+/// Waiting callers are resumed by the coroutine that reads replies.
+///
+/// If replicas must confirm, the connection sends one WAIT after each batch of requests. The
+/// replies of the batch are held back until the reply to WAIT has come. Until then nothing more is
+/// sent, and new requests form the next batch. Requests that need no replicas use another
+/// connection, because a slow replica would delay them.
+///
+/// The connection for `purpose::commands` stays open while this client holds any lock. After each
+/// reconnection it reports that all holds may be lost (`doubt`). Other connections are closed when
+/// they are idle.
+class mouth final : public std::enable_shared_from_this<mouth>, private talker {
+public:
+    /// `replicas` is the number of replicas that must confirm each request on this connection. The
+    /// value 0 means that no replica must confirm.
+    mouth(std::shared_ptr<node_context>, purpose, std::uint8_t replicas = 0);
+
+    /// Runs a script; see node::call().
+    asio::awaitable<reply> ask(const script&, request::names_list keys,
+                               request::arguments_list arguments, const call_wishes&);
+
+    /// Opens the connection now if it is not open, even without a request.
+    void stay_connected();
+
+    /// Returns whether a request has timed out on this connection and no reply has come since.
+    bool silent() const {
+        return link_.connected() && (stuck_ || pipeline_.owes_what_was_given_up());
+    }
+
+    /// Returns whether a reply is missing on the present connection.
+    bool owes() const { return link_.connected() && pipeline_.owed_since().has_value(); }
+
+    /// Returns whether the reply came over the present connection.
+    bool gave(const reply& said) const { return said.clock && said.clock == link_.server_clock(); }
+
+    server_identity identity() const { return portrait_.identity(); }
+
+    /// Ends the connection. Requests that were sent end as outcome_unknown.
+    void cut(const net::failure& why) { link_.cut(why); }
+    /// Ends the connection and opens a new connection at once.
+    void move(const net::failure& why) { link_.move(why); }
+
+    /// Ends the connection if a reply has been missing since `since` or longer. Returns whether the
+    /// connection was ended. A connection that waits for replicas stays, because their confirmation
+    /// may take long.
+    bool cut_silent(time_point since, const net::failure& why);
+
+    /// Sends a PING or ROLE to test the connection.
+    void ask_if_there();
+
+    /// Ends the connection, or the attempt to connect, if it may lead to another server than
+    /// `server_in_use`.
+    void follow(const server_in_use&, const net::failure& why);
+
+    bool is_connected() const { return link_.connected(); }
+
+    /// Ends all waiting requests with `errc::closed`. Their callers are resumed after this call has
+    /// returned.
+    void close();
+
+    /// Ends all requests because the server is not used any more. Requests that were sent end as
+    /// outcome_unknown, and all others as unreachable.
+    void retire(const std::string& why);
+
+private:
+    /// Maximum size of one write in bytes. Further requests stay in the queue, where they can still
+    /// be withdrawn.
+    static constexpr std::size_t batch_bytes_max = 256 * 1024;
+
+    /// Longest silence before the connection is tested. The test finds a server that vanished
+    /// without notice. The usual value is a third of the default lease time, but at least
+    /// `command_timeout`.
+    static constexpr duration idle_max = std::chrono::minutes{1};
+
+    using question = pipeline::question;
+
+    bool wants_to_talk() const override;
+    void speak(std::string& out) override;
+    void hear(reply&, time_point received_at) override;
+    void connected(const introduction&) override;
+    void connection_failed(const net::failure&) override;
+    void connection_lost(const net::failure&) override;
+    std::shared_ptr<void> keep_alive() override { return shared_from_this(); }
+
+    void watch_for(time_point limit) { lookout_.watch_for(limit, shared_from_this()); }
+    time_point next_limit() const;
+    void limit_reached(time_point now);
+
+    void admit(const call_wishes&) const;
+    void write_queued(std::string& out, time_point now);
+    void answer_given(request&, reply&, const pipeline::written&, time_point received_at);
+    void confirmation_given(const reply&);
+    void meet(const introduction&);
+    void judge(const reply&, question);
+    void enqueue(request&);
+    void withdraw(request&);
+    void resume(request&);
+    void end(const std::vector<request*>&, const net::failure& why);
+    void idle();
+    time_point idle_until() const { return net::later(last_heard_, idle_bound_); }
+    time_point give_up_at(time_point owed_since) const {
+        return net::later(net::later(owed_since, patience_), patience_);
+    }
+    bool anything_held() const { return context_->home.holds_any && context_->home.holds_any(); }
+    void close_down(const net::failure& of_written, const net::failure& of_queued);
+    net::failure unsent(const request&) const;
+    net::failure unanswered(duration within) const;
+
+    const std::shared_ptr<node_context> context_;
+    const purpose purpose_;
+    const std::uint8_t replicas_;
+    const duration patience_;
+    const duration idle_bound_;
+    pipeline pipeline_;
+    suspicion suspicion_;
+    std::optional<net::failure> trouble_; // why there is no connection
+    time_point last_heard_{};
+    portrait portrait_;
+    question idle_question_ = question::ping;
+    bool question_is_due_ = false;
+    bool stays_ = false;                 // whether the connection is needed even without requests
+    bool stuck_ = false;                 // a request timed out before the connection accepted it
+    std::optional<net::failure> closed_; // failure of later requests, once closed
+    link link_;
+    net::lookout lookout_;
+};
+
+/// Shared connections for requests to one server. There is the command connection, and one
+/// connection for each number of replicas that must confirm. Each connection can have a spare. If
+/// the reply to a request that timed out is missing on a connection, the spare gets the new
+/// requests, because the connection may have died without notice. A dead connection is found only
+/// after a while (liveness.hpp), because the server may only be slow.
+class mouths {
+public:
+    explicit mouths(std::shared_ptr<node_context>);
+
+    /// Returns the connection for a request with these options.
+    mouth& pick(const call_wishes&);
+
+    /// Opens the command connection if necessary. The command connection notices the loss of the
+    /// server.
+    void stay_connected() { usual_.first->stay_connected(); }
+
+    bool connected() const { return usual_.first->is_connected(); }
+
+    server_identity identity() const { return usual_.first->identity(); }
+
+    /// Ends all connections.
+    void cut(const net::failure& why);
+    void move(const net::failure& why); ///< Ends all connections and opens new ones at once.
+
+    /// Ends the connections on which a reply has been missing since `since` or longer. Returns
+    /// whether any connection was ended.
+    bool cut_silent(time_point since, const net::failure& why);
+
+    /// Tests each connection with a PING or ROLE.
+    void ask_if_there();
+
+    /// Ends the connections that may lead to another server than the command connection. Opens new
+    /// connections at once.
+    void follow(const server_in_use&, const net::failure& why);
+
+    /// Ends the connection that brought this reply, if it is in this set.
+    void distrust(const reply&, const net::failure& why);
+
+    void close();
+    /// Ends all connections for good, but does not close the client.
+    void retire(const std::string& why);
+
+private:
+    struct pair {
+        std::shared_ptr<mouth> first;
+        std::shared_ptr<mouth> spare{}; ///< null if never needed
+    };
+    pair& pair_for(const call_wishes&);
+    void for_each(const std::function<void(mouth&)>&);
+
+    const std::shared_ptr<node_context> context_;
+    pair usual_;
+    std::map<std::uint8_t, pair> confirming_; // by number of replicas that must confirm
+    bool closed_ = false;
+    std::string retired_; // reason, if retire() was called
+};
+
+} // namespace holdfast::redis

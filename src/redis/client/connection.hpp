@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "net/backoff.hpp"
+#include "net/byte_stream.hpp"
+#include "net/failure.hpp"
+#include "net/later.hpp"
+#include "net/presence.hpp"
+#include "net/time_limit.hpp"
+#include "redis/client/resp.hpp"
+#include "redis/node_context.hpp"
+#include "runtime/remote_clock.hpp"
+
+#include <holdfast/credentials.hpp>
+#include <holdfast/redis/options.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace holdfast::redis {
+
+/// One connection, which splits the received bytes into replies. It does not know which request a
+/// reply belongs to.
+class connection final : public net::byte_stream {
+public:
+    connection(const store_context&, const options&);
+
+    bool can_send() const { return !deaf_ && byte_stream::can_send(); }
+
+    /// Returns the next reply that receive() has read, or null.
+    reply* next() { return is_cut() ? nullptr : reader_.next(); }
+
+    /// Waits for the next reply, without a timeout. Used only before the connection has a pipeline.
+    asio::awaitable<reply> answer();
+
+    struct parts : byte_stream::parts {
+        std::shared_ptr<runtime::remote_clock> server_clock;
+    };
+    parts take_apart() { return {byte_stream::take_apart(), server_clock_}; }
+
+    /// Returns the estimate of the server's clock. Code that reads a reply with the server's time
+    /// may update the estimate. Each connection has its own estimate, because the next connection
+    /// may lead to another server.
+    const std::shared_ptr<runtime::remote_clock>& server_clock() const { return server_clock_; }
+
+    void cut(net::failure why) override;
+
+private:
+    void take(std::string_view received) override { reader_.feed(received); }
+    void went_deaf(error_code) override;
+    std::string end_in_words(error_code) const override;
+
+    error_code deaf_; // why writing failed
+    // Time limit for reading the server's last replies after a failed write.
+    std::optional<net::time_limit> last_words_;
+    const std::shared_ptr<runtime::remote_clock> server_clock_ =
+        std::make_shared<runtime::remote_clock>();
+    answer_reader reader_;
+};
+
+/// Purpose of a connection. `commands` is the command connection: only this connection asks for the
+/// replication id. `more_commands` is an additional connection for requests: its loss is not
+/// reported to the observer. `listening` is the subscriber connection.
+enum class purpose { commands, more_commands, listening };
+
+/// Returns the client name for CLIENT SETNAME: printable, without spaces, at most 128 characters.
+std::string client_name(std::string_view label);
+
+/// Returns whether this reply to ROLE comes from a replica. A replica must not be asked about
+/// locks, because it may still have locks that the primary has deleted.
+bool is_replica(const reply& role);
+
+/// Handshake of a new connection. All its requests are sent at once, before any other request, and
+/// the replies are checked. There is no HELLO, because every server and proxy speaks RESP2.
+///
+/// AUTH and SELECT must succeed. The server may reject the other requests because an ACL forbids
+/// them. An old server or a proxy may not know them.
+class handshake {
+public:
+    handshake(const options&, credentials, std::string_view label, purpose);
+
+    void compose(std::string& out) const;
+
+    /// Returns the name of the command whose reply is expected next. Empty if all replies have
+    /// come.
+    std::string_view awaited() const;
+
+    /// Checks the next reply. Throws `failure` if the connection cannot be used.
+    void judge(const reply&);
+
+    /// Returns the information that the server gave about itself.
+    const introduction& told() const { return told_; }
+
+private:
+    enum class step {
+        authenticate,
+        select_database,
+        name_client,
+        ask_role,
+        ask_time,
+        ask_identity,
+        ask_history,
+        ask_node
+    };
+
+    static std::string_view words_for(step);
+    void judge_answer(step, const reply&);
+    std::string hint_at(step, const reply& error) const;
+
+    const options& how_;
+    const credentials who_;
+    std::string name_;
+    std::vector<step> steps_;
+    std::size_t answered_ = 0;
+    introduction told_;
+};
+
+// Error messages for a URL of the wrong kind: it names one server, but a Sentinel or a cluster node
+// replies there. The messages contain the URL to use.
+
+/// Returns the failure for an error that only a cluster node or a Sentinel sends. Returns null for
+/// any other reply, or if the options name a cluster.
+std::shared_ptr<const net::failure> misdirection(const node_context&, const reply& answer);
+
+/// Returns whether this reply to ROLE comes from a Sentinel.
+bool is_sentinel(const reply& role);
+
+/// Returns advice that contains the URL of a Sentinel service. `role` is the reply to ROLE, which
+/// lists the services. The URL contains the first service of the list.
+std::string advice_at_sentinel(const options&, const reply* role = nullptr);
+
+/// Opens a connection and does the handshake, within `connect_timeout`. Never throws.
+///
+/// On success returns nothing. `told` then has the information about the server, and the connection
+/// has an estimate of the server's clock. On failure returns the reason. The connection is then
+/// closed, and no request about a lock was sent.
+asio::awaitable<std::optional<net::failure>> establish(node_context&, purpose, connection&,
+                                                       introduction& told);
+
+/// User of a `link`: the command connection (`mouth`) or the subscriber connection (`ear`).
+class talker {
+public:
+    virtual ~talker() = default;
+
+    /// Returns whether a connection is needed.
+    virtual bool wants_to_talk() const = 0;
+
+    /// Appends the requests to send. Called when the connection can send more.
+    virtual void speak(std::string& out) = 0;
+
+    /// Processes the next reply, and may move from it. Throws `failure` if the reply makes no
+    /// sense; the connection is then ended.
+    virtual void hear(reply&, time_point received_at) = 0;
+
+    virtual void connected(const introduction&) = 0;
+    virtual void connection_failed(const net::failure&) = 0; ///< no connection could be made
+    virtual void connection_lost(const net::failure&) = 0;   ///< an open connection has ended
+
+    /// Returns the object that the link's coroutines keep alive while they run.
+    virtual std::shared_ptr<void> keep_alive() = 0;
+};
+
+/// Reconnecting connection to a server. While its user (`talker`) needs a connection, the link
+/// connects, does the handshake, and transfers requests and replies. After a loss it pauses and
+/// connects again.
+class link {
+public:
+    link(node_context&, purpose, talker&);
+    link(const link&) = delete;
+
+    /// Sends the requests of the talker. Connects if necessary. Requests that are added before the
+    /// write go out in the same write.
+    void talk();
+
+    bool connected() const { return connected_; }
+
+    /// Returns the estimate of the server's clock. Null without a connection.
+    std::shared_ptr<runtime::remote_clock> server_clock() const {
+        return connected_ ? line_->server_clock() : nullptr;
+    }
+
+    /// Ends the connection. Opens a new connection if the talker still needs it.
+    void cut(net::failure why);
+
+    /// Ends the connection because the server has another address now, and opens a new connection
+    /// at once. Requests that were not sent yet wait for the new connection.
+    void move(net::failure why);
+
+    /// Ends the connection and its coroutines. The coroutines end soon after this call, and do not
+    /// use the clock any more.
+    void close();
+
+private:
+    /// Longest pause between two attempts to connect while this client holds any lock. The holder
+    /// must learn soon whether its lock was lost with the server.
+    static constexpr duration pause_max_while_holding{250};
+
+    using shared_connection = std::shared_ptr<connection>;
+
+    asio::awaitable<void> keep_connected(std::shared_ptr<void> keep);
+    asio::awaitable<net::failure> converse(connection&);
+    asio::awaitable<void> finish_sending(std::shared_ptr<void> keep, shared_connection);
+    void attempt_failed(const net::failure& why);
+    void conversation_begins(const introduction&);
+    void conversation_ended(const net::failure& why);
+    void pause();
+    void gone(const std::string& address, const net::failure& why);
+    void flush_soon();
+    void flush();
+
+    node_context& context_;
+    const store_context& home_;
+    const purpose purpose_;
+    talker& talker_;
+    net::presence presence_;
+    net::backoff backoff_;
+    const std::unique_ptr<alarm> rest_;
+    time_point not_before_ = time_point::min(); // earliest time of the next attempt to connect
+    time_point connected_since_{};
+
+    shared_connection line_; // the connection that is being opened or used
+    bool running_ = false;   // whether keep_connected() runs
+    bool connected_ = false;
+    bool flush_is_due_ = false;
+    bool moves_ = false; // whether move() ended the present attempt or connection
+    bool closed_ = false;
+};
+
+/// Hang detector of one connection. It notices that a reply has been missing for a quarter of
+/// `command_timeout`, and reports this repeatedly until the reply comes. After a report, Sentinels
+/// or cluster nodes are asked for a new primary, and `liveness` checks the connection. A report is
+/// no proof: the server may only be slow.
+class suspicion {
+public:
+    explicit suspicion(const node_context& of)
+        : context_{of}
+        , patience_{std::max(of.how.command_timeout / 4, duration{1})}
+        , again_after_{std::max(patience_ / 3, duration{1})} {}
+
+    /// Returns whether any callback receives the report.
+    bool is_possible() const { return context_.in_trouble || context_.overdue; }
+
+    /// Returns the time of the next call of look().
+    time_point due(std::optional<time_point> owed_since) const {
+        if (!owed_since || !is_possible())
+            return time_point::max();
+        return std::max(net::later(*owed_since, patience_), net::later(asked_at_, again_after_));
+    }
+
+    /// Reports a missing reply if the time for a report has come.
+    void look(std::optional<time_point> owed_since, time_point now) {
+        if (due(owed_since) > now)
+            return;
+        asked_at_ = now;
+        if (context_.in_trouble)
+            context_.in_trouble();
+        if (context_.overdue)
+            context_.overdue();
+    }
+
+private:
+    const node_context& context_;
+    const duration patience_;
+    const duration again_after_;
+    time_point asked_at_ = time_point::min();
+};
+
+// Questions to a server about other servers, over a connection that is opened only for the
+// questions.
+
+/// User and password for a login.
+struct login {
+    login(credentials c, bool refusable = false)
+        : who{std::move(c)}
+        , may_be_refused{refusable} {}
+    credentials who;
+    /// The credentials belong to other servers. If this server refuses them, it is asked without a
+    /// login.
+    bool may_be_refused;
+};
+
+/// Connects and logs in. Continues without a login if the server has no password. Returns the error
+/// if the login was refused and `may_be_refused` is set; otherwise returns an empty text. Throws
+/// `failure` if the login is not complete at `limit`.
+asio::awaitable<std::string> greet(const node_context&, connection&,
+                                   std::shared_ptr<const destination>, login, time_point limit);
+
+/// Sends all requests in `words` at once, and returns the replies; `answers` is their number. Ends
+/// the connection. Throws `failure` if replies are missing at `limit`.
+asio::awaitable<std::vector<reply>> inquire(const node_context&, connection&,
+                                            std::shared_ptr<const destination>, login,
+                                            std::string words, std::size_t answers,
+                                            time_point limit);
+
+} // namespace holdfast::redis

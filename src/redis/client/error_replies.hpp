@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "redis/client/resp.hpp"
+
+#include <holdfast/error.hpp>
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace holdfast::redis {
+
+/// Returns the meaning of an error reply. The first word decides, because the other words differ
+/// between Redis, Valkey and their versions. If the first word is only ERR, the beginning of the
+/// text decides.
+store_errc classify(std::string_view error);
+
+/// Returns whether the error means that the server does not know the script. The client must then
+/// send the text of the script.
+bool asks_for_script(std::string_view error);
+
+/// Returns whether the error means that the server is not a primary any more. The client must then
+/// find the new primary. The request was not carried out, except after UNBLOCKED; see
+/// was_unblocked().
+bool tells_of_demotion(std::string_view error);
+
+/// Returns whether the error means that a script used an undeclared key that this cluster node does
+/// not have or is migrating. The writes of the script before that point remain.
+bool tells_of_absence(std::string_view error);
+
+/// Returns whether the error means that a WAIT ended because the server became a replica. The
+/// request before the WAIT was carried out.
+bool was_unblocked(std::string_view error);
+
+// Finds out which ACL rights a script lacks, if the error reply does not say so. The reply of Redis
+// 7.0 contains neither the refused command, nor its key, nor its channel. The reply of later
+// versions contains the command.
+
+/// Returns the rights to grant, in the syntax of ACL SETUSER: `+hset`, `~name`, `&channel`. If
+/// several rights may be missing, returns all of them. Empty if the error is not about rights.
+std::string missing_right(std::string_view error, const script& what,
+                          std::span<const std::string_view> keys);
+
+/// Returns the rights to grant for a subscription to the channel.
+std::string missing_right(std::string_view error, std::string_view channel);
+
+/// Returns the error text with the missing right appended. Returns it unchanged if `right` is
+/// empty.
+std::string with_missing_right(std::string error, std::string_view right);
+
+} // namespace holdfast::redis

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "net/failure.hpp"
+#include "redis/client/resp.hpp"
+#include "redis/node.hpp"
+
+#include <holdfast/store.hpp>
+
+#include <boost/intrusive/list.hpp>
+#include <boost/intrusive/list_hook.hpp>
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace holdfast::redis {
+
+/// Marks a request that is a plain command and not a script. All words of the command are in
+/// `keys`.
+inline constexpr script plain_command{};
+
+/// Appends a WAIT command. It asks how many replicas have the last write of this connection.
+void compose_wait(composer, std::uint8_t replicas, duration within);
+
+/// Throws net::failure (protocol) if this cannot be a reply to WAIT.
+void require_confirmation(const reply& answer);
+
+/// Stores the reply to a WAIT command in the reply to the request before it.
+void note_confirmation(reply& of, const reply& answer);
+
+/// One call of a script, from its start to its reply. The object lives in the frame of the
+/// coroutine that waits for the reply, so a call allocates no memory.
+struct request {
+    using arguments_list = std::span<const argument>;
+    using names_list = std::span<const std::string_view>;
+
+    request(const script& s, names_list k, arguments_list a, const call_wishes& how = {})
+        : what{s}
+        , keys{k}
+        , arguments{a}
+        , wishes{how} {}
+    request(const request&) = delete;
+
+    /// Appends the bytes of the request: EVALSHA or EVAL, or the words of a plain command. With
+    /// `wishes.asking`, ASKING is sent first, so the first reply belongs to ASKING.
+    void compose(composer, const runtime::remote_clock&) const;
+
+    /// Returns the reply, or throws the failure. Call it after the request was resumed.
+    reply take_answer();
+
+    const script& what;
+    const names_list keys;
+    const arguments_list arguments;
+    const call_wishes wishes;
+    /// Send EVAL instead of EVALSHA, because the server does not know the script.
+    bool with_text = false;
+
+    /// State of the request, used by the pipeline only. `apart` means that the request is in no
+    /// queue.
+    enum class stage { apart, queued, in_flight, unconfirmed };
+    stage standing = stage::apart;
+    boost::intrusive::list_member_hook<> by_stage;
+    boost::intrusive::list_member_hook<> by_age;
+    std::uint64_t slot = 0;
+    std::uint64_t ordinal = 0; ///< position in the order of ask()
+    time_point asked_at{};
+    time_point deadline{};
+    bool hurried = false; ///< `wishes.answer_by` is earlier than the usual timeout
+
+    /// Handler of the waiting caller. Use swap and never assignment: in Boost 1.81 the move
+    /// assignment of this type recurses without end.
+    using waiter = asio::any_completion_handler<void()>;
+    waiter resume;
+    reply answer;
+    std::shared_ptr<const net::failure> failed;
+};
+
+// Queue of requests, which also assigns each reply to its request. No I/O and no clock: the
+// connection (`mouth`) reads and writes, and calls this class.
+//
+//   ask ──▶ queued ──next_to_write──▶ in flight ──answered──▶ apart
+//             ▲                            │ │                  ▲
+//             └───────── ask_again ────────┘ └─▶ unconfirmed ───┘   forget: from any state to apart
+
+/// Pipelined requests of one connection, in the order of sending.
+class pipeline {
+public:
+    /// Kinds of commands that are sent.
+    enum class question { script, ping, role, asking, wait };
+
+    struct written {
+        request* asker; ///< null if no caller waits for the reply
+        time_point sent_at;
+        question what = question::script;
+        bool given_up = false; ///< the caller has stopped waiting because of its timeout
+    };
+
+    pipeline() = default;
+    pipeline(const pipeline&) = delete;
+
+    /// Queues a request. The request waits for at most `patience`, or until its own deadline if the
+    /// deadline is earlier.
+    void ask(request&, time_point now, duration patience);
+
+    /// Returns whether ASKING must be sent before the next request. The queue must not be empty.
+    bool next_asks() const { return queued_.front().wishes.asking; }
+
+    /// Removes the next request from the queue and returns it; the caller writes it now. Returns
+    /// null if the queue is empty.
+    request* next_to_write(time_point now);
+
+    /// Records a command that is written now, without a caller that waits for the reply.
+    void write_for_nobody(question what, time_point now) {
+        written_.push_back({nullptr, now, what});
+        waits_ += what == question::wait;
+    }
+
+    /// Returns the sent command that the next reply belongs to. Returns nothing if no reply is
+    /// expected. The caller must then call forget() or ask_again() for the request of that command.
+    std::optional<written> answered();
+
+    /// Puts an answered request back into the queue, before all requests that were added later.
+    void ask_again(request&);
+
+    /// Keeps an answered request until the reply to the WAIT of its batch has come.
+    void await_confirmation(request&);
+    /// Returns whether a reply to WAIT is missing. Nothing may be written until it has come.
+    bool awaits_confirmation() const { return waits_ > 0; }
+    /// Returns the requests that the reply to WAIT belongs to. The caller must call forget() for
+    /// each request.
+    std::vector<request*> confirmed();
+
+    /// Removes a request. If the request was written, its reply is still expected and will be
+    /// ignored.
+    void forget(request&);
+
+    /// Removes a request that has timed out.
+    void give_up(request&);
+
+    /// Removes all written requests, because their replies are lost with the connection. Returns
+    /// the requests with a waiting caller.
+    std::vector<request*> drop_written();
+    /// Removes all requests that were not written yet, and returns them.
+    std::vector<request*> drop_queued();
+
+    bool anything_queued() const { return !queued_.empty(); }
+    std::size_t size() const { return queued_.size() + written_.size(); }
+
+    /// Returns the request with the earliest deadline, or null.
+    request* oldest();
+    const request* oldest() const { return const_cast<pipeline*>(this)->oldest(); }
+
+    /// Returns the time since which the oldest reply has been missing.
+    std::optional<time_point> owed_since() const;
+
+    /// Returns whether the reply to a request that timed out is missing.
+    bool owes_what_was_given_up() const { return given_up_ > 0; }
+
+private:
+    using member_hook = boost::intrusive::list_member_hook<>;
+    template <member_hook request::*Hook>
+    using list =
+        boost::intrusive::list<request, boost::intrusive::member_hook<request, member_hook, Hook>>;
+
+    list<&request::by_age> waiting_;  // requests with the usual timeout, sorted by deadline
+    list<&request::by_age> hurried_;  // requests with an earlier deadline, sorted by deadline
+    list<&request::by_stage> queued_; // in the order of ask()
+    list<&request::by_stage> unconfirmed_;
+    std::deque<written> written_;  // in the order of sending; the replies come in the same order
+    std::uint64_t first_slot_ = 0; // slot number of written_.front()
+    std::uint64_t asked_ = 0;      // number of calls of ask()
+    std::size_t given_up_ = 0;     // number of entries of written_ that have timed out
+    std::size_t waits_ = 0;        // number of WAIT commands in written_
+};
+
+/// Usual time from the death of a server until another server has replaced it.
+inline constexpr duration outage_of_failover = std::chrono::seconds{30};
+
+/// Tells the observer that another server has some of the locks now. `told_by` names the source of
+/// the information.
+void tell_moved(const store_context&, const std::string& address, const std::string& told_by);
+
+/// Set of all calls that pause between two attempts. close() uses the set to wake these calls.
+class pauses {
+public:
+    /// Ends all present and future pauses.
+    void end();
+    bool ended() const { return ended_; }
+
+    void add(alarm& each) { all_.insert(&each); }
+    void remove(alarm& each) { all_.erase(&each); }
+
+private:
+    std::set<alarm*> all_;
+    bool ended_ = false;
+};
+
+/// Retry loop of one call (`pursuit`). The call is repeated, with pauses, until its server is found
+/// or its deadline has come.
+class pursuit {
+public:
+    /// Starts to measure the time of the call. Writes the resulting deadline into `answer_by` of
+    /// the call's options.
+    pursuit(const store_context&, std::shared_ptr<pauses>, duration command_timeout, call_wishes&);
+    pursuit(const pursuit&) = delete;
+    ~pursuit();
+
+    /// Pauses after a failed attempt. Throws the failure instead in three cases: the request may
+    /// have been carried out, a retry cannot help, or too little time is left. Throws `closed` if
+    /// the client is closed during the pause; the node may be destroyed then.
+    asio::awaitable<void> rest(const net::failure&);
+
+    time_point began() const { return began_; }
+    time_point limit() const { return limit_; }
+
+private:
+    static constexpr duration pause_min{50};
+    static constexpr duration pause_max{250};
+
+    const store_context& home_;
+    const std::shared_ptr<pauses> all_;
+    const time_point began_;
+    const time_point limit_;
+    std::unique_ptr<alarm> alarm_; // created at the first pause
+};
+
+} // namespace holdfast::redis

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "redis/client/server_connections.hpp"
+
+#include "net/credentials.hpp"
+#include "net/later.hpp"
+#include "redis/client/blocking_connections.hpp"
+#include "redis/client/command_connection.hpp"
+#include "redis/client/resp.hpp"
+#include "redis/client/subscriber.hpp"
+#include "runtime/background.hpp"
+
+#include <boost/asio/deferred.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+#include <vector>
+
+namespace holdfast::redis {
+
+/// Borrowed connection (`lane`). The destructor returns the lane to the pool. The object is empty
+/// if no lane was free.
+class member::loan : public lanes::loan {
+public:
+    using lanes::loan::loan;
+};
+
+member::member(std::shared_ptr<node_context> context)
+    : context_{std::move(context)}
+    , entrance_{runtime::monitor::of(context_->home.executor)}
+    , mouths_{std::make_shared<mouths>(context_)}
+    , lanes_{std::make_shared<lanes>(context_)}
+    , ear_{std::make_shared<ear>(context_)}
+    , together_{std::make_shared<together>(context_, mouths_, lanes_, ear_)}
+    , liveness_{std::make_shared<liveness>(context_, mouths_, lanes_, ear_)} {
+    if (entrance_)
+        entrance_->welcome(context_->how.lanes_max);
+    if (!context_->leave_server)
+        context_->leave_server = leaving();
+    context_->shared_met = while_alive(together_, &together::shared_met);
+    context_->other_met = while_alive(together_, &together::other_met);
+    context_->overdue = while_alive(liveness_, &liveness::look);
+}
+
+namespace {
+
+/// Limits the time for WAIT to `replica_timeout`, and to half of the time until `answer_by`. The
+/// other half is left for the reply, which reports how many replicas have confirmed.
+void bound_wait(call_wishes& wishes, duration replica_timeout, time_point now) {
+    wishes.replicas_within = std::min(wishes.replicas_within, replica_timeout);
+    if (wishes.answer_by != time_point::max())
+        wishes.replicas_within =
+            std::clamp((wishes.answer_by - now) / 2, duration{1}, wishes.replicas_within);
+}
+
+} // namespace
+
+asio::awaitable<reply> member::call(const script& what, std::span<const std::string_view> keys,
+                                    std::span<const argument> arguments, call_wishes wishes) {
+    if (wishes.replicas > 0)
+        bound_wait(wishes, context_->how.replica_timeout, context_->home.time.now());
+    const runtime::monitor::load under_way{entrance_};
+    runtime::visit* const caller = visitor_here();
+    if (caller && !wishes.asking) {
+        mouths_->stay_connected(); // lanes do not notice the server's loss
+        std::optional<loan> mine{std::in_place, *lanes_};
+        request asked{what, keys, arguments, wishes};
+        if (*mine && (caller->waits() || !(*mine)->may_owe_more()))
+            co_return (*mine)->ask(*caller, asked);
+        if (*mine) {
+            co_await send_off(*caller, mine, asked);
+            if (!asked.with_text)
+                co_return asked.take_answer();
+        }
+    }
+    co_return co_await mouths_->pick(wishes).ask(what, keys, arguments, wishes);
+}
+
+/// Sends the request over the lane and waits for the reply. Other calls can use the lane as soon as
+/// the request is written.
+asio::awaitable<void> member::send_off(runtime::visit& caller, std::optional<loan>& mine,
+                                       request& asked) {
+    auto begin = [&](auto handler) {
+        request::waiter{std::move(handler)}.swap(asked.resume);
+        (*mine)->send_off(caller, asked);
+        mine.reset();
+        lanes_->collect_soon();
+    };
+    co_await asio::async_initiate<const asio::deferred_t, void()>(begin, asio::deferred);
+}
+
+void member::distrust(const reply& said) noexcept {
+    mouths_->distrust(said, {store_errc::protocol, "an answer that its script does not give"});
+    lanes_->distrust(said);
+}
+
+std::unique_ptr<hearing> member::hear(channel_name name, alarm& wake, linger how, bool late) {
+    return ear_->hear(std::move(name), wake, how, late);
+}
+
+bool member::hears(const channel_name& name) const {
+    return ear_->hears(name);
+}
+
+server_identity member::identity() const {
+    return mouths_->identity();
+}
+
+void member::close() noexcept {
+    liveness_->close();
+    mouths_->close();
+    lanes_->close();
+    ear_->close();
+}
+
+asio::awaitable<reply> member::command(std::span<const std::string_view> words) {
+    const call_wishes usual{};
+    co_return co_await mouths_->pick(usual).ask(plain_command, words, {}, usual);
+}
+
+bool member::connected() const {
+    return mouths_->connected();
+}
+
+void member::retire(const std::string& why) {
+    liveness_->close();
+    mouths_->retire(why);
+    lanes_->move({errc::outcome_unknown, why});
+    lanes_->close();
+    ear_->close();
+}
+
+void member::move(const net::failure& why) {
+    mouths_->move(why);
+    lanes_->move(why);
+    ear_->move(why);
+}
+
+/// Returns the function for `node_context::leave_server`. All connections may call the function,
+/// even after this object is destroyed. The context owns the function.
+std::function<void(const net::failure&)> member::leaving() {
+    return [&known = *context_, shared = std::weak_ptr{mouths_}, own = std::weak_ptr{lanes_},
+            listening = std::weak_ptr{ear_}](const net::failure& why) {
+        if (known.in_trouble)
+            known.in_trouble();
+        if (const auto all = shared.lock())
+            all->cut(why);
+        if (const auto all = own.lock())
+            all->cut(why);
+        if (const auto one = listening.lock())
+            one->cut(why);
+    };
+}
+
+runtime::visit* member::visitor_here() const noexcept {
+    return entrance_ ? runtime::visit::here(*entrance_) : nullptr;
+}
+
+namespace {
+
+/// Number of lookups in a row without the present address after which the client leaves a server
+/// (fixed_address).
+constexpr int checks_of_a_name = 3;
+
+} // namespace
+
+together::together(std::shared_ptr<node_context> context, std::shared_ptr<mouths> shared,
+                   std::shared_ptr<lanes> own, std::shared_ptr<ear> listening)
+    : context_{std::move(context)}
+    , mouths_{std::move(shared)}
+    , lanes_{std::move(own)}
+    , ear_{std::move(listening)}
+    , pause_{std::min(context_->how.address_check, heeded_again_max / checks_of_a_name) *
+             checks_of_a_name} {}
+
+void together::shared_met(const server_in_use& now) {
+    const net::failure why{errc::outcome_unknown, context_->address() + " may be another server "
+                                                                        "now; the one before is "
+                                                                        "left"};
+    mouths_->follow(now, why);
+    lanes_->follow(now, why);
+    ear_->follow(now, why);
+}
+
+void together::other_met(const introduction& told) {
+    const std::string shared = mouths_->identity().id;
+    if (told.run_id.empty() || shared.empty() || told.run_id == shared || !mouths_->connected())
+        return;
+    const time_point now = context_->home.time.now();
+    if (pause_ == duration::zero() || now < heeds_from_)
+        return;
+    heeds_from_ = net::later(now, pause_);
+    pause_ = std::min(pause_ * 2, heeded_again_max);
+    context_->leave_server({errc::unreachable, "a new connection to " + context_->address() +
+                                                   " leads to another server"});
+}
+
+liveness::liveness(std::shared_ptr<node_context> context, std::shared_ptr<mouths> shared,
+                   std::shared_ptr<lanes> own, std::shared_ptr<ear> listening)
+    : context_{std::move(context)}
+    , mouths_{std::move(shared)}
+    , lanes_{std::move(own)}
+    , ear_{std::move(listening)}
+    , patience_{std::max(std::min(context_->how.connect_timeout, context_->how.command_timeout / 2),
+                         duration{1})}
+    , grace_{std::max(context_->how.command_timeout / 12, duration{1})}
+    , rest_{context_->home.time.make_alarm()} {}
+
+void liveness::look() {
+    if (closed_ || !context_->where || context_->home.time.now() < not_before_ ||
+        std::exchange(checks_, true))
+        return;
+    runtime::run_in_background(context_->home, check(shared_from_this()));
+}
+
+asio::awaitable<void> liveness::check(self mine) {
+    const clock& time = mine->context_->home.time;
+    const time_point began = time.now();
+    mine->not_before_ = net::later(began, mine->patience_);
+    const bool answers = co_await mine->answers_anew(net::later(began, mine->patience_));
+    if (answers && !mine->closed_) {
+        const time_point until = net::later(time.now(), mine->grace_);
+        while (!mine->closed_ && time.now() < until)
+            co_await mine->rest_->wait_until(until);
+        if (!mine->closed_)
+            mine->cut_silent(began);
+    }
+    mine->checks_ = false;
+}
+
+asio::awaitable<bool> liveness::answers_anew(time_point limit) {
+    const options& how = context_->how;
+    const auto line = line_ = std::make_shared<connection>(context_->home, how);
+    bool answers = false;
+    try {
+        std::string words;
+        composer{words}.request({"EVAL", "return 1", "0"});
+        login as{net::credentials_now({how.user, how.password}, how.credentials)};
+        const std::vector<reply> said = co_await inquire(*context_, *line, context_->where,
+                                                         std::move(as), std::move(words), 1, limit);
+        answers = said.front().type == reply::kind::integer;
+    } catch (const std::exception&) {
+        line->cut({errc::unreachable, "given up"});
+    }
+    line_.reset();
+    co_return answers;
+}
+
+/// Ends the connections on which a reply has been missing since `since` or longer. If there are
+/// any, tests the other connections too.
+void liveness::cut_silent(time_point since) {
+    const net::failure why{errc::outcome_unknown,
+                           context_->address() +
+                               " answers over a new connection, but not over this one"};
+    const bool lanes_were = lanes_->cut_silent(since, why);
+    const bool ear_was = ear_->cut_silent(since, why);
+    const bool mouths_were = mouths_->cut_silent(since, why);
+    if (!lanes_were && !ear_was && !mouths_were)
+        return;
+    lanes_->cut(why); // each lane ends as soon as no call uses it
+    ear_->ask_if_there();
+    mouths_->ask_if_there();
+}
+
+void liveness::close() noexcept {
+    if (std::exchange(closed_, true))
+        return;
+    if (line_)
+        line_->cut({errc::closed, "the client is closed"});
+    rest_->ring();
+}
+
+} // namespace holdfast::redis

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "redis/client/connection.hpp"
+#include "redis/node.hpp"
+#include "redis/node_context.hpp"
+#include "runtime/monitor.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace holdfast::runtime {
+class visit;
+} // namespace holdfast::runtime
+
+namespace holdfast::redis {
+
+class ear;
+class lanes;
+class liveness;
+class mouths;
+class together;
+struct request;
+
+/// All connections to one server: shared connections for requests (`mouths`), connections for
+/// blocking calls (`lanes`), and the subscriber connection (`ear`). A node uses one `member` for
+/// each server.
+class member {
+public:
+    explicit member(std::shared_ptr<node_context>);
+    member(const member&) = delete;
+    ~member() { close(); }
+
+    // See the functions of `node` with the same names.
+    asio::awaitable<reply> call(const script& what, std::span<const std::string_view> keys,
+                                std::span<const argument> arguments, call_wishes);
+    void distrust(const reply&) noexcept;
+    std::unique_ptr<hearing> hear(channel_name, alarm& wake, linger, bool late = false);
+    bool hears(const channel_name&) const;
+    server_identity identity() const;
+    void close() noexcept;
+
+    /// Sends a command that is not a script, over the shared connection.
+    asio::awaitable<reply> command(std::span<const std::string_view> words);
+    bool connected() const; ///< whether the command connection is connected
+
+    /// Closes all connections, because the server is not used any more. Requests that were sent end
+    /// as outcome_unknown. Requests that were not sent, and later requests, end as unreachable.
+    void retire(const std::string& why);
+
+    /// Ends all connections at once, because `node_context::where` names another server now.
+    /// Requests that were sent end as outcome_unknown. New connections lead to the new server. The
+    /// callbacks of all connections may call this function.
+    void move(const net::failure& why);
+
+private:
+    class loan;
+    std::function<void(const net::failure&)> leaving();
+    runtime::visit* visitor_here() const noexcept;
+    asio::awaitable<void> send_off(runtime::visit& caller, std::optional<loan>& mine,
+                                   request& asked);
+
+    const std::shared_ptr<node_context> context_;
+    runtime::monitor* const entrance_;
+    const std::shared_ptr<mouths> mouths_;
+    const std::shared_ptr<lanes> lanes_;
+    const std::shared_ptr<ear> ear_;
+    const std::shared_ptr<together> together_;
+    const std::shared_ptr<liveness> liveness_;
+};
+
+class ear;
+class lanes;
+class mouths;
+
+/// Keeps all connections of a `member` at the same server. When a name or a proxy begins to lead to
+/// another server, existing connections stay at the old server. Two calls of one client could then
+/// ask different servers for the same lock.
+///
+/// The command connection decides. The other connections end and are opened again if it leads to
+/// another server, or to a server that does not tell its run_id. All connections end if another new
+/// connection leads to another server. Behind a proxy that picks a server for each connection,
+/// different servers are normal and mean no change. Therefore further events are ignored for a
+/// while after each event, and this while grows each time.
+class together {
+public:
+    together(std::shared_ptr<node_context>, std::shared_ptr<mouths>, std::shared_ptr<lanes>,
+             std::shared_ptr<ear>);
+
+    // Callbacks of the connections; see node_context.
+    void shared_met(const server_in_use&);
+    void other_met(const introduction&);
+
+private:
+    static constexpr duration heeded_again_max = std::chrono::hours{1};
+
+    const std::shared_ptr<node_context> context_;
+    const std::shared_ptr<mouths> mouths_;
+    const std::shared_ptr<lanes> lanes_;
+    const std::shared_ptr<ear> ear_;
+    duration pause_; // how long further events are ignored; doubles at each event
+    time_point heeds_from_ = time_point::min();
+};
+
+class ear;
+class lanes;
+class mouths;
+
+/// Finds connections that have died without notice. When a reply on a connection is missing for
+/// part of `command_timeout`, the class asks the server over a new connection. If the server
+/// replies there, the old connection gets a short grace period. If the reply is still missing after
+/// it, the old connection is ended. Its requests end as outcome_unknown and wait no longer.
+///
+/// The question is a script. A server that has paused writes (CLIENT PAUSE, a failover) does not
+/// reply to a script, so no connection is ended during the pause.
+class liveness : public std::enable_shared_from_this<liveness> {
+public:
+    liveness(std::shared_ptr<node_context>, std::shared_ptr<mouths>, std::shared_ptr<lanes>,
+             std::shared_ptr<ear>);
+
+    /// Starts a check, unless a check is running. Call it when a reply on a connection is missing.
+    void look();
+
+    void close() noexcept;
+
+private:
+    using self = std::shared_ptr<liveness>;
+    static asio::awaitable<void> check(self);
+    asio::awaitable<bool> answers_anew(time_point limit);
+    void cut_silent(time_point since);
+
+    const std::shared_ptr<node_context> context_;
+    const std::shared_ptr<mouths> mouths_;
+    const std::shared_ptr<lanes> lanes_;
+    const std::shared_ptr<ear> ear_;
+    const duration patience_; ///< timeout of the reply on the new connection
+    const duration grace_;    ///< extra time for the old connection after that reply
+    const std::unique_ptr<alarm> rest_;
+    std::shared_ptr<connection> line_;          // the new connection
+    time_point not_before_ = time_point::min(); // earliest time of the next check
+    bool checks_ = false;
+    bool closed_ = false;
+};
+
+} // namespace holdfast::redis

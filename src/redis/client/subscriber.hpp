@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "net/failure.hpp"
+#include "net/lookout.hpp"
+#include "redis/client/connection.hpp"
+#include "redis/node.hpp"
+
+#include <boost/intrusive/list.hpp>
+
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+// Table of subscriptions. It records which listeners want which channel, and which commands were
+// sent to the server for each channel. No I/O: the subscriber connection (`ear`) sends the commands
+// and reads the replies.
+//
+// `wanted` is true while a channel has listeners, and for a while after. `told` is true if the last
+// command for the channel was a subscription. A subscription is confirmed when both are true and
+// all replies have arrived.
+
+namespace holdfast::redis {
+
+struct channel;
+
+/// One listener of one channel. The caller that created the listener keeps it alive while it is in
+/// the table.
+struct listener {
+    explicit listener(alarm& w)
+        : wake{w} {}
+    alarm& wake;
+    /// Alarm of a caller that waits for the confirmation. Created when a caller first waits.
+    std::unique_ptr<alarm> settled;
+    channel* where = nullptr; ///< null if not subscribed any more
+    boost::intrusive::list_member_hook<> hook;
+};
+
+/// State of the subscription to one channel.
+struct channel {
+    using hook = boost::intrusive::member_hook<listener, boost::intrusive::list_member_hook<>,
+                                               &listener::hook>;
+    using agenda = std::multimap<time_point, channel*>;
+
+    std::string name;
+    boost::intrusive::list<listener, hook> listeners;
+    bool wanted = false;
+    bool told = false;
+    bool to_be_told = false; ///< whether it is in `channels::to_be_told_`
+    bool refused = false;    ///< SUBSCRIBE was refused, or the server unsubscribed
+    bool halved = false;     ///< plain form refused, and no reply yet to the sharded form
+    /// A message may have been missed. Therefore the next confirmation wakes the listeners.
+    bool missed = false;
+    unsigned unanswered = 0; ///< number of commands about this channel without a reply
+    /// End of the linger time. After a refusal, time of the next attempt to subscribe.
+    std::optional<agenda::iterator> due;
+};
+
+/// Table of all channels of one subscriber connection.
+class channels {
+public:
+    /// Adds a listener. The listener may miss messages until the subscription is confirmed. `late`
+    /// means that a message may have been missed already, so the confirmation wakes the listener.
+    void add(listener&, std::string name, bool late = false);
+    /// Removes a listener. If it was the last listener of its channel, the subscription is kept
+    /// until `until` for the next listener. Without `until`, the subscription ends now.
+    void remove(listener&, std::optional<time_point> until);
+
+    bool any_wanted() const { return wanted_ > 0; }
+    static bool confirmed(const channel&);
+    bool heard(const std::string& name) const;
+    /// Returns whether no confirmation can be expected now, because the subscription was refused or
+    /// no connection could be made.
+    bool given_up(const channel&) const;
+
+    /// Subscribes all wanted channels again, because a new connection has no subscriptions. `form`
+    /// selects plain or sharded subscriptions. In the form `both`, a channel is confirmed when both
+    /// subscriptions are confirmed.
+    void connected(telling form = telling::plain);
+    /// Marks all channels as not subscribed. Forgets the channels that have no listeners.
+    void disconnected();
+    /// Wakes all callers that wait for a confirmation, because no connection could be made.
+    void give_up();
+    void close();
+
+    /// Appends the commands that must be sent to the server now.
+    void compose(std::string& out, time_point now);
+    void ping() { ping_is_due_ = true; }
+
+    /// Processes a message or a reply. If the server refused a subscription, returns the error and
+    /// schedules the next attempt for `try_again_at`. If the server ended a subscription by itself,
+    /// schedules the next attempt but returns no error. Throws `failure` for a reply that makes no
+    /// sense.
+    std::optional<net::failure> hear(const reply&, time_point try_again_at);
+
+    /// Returns whether the server has ended a subscription by itself since the last call of
+    /// any_dropped().
+    bool any_dropped() { return std::exchange(dropped_, false); }
+
+    /// Ends subscriptions whose linger time is over. Tries refused subscriptions again.
+    void advance(time_point now);
+
+    std::optional<time_point> next_due() const;
+    std::optional<time_point> owed_since() const;
+
+    std::size_t size() const { return channels_.size(); }
+
+private:
+    struct expected {
+        channel* about; ///< null if the command is a PING
+        bool subscribe;
+        bool sharded;
+        time_point sent_at;
+    };
+
+    void want(channel&, bool);
+    void tell_later(channel&);
+    void schedule(channel&, time_point);
+    void unschedule(channel&);
+    void forget_if_idle(channel&);
+    void message(const std::string& name);
+    void tell(std::string& out, channel&, bool sharded, time_point now);
+    bool is_unasked(const reply& verb, const reply& name) const;
+    void dropped(const std::string& name, time_point try_again_at);
+    void answer(const reply& kind, const reply& name, time_point try_again_at);
+    bool is_twin_awaited(const expected& of) const;
+    std::optional<net::failure> refuse(const reply&, time_point try_again_at);
+    expected next_expected();
+    void try_again(channel&, time_point when);
+    static void settle(channel&);
+
+    std::unordered_map<std::string, channel> channels_;
+    std::deque<channel*> to_be_told_;
+    // Commands without a reply, in the order of sending. The replies come in the same order.
+    std::deque<expected> expected_;
+    channel::agenda agenda_;
+    std::size_t wanted_ = 0;
+    bool connected_ = false;
+    bool hopeless_ = false; // whether the last attempt to connect has failed
+    bool ping_is_due_ = false;
+    bool dropped_ = false;
+    telling form_ = telling::plain;
+};
+
+/// Subscriber connection (`ear`). It reconnects while there are listeners, subscribes all channels
+/// again, and wakes the listeners of each channel. During silence it sends a PING from time to
+/// time. Without the PING, the loss of a server that vanished without notice would never be found.
+class ear final : public std::enable_shared_from_this<ear>, private talker {
+public:
+    explicit ear(std::shared_ptr<node_context>);
+
+    /// Subscribes to a channel; see node::hear(). The returned object may outlive everything except
+    /// the clock. `late` means that a message may have been missed already, so the confirmation
+    /// wakes the listener.
+    std::unique_ptr<hearing> hear(channel_name, alarm& wake, linger = linger::usual,
+                                  bool late = false);
+
+    /// Returns whether the subscription is confirmed.
+    bool hears(const channel_name& name) const { return channels_.heard(name.text); }
+
+    /// Ends the connection. The next connection subscribes all channels again and wakes their
+    /// listeners.
+    void cut(const net::failure& why) { link_.cut(why); }
+    /// Ends the connection and opens a new connection at once.
+    void move(const net::failure& why) { link_.move(why); }
+
+    /// Ends the connection and opens a new connection at once, if the command connection has
+    /// changed its server and this connection may lead to another server. Otherwise the connection
+    /// stays, even if it leads to a replica, because a replica publishes the same messages.
+    void follow(const server_in_use&, const net::failure& why);
+
+    /// Ends the connection if the server has owed a reply on it since `since` or longer. Returns
+    /// whether the connection was ended.
+    bool cut_silent(time_point since, const net::failure& why);
+
+    /// Sends a PING if there are listeners and no reply is missing.
+    void ask_if_there();
+
+    void close();
+
+private:
+    /// Longest silence before a PING if another server may take over. Without the PING, nothing
+    /// else would notice that the present server hangs.
+    static constexpr duration silence_max = std::chrono::seconds{1};
+
+    class listening;
+
+    bool wants_to_talk() const override { return channels_.any_wanted(); }
+    void speak(std::string& out) override;
+    void hear(reply&, time_point received_at) override;
+    void connected(const introduction&) override;
+    void connection_failed(const net::failure&) override { channels_.give_up(); }
+    void connection_lost(const net::failure&) override { channels_.disconnected(); }
+    std::shared_ptr<void> keep_alive() override { return shared_from_this(); }
+
+    void watch_for(time_point limit) { lookout_.watch_for(limit, shared_from_this()); }
+    time_point next_limit() const;
+    void limit_reached(time_point now);
+
+    asio::awaitable<bool> confirmed(listener&, time_point limit);
+    void leave(listener&, linger);
+    time_point now() const { return context_->home.time.now(); }
+    time_point idle_until() const;
+
+    const std::shared_ptr<node_context> context_;
+    channels channels_;
+    suspicion suspicion_;
+    time_point last_heard_{};
+    std::string run_id_;        // id of the server process; empty if unknown
+    bool refusal_told_ = false; // whether the observer was told of a refusal on this connection
+    bool closed_ = false;
+    link link_;
+    net::lookout lookout_;
+};
+
+} // namespace holdfast::redis

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "redis/client/requests.hpp"
+#include "redis/client/server_connections.hpp"
+#include "redis/node.hpp"
+#include "redis/topology/map_watch.hpp"
+#include "redis/topology/slot_map.hpp"
+
+#include <boost/intrusive/list.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace holdfast::redis {
+
+/// Subscription that follows its slot (`roaming`). When another server becomes the owner of the
+/// slot, the subscription moves to that server.
+class roaming final : public hearing {
+public:
+    roaming(channel_name, alarm& wake, linger);
+    roaming(const roaming&) = delete;
+
+    /// Waits until the server confirms the subscription; see hearing::confirmed(). If the
+    /// subscription moves meanwhile, waits for the confirmation of the new server.
+    asio::awaitable<bool> confirmed(time_point limit) override;
+
+    /// Moves the subscription to `server`. `there` is the subscription at that server.
+    void settle_at(std::weak_ptr<const void> server, std::unique_ptr<hearing> there);
+    bool listens() const { return here_ != nullptr; }
+    bool listens_at(const std::shared_ptr<const void>& server) const {
+        return here_ && server && at_.lock() == server;
+    }
+
+    /// Returns whether the subscription may move now. If it may, lengthens the pause before the
+    /// next move. Without pauses, two servers that redirect to each other would move the
+    /// subscription without end.
+    bool may_move(time_point now);
+
+    const channel_name channel;
+    alarm& wake;
+    const linger afterwards;
+    const std::uint16_t slot;
+
+    using list_hook = boost::intrusive::list_member_hook<
+        boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
+    list_hook hook;
+
+private:
+    static constexpr duration pause_min{20};
+    static constexpr duration pause_max{250};
+    static constexpr duration calm = std::chrono::seconds{1};
+
+    std::unique_ptr<hearing> here_; // null if the server of the slot is not known
+    std::weak_ptr<const void> at_{};
+    time_point not_before_ = time_point::min(); // earliest time of the next move
+    duration pause_{};
+    // Earlier subscriptions, kept until confirmed() stops waiting for them.
+    std::vector<std::unique_ptr<hearing>> left_;
+    bool is_awaited_ = false;
+};
+
+using roamers = boost::intrusive::list<
+    roaming, boost::intrusive::member_hook<roaming, roaming::list_hook, &roaming::hook>,
+    boost::intrusive::constant_time_size<false>>;
+
+class surveyor;
+
+/// Client of a whole cluster. It sends each request to the server that owns the slot of its keys,
+/// and follows MOVED and ASK redirections.
+class cluster_node final : public node {
+public:
+    explicit cluster_node(std::shared_ptr<node_context>);
+    cluster_node(const cluster_node&) = delete;
+    ~cluster_node() override { close(); }
+
+    asio::awaitable<reply> call(const script&, std::span<const std::string_view> keys,
+                                std::span<const argument>, call_wishes) override;
+    asio::awaitable<reply> call_at(shard, const script&, std::span<const argument>,
+                                   call_wishes) override;
+    bool is_sharded() const noexcept override { return true; }
+    asio::awaitable<std::vector<shard>> shards(bool anew) override;
+    shard shard_of(std::string_view key) const override { return map().owner(key_slot(key)); }
+    std::uint16_t slot_of(std::string_view key) const override { return key_slot(key); }
+    void distrust(const reply&) noexcept override;
+    std::unique_ptr<hearing> hear(channel_name, alarm& wake, linger) override;
+    bool hears(const channel_name&) const override;
+    publishing telling_commands() const noexcept override { return publishing_in(form()); }
+    duration command_timeout() const noexcept override { return context_->how.command_timeout; }
+    duration fair_wait() const noexcept override { return context_->how.fair_wait; }
+    redisson_form redisson() const noexcept override { return context_->how.redisson; }
+    duration usual_outage() const noexcept override;
+    server_identity identity(std::string_view key) const override;
+    asio::awaitable<topology_report> survey() override;
+    void close() noexcept override;
+
+private:
+    /// Maximum number of redirections and retries of one call. A call that needs more is probably
+    /// redirected in a circle.
+    static constexpr int hops_max = 16;
+    /// Idle time after which the connections to a server without slots are closed.
+    static constexpr duration unused_max = std::chrono::seconds{10};
+
+    struct seat; // connections to one server
+    using shared_seat = std::shared_ptr<seat>;
+    using node_number = slot_map::node_number;
+
+    const slot_map& map() const { return watch_->map(); }
+    telling form() const noexcept;
+    map_watch::surroundings surroundings();
+    static asio::awaitable<reply> ask_for_map(shared_seat);
+    shared_seat seat_of(node_number);
+    shared_seat present_seat_of(node_number) const;
+    shared_seat seat_at(const server_address&);
+    asio::awaitable<shared_seat> find_seat(std::uint16_t slot, time_point limit);
+    void changed(map_watch::changes, const std::string& told_by);
+    void doubt(map_watch::changes);
+    void retire(node_number, const std::string& told_by);
+    void tidy();
+    void place(roaming&, bool late);
+    void place_anew();
+    bool is_used() const;
+
+    const std::shared_ptr<node_context> context_;
+    const std::shared_ptr<pauses> pauses_ = std::make_shared<pauses>();
+    const std::shared_ptr<map_watch> watch_;
+    const std::shared_ptr<surveyor> surveyor_;
+    std::vector<shared_seat> seats_; // by node number; null if never used or retired
+    roamers listeners_;
+    std::size_t calls_ = 0; // number of calls under way
+    bool closed_ = false;
+};
+
+} // namespace holdfast::redis

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "redis/client/connection.hpp"
+#include "redis/node_context.hpp"
+
+#include <holdfast/credentials.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace holdfast::redis {
+
+using known_context = std::shared_ptr<const node_context>;
+using target = std::shared_ptr<const destination>;
+
+/// Group of questions that are sent to several servers at once. Some servers may reply late or
+/// never, so settled() does not wait for all of them. Thread safety: only on the client's executor.
+class inquiries : public std::enable_shared_from_this<inquiries> {
+public:
+    struct answer {
+        server_address from;
+        std::vector<reply> said;
+    };
+    struct failing {
+        server_address from;
+        std::string why; ///< error message, with the address of the server
+    };
+
+    /// `words` contains `answers` requests. `wake` is rung at each reply and at each failure, until
+    /// end() is called.
+    inquiries(known_context, std::function<login()> who, std::string words, std::size_t answers,
+              alarm& wake);
+
+    /// Asks a server over a new connection. If the server's name has several addresses, each
+    /// address counts as one server.
+    void ask(const server_address&, const std::optional<tls_options>&, time_point limit);
+
+    /// Asks a server over a new connection to a given address.
+    void ask(target, time_point limit);
+
+    /// Asks a server by means of the awaitable, which returns the reply or throws.
+    void ask_by(server_address, asio::awaitable<reply>);
+
+    /// Says when settled() need not wait for every server. `one`: a single reply is enough. `most`:
+    /// more than half of the servers must reply. After enough replies, settled() waits for the
+    /// other servers until the timeout `patience`.
+    enum class enough : bool { one, most };
+
+    /// Waits until one of these events:
+    /// - All servers have replied or failed.
+    /// - Enough servers have replied, and `patience` is over.
+    /// - The time is `limit`.
+    /// - `given_up` returns true; it is called each time `wake` rings.
+    asio::awaitable<void> settled(enough, duration patience, time_point limit,
+                                  std::function<bool()> given_up);
+
+    /// Stops the questions. Later replies are ignored.
+    void end();
+
+    std::size_t asked() const { return asked_; }
+    std::size_t pending() const { return pending_; }
+    const std::vector<answer>& answers() const { return answers_; }
+    const std::vector<failing>& failures() const { return failures_; }
+    std::string troubles() const; ///< errors of servers without a reply
+
+private:
+    using self = std::shared_ptr<inquiries>;
+    using tls = std::optional<tls_options>;
+    static asio::awaitable<void> ask_host(self, server_address, tls, time_point limit);
+    static asio::awaitable<void> ask_one(self, server_address, target, time_point limit);
+    static asio::awaitable<void> ask_otherwise(self, server_address, asio::awaitable<reply>);
+    asio::awaitable<std::vector<target>> find(server_address, tls);
+    void expect(std::size_t more);
+    void told();
+    void failed(server_address whom, std::string why);
+
+    const known_context context_;
+    const std::function<login()> who_;
+    const std::string words_;
+    const std::size_t each_;
+    alarm* wake_; // null after end()
+    std::set<alarm*> looking_up_;
+    std::set<std::shared_ptr<connection>> lines_;
+    std::size_t asked_ = 0;
+    std::size_t pending_ = 0;
+    std::vector<answer> answers_;
+    std::vector<failing> failures_;
+};
+
+} // namespace holdfast::redis

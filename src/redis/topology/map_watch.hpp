@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "redis/node_context.hpp"
+#include "redis/topology/inquiries.hpp"
+#include "redis/topology/slot_map.hpp"
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace holdfast::redis {
+
+/// One round of questions to the nodes of a cluster about the owners of all slots.
+///
+/// The round asks a few members at first. It asks more members when replies differ from the known
+/// map or are missing. The round is over when most of the reachable members agree. A reply from
+/// another cluster has no vote. Another cluster can reply because it may use an address of a former
+/// node.
+class map_poll {
+public:
+    /// Functions that ask a node over a connection that is already open.
+    struct ways {
+        std::function<bool(const server_address&)> is_connected;
+        std::function<asio::awaitable<reply>(server_address)> ask;
+    };
+    struct plan {
+        bool urgent = false; ///< asks up to `many` nodes at once, instead of `few`
+        /// No member replied in the last round. Therefore seeds and former nodes are asked too.
+        bool lonely = false;
+        std::vector<server_address> seeds;
+    };
+
+    map_poll(known_context, const ways&, const slot_map&, plan, alarm& wake);
+    ~map_poll() { round_->end(); }
+    map_poll(const map_poll&) = delete;
+
+    /// Asks the nodes. Returns when the round is over or `closed` returns true.
+    asio::awaitable<void> run(std::function<bool()> closed);
+
+    /// Returns the slot maps of the replies that have a vote.
+    const std::vector<slot_ranges>& maps() const { return ours_; }
+    /// Returns the number of members that may have a vote. A member without a reply counts until
+    /// the round times out. The result is never less than the size of `maps()`.
+    std::size_t voters() const;
+    /// Returns whether all servers in the vote support sharded pub/sub.
+    bool all_know_shards() const { return all_know_shards_; }
+
+    /// Returns the slot maps of seeds that belong to another cluster. The result is empty unless
+    /// these seeds are more than half of all seeds. More than half means that a new cluster was set
+    /// up at the addresses of the old cluster.
+    std::vector<slot_ranges> maps_of_strange_seeds() const;
+
+    std::string troubles() const; ///< why nodes did not reply, for messages
+    const std::optional<net::failure>& refused() const { return refused_; }
+
+private:
+    static constexpr std::size_t few = 3;
+    static constexpr std::size_t many = 16;
+    static constexpr std::size_t most = 128;
+    /// Longest wait for enough replies. After that time more nodes are asked.
+    static constexpr duration step{300};
+
+    void queue_members();
+    void queue_others();
+    void queue(std::vector<server_address>, bool first = false);
+    void shuffle(std::vector<server_address>&);
+    void ask_up_to(std::size_t count);
+    void ask_more(time_point& next_step);
+    void ask_one(const server_address&);
+    void take_in();
+    void judge();
+    bool is_over() const;
+    bool is_disputed() const;
+    bool may_ask_more() const { return !queue_.empty() && asked_.size() < most; }
+    std::size_t pending_members() const;
+    time_point now() const { return context_->home.time.now(); }
+
+    const known_context context_;
+    const ways& ways_;
+    const slot_map& map_;
+    const plan plan_;
+    alarm& wake_;
+    const cluster_members known_;
+    const std::shared_ptr<inquiries> round_;
+    const time_point began_;
+    time_point limit_{};
+    std::deque<server_address> queue_; // nodes that are still to be asked
+    std::set<std::string> queued_;     // all nodes that were ever in `queue_`
+    std::set<std::string> asked_;
+    std::set<std::string> told_;    // nodes that have replied or failed
+    std::set<std::string> members_; // known members, and nodes named in replies with a vote
+    std::size_t answers_taken_ = 0, failures_taken_ = 0;
+    bool others_queued_ = false;
+    bool timed_out_ = false; // a node without a reply counts as unreachable now
+    std::vector<map_vote> votes_;
+    std::vector<bool> votes_know_shards_;
+    std::vector<slot_ranges> ours_;
+    std::size_t agreeing_ = 0;    // size of the largest group of equal replies in `ours_`
+    bool ours_are_whole_ = false; // the replies of that group name an owner for every slot
+    bool differs_ = false;        // a reply in `ours_` differs from the known map
+    bool all_know_shards_ = true;
+    std::string troubles_;
+    std::optional<net::failure> refused_;
+};
+
+/// Keeps the slot map of a cluster up to date. It asks several nodes at once when the map is first
+/// needed, and soon after a server reports a new owner of a slot. It also asks periodically while
+/// calls, holds or listeners depend on the map.
+class map_watch : public std::enable_shared_from_this<map_watch> {
+public:
+    using changes = std::span<const slot_map::change>;
+    struct surroundings {
+        /// Reports that slots have other owners now. `told_by` names the source of the news.
+        std::function<void(changes, const std::string& told_by)> changed;
+        /// Functions that ask nodes over open connections.
+        map_poll::ways nodes;
+        /// Returns whether any call, hold or listener depends on the map now.
+        std::function<bool()> is_used;
+        /// Closes connections that are not needed. Called after each round in which at least one
+        /// reply had a vote.
+        std::function<void()> tidy;
+    };
+
+    map_watch(known_context, surroundings);
+
+    slot_map& map() { return map_; }
+    const slot_map& map() const { return map_; }
+
+    /// Returns whether all servers that replied in the first successful round support sharded
+    /// pub/sub.
+    bool knows_shards() const { return knows_shards_; }
+
+    /// Waits for the next map, until `limit` at the latest. Returns at once if a map is known and
+    /// `stale` is false. Throws `failure` in three cases: the client is closed, nodes refused the
+    /// first question, or no map is known at `limit`.
+    asio::awaitable<void> known(time_point limit, bool stale = false);
+
+    /// Requests a new map soon. Call it when a server redirects a request or does not reply.
+    void want();
+    /// Records a MOVED redirection, and requests a new map soon. Ignores the redirection if the
+    /// node `to` is not known to belong to this cluster.
+    void moved(std::uint16_t slot, const server_address& to);
+
+    /// Returns whether the node belongs to this cluster. Asks the node itself if no map has named
+    /// it yet. The check is needed because a server may have been reset into another cluster. Such
+    /// a server redirects clients to that other cluster.
+    asio::awaitable<bool> belongs(server_address, time_point limit);
+
+    /// Asks the node whether it belongs to this cluster, and then calls moved(). moved() ignores a
+    /// node of another cluster.
+    void moved_perhaps(std::uint16_t slot, server_address to);
+
+    void close();
+
+private:
+    static constexpr duration hurried_min{100};
+    static constexpr duration hurried_max{250};
+    /// Time after which the map of another cluster is accepted, if only seeds of that cluster
+    /// reply.
+    static constexpr duration strangers_wait = std::chrono::seconds{10};
+    /// Time without a reply from the known cluster after which the map of another cluster is
+    /// accepted at once, if this client has no holds.
+    static constexpr duration forgotten_after = std::chrono::minutes{1};
+
+    using self = std::shared_ptr<map_watch>;
+    static asio::awaitable<void> watch(self);
+    static asio::awaitable<void> follow(self, std::uint16_t slot, server_address to);
+    asio::awaitable<void> ask();
+    asio::awaitable<void> rest();
+    void judge(const map_poll&, slot_map::stamp asked);
+    std::vector<slot_ranges> believed_of_strangers(const map_poll&);
+    bool is_vouched_for(const server_address&) const;
+    bool is_ours(const inquiries::answer&) const;
+    void wake_waiters();
+
+    const known_context context_;
+    const surroundings around_;
+    const std::unique_ptr<alarm> wake_;
+    slot_map map_;
+    // Addresses of nodes that belong to this cluster, but are not in the map yet.
+    std::set<std::string> vouched_;
+    time_point confirmed_at_ = time_point::min();
+    std::optional<time_point> strange_since_; // since when only foreign seeds reply
+    bool lonely_ = false;                     // no member replied in the last round
+    std::set<alarm*> waiters_;
+    std::string silence_ = "no node of the cluster has answered yet";
+    // Error of a node that refused the question, while no map is known.
+    std::optional<net::failure> refused_;
+    bool known_ = false;
+    bool knows_shards_ = true;
+    bool wanted_ = false;
+    bool incomplete_ = false; // the last round left slots without an owner, or failed
+    bool running_ = false;
+    bool closed_ = false;
+};
+
+} // namespace holdfast::redis

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "redis/client/requests.hpp"
+#include "redis/client/server_connections.hpp"
+#include "redis/node.hpp"
+#include "redis/node_context.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace holdfast::redis {
+
+class fixed_address;
+class sentinel_watch;
+class surveyor;
+
+/// Client of one server at a time: the server at an address, or the primary that Sentinels appoint.
+class primary_node : public node {
+public:
+    explicit primary_node(std::shared_ptr<node_context>);
+    primary_node(const primary_node&) = delete;
+    ~primary_node() override { close(); }
+
+    /// Runs a script. With Sentinels, repeats the call while the server is unreachable, because a
+    /// new primary may be appointed. Repeats it until its deadline at most.
+    asio::awaitable<reply> call(const script& what, std::span<const std::string_view> keys,
+                                std::span<const argument> arguments, call_wishes wishes) override {
+        if (!sentinels_)
+            return server_.call(what, keys, arguments, wishes);
+        return pursue(what, keys, arguments, wishes);
+    }
+    void distrust(const reply& said) noexcept override { server_.distrust(said); }
+    std::unique_ptr<hearing> hear(channel_name name, alarm& wake, linger how) override {
+        return server_.hear(std::move(name), wake, how);
+    }
+    bool hears(const channel_name& name) const override { return server_.hears(name); }
+    duration command_timeout() const noexcept override { return context_->how.command_timeout; }
+    duration fair_wait() const noexcept override { return context_->how.fair_wait; }
+    redisson_form redisson() const noexcept override { return context_->how.redisson; }
+    server_identity identity(std::string_view) const override { return server_.identity(); }
+    duration usual_outage() const noexcept override;
+    asio::awaitable<topology_report> survey() override;
+    void close() noexcept override;
+
+private:
+    asio::awaitable<reply> pursue(const script&, std::span<const std::string_view> keys,
+                                  std::span<const argument>, call_wishes);
+    void listen_to_sentinels();
+    void watch_address();
+    void move(const std::string& told_by);
+
+    const std::shared_ptr<node_context> context_;
+    const std::shared_ptr<pauses> pauses_ = std::make_shared<pauses>();
+    member server_;
+    const std::shared_ptr<surveyor> surveyor_;
+    std::shared_ptr<sentinel_watch> sentinels_; // one of these two pointers is null
+    std::shared_ptr<fixed_address> address_;
+};
+
+/// Watches the address of one server that is given by a name or an address. The name may be changed
+/// to lead to another server, while the old server still accepts connections. The client would then
+/// continue to ask the old server for locks. Therefore the name is looked up every
+/// `options::address_check` while there is a connection. The client leaves the server when three
+/// lookups in a row did not return its address. One lookup is not enough, because some names rotate
+/// their addresses.
+///
+/// The class also tells the observer when a new connection leads to another server than the
+/// connection before.
+class fixed_address : public std::enable_shared_from_this<fixed_address> {
+public:
+    explicit fixed_address(std::shared_ptr<node_context>);
+
+    // Callbacks of the command connection; see node_context.
+    void met(const introduction&);
+    void parted();
+
+    void close();
+
+private:
+    static constexpr int missing_max = 3;
+
+    struct server {
+        net::stream_endpoint at;
+        std::string run_id; // empty if the server did not tell it
+    };
+
+    using self = std::shared_ptr<fixed_address>;
+    static asio::awaitable<void> watch(self);
+    asio::awaitable<void> rest();
+    asio::awaitable<std::optional<bool>> is_missing(net::stream_endpoint);
+    bool is_another(const server&) const;
+    void leave();
+
+    const std::shared_ptr<node_context> context_;
+    const std::unique_ptr<alarm> wake_;
+    const bool can_change_; // whether the name can lead to another address later
+    std::optional<server> last_;
+    bool connected_ = false;
+    int missing_ = 0; // number of lookups in a row without the address in use
+    bool watching_ = false;
+    bool closed_ = false;
+};
+
+} // namespace holdfast::redis

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reports about the servers of one deployment. The types have values only, no functions.
+#pragma once
+
+#include "redis/client/resp.hpp"
+
+#include <holdfast/redis/options.hpp>
+#include <holdfast/time.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// Questions to a Sentinel, and the meaning of its replies.
+
+namespace holdfast::redis {
+
+/// Appends three questions: where the primary is, in which epoch, and which replicas it has.
+///
+/// SENTINEL MASTER is sent first, and SENTINEL GET-MASTER-ADDR-BY-NAME second. Both are needed,
+/// because the Sentinel that leads a failover knows the new primary early. For about a second its
+/// reply to SENTINEL MASTER still has the old address, but the new epoch. The opposite order would
+/// be wrong: a switch between the two questions would combine the old address with the new epoch.
+///
+/// SENTINEL REPLICAS is sent last. Its reply shows which Sentinels watch another service of the
+/// same name.
+void ask_sentinel(composer, std::string_view service);
+constexpr std::size_t sentinel_questions = 3;
+
+/// Reply to SENTINEL MASTER.
+struct service_facts {
+    server_address primary{};
+    /// Epoch of the configuration. Each failover increases it.
+    std::optional<std::uint64_t> epoch{};
+    bool down = false; ///< this Sentinel, or several, found the primary down
+    bool failover_in_progress = false;
+    std::optional<duration> down_after{}; ///< time without a reply until it counts as down
+    std::optional<std::uint64_t> replicas{};
+    std::optional<std::uint64_t> other_sentinels{};
+    std::optional<std::uint64_t> quorum{}; ///< number of Sentinels that must find the primary down
+};
+
+/// Reads a reply to SENTINEL MASTER. Returns nothing if the Sentinel refuses the question, does not
+/// know the service, or gives a malformed reply.
+std::optional<service_facts> read_service(const reply&);
+
+/// Reply of one Sentinel about the service.
+struct sentinel_answer {
+    std::optional<server_address> primary{}; ///< empty if the service is unknown
+    std::optional<std::uint64_t> epoch{};    ///< empty if the Sentinel refuses to tell
+    bool down = false;
+    /// Empty if the Sentinel refuses to tell.
+    std::optional<std::vector<server_address>> replicas{};
+};
+
+/// Reads the three replies. Throws net::failure if a question was refused or the address is
+/// malformed.
+sentinel_answer read_sentinel(const reply& service, const reply& address,
+                              const reply& replicas = {});
+
+/// Channel on which Sentinels announce a switch of the primary. The subscription needs a separate
+/// connection.
+inline constexpr std::string_view switch_channel = "+switch-master";
+void hear_of_switches(composer);
+
+struct primary_switch {
+    server_address from{};
+    server_address to{};
+};
+
+/// Reads a message of that switch channel. Returns nothing if the message is malformed or about
+/// another service.
+std::optional<primary_switch> read_switch(std::string_view message, std::string_view service);
+
+enum class telling : std::uint8_t;
+
+/// Lower and upper bound of the difference between a server's date and this client's clock. This
+/// client's clock does not show a date. Therefore one reading alone is useless, but two readings
+/// show the difference between two servers.
+struct clock_reading {
+    std::chrono::microseconds least{};
+    std::chrono::microseconds most{};
+};
+
+/// Slots that are being migrated to or from a server: their number, and the first slot.
+struct open_slots {
+    std::size_t count = 0;
+    std::uint16_t first = 0;
+};
+
+/// Slots for which a cluster node names another owner than most nodes do.
+struct dissent {
+    std::size_t slots = 0;
+    std::uint16_t first = 0;
+    server_address named{};
+};
+
+/// Replies of one server. A member is empty if the server refused the question. All members are
+/// empty if the server did not reply.
+struct server_report {
+    std::string address{}; ///< address for messages
+    std::string trouble{}; ///< why the server did not reply
+    std::string info{};    ///< reply to INFO
+    std::optional<clock_reading> clock{};
+    bool clock_jumps = false;     ///< the clock jumped between two replies of one connection
+    std::string fsync{};          ///< appendfsync: when the append-only file is written to disk
+    std::string wait_refusal{};   ///< the error reply to WAIT, if WAIT is refused
+    bool closed_to_files = false; ///< whether CONFIG GET is refused
+
+    // Only for a cluster node.
+    std::optional<duration> node_timeout{};
+    std::optional<bool> replicas_migrate{};
+    std::optional<open_slots> open{};
+    std::optional<dissent> other_view{};
+    std::optional<bool> plain_listeners{}; ///< lock channels have subscribers in the plain form
+    std::optional<bool> shard_listeners{};
+};
+
+/// A primary and its replicas.
+struct shard_report {
+    server_report primary{};
+    std::vector<server_report> replicas{};
+};
+
+struct sentinel_report {
+    std::string address{};
+    std::string trouble{}; ///< why the Sentinel did not name the primary
+    std::optional<server_address> primary{};
+    std::optional<service_facts> service{};
+};
+
+struct topology_report {
+    enum class kind : std::uint8_t {
+        unknown, ///< no server was asked
+        single,
+        sentinels,
+        cluster,
+    };
+    kind what = kind::unknown;
+    bool over_tls = false;
+    std::vector<shard_report> shards{};
+
+    std::string service{}; ///< name of the Sentinel service
+    std::vector<sentinel_report> sentinels{};
+
+    std::size_t unserved_slots = 0;
+    telling form{}; ///< only for a cluster
+};
+
+// Readers of the lines about replicas in a primary's INFO. No I/O.
+
+/// Returns the addresses of the replicas.
+std::vector<server_address> replicas_in(std::string_view info);
+
+/// Returns the number of replicas in the state `online`. Replicas in this state have the primary's
+/// data.
+std::size_t replicas_online_in(std::string_view info);
+
+} // namespace holdfast::redis

@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "redis/topology/sentinel.hpp"
+
+#include "net/backoff.hpp"
+#include "net/later.hpp"
+#include "runtime/background.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <iterator>
+#include <utility>
+
+namespace holdfast::redis {
+namespace {
+
+/// Maximum number of former primaries in the list. It is more than the usual number of servers.
+constexpr std::size_t left_max = 8;
+
+std::optional<std::uint64_t> newest_of(std::span<const sentinel_answer> answers) {
+    std::optional<std::uint64_t> newest;
+    for (const sentinel_answer& one : answers)
+        newest = std::max(newest, one.epoch); // an empty epoch is less than any other
+    return newest;
+}
+
+template <typename Condition>
+std::vector<sentinel_answer> those(std::span<const sentinel_answer> answers, Condition holds) {
+    std::vector<sentinel_answer> some;
+    std::ranges::copy_if(answers, std::back_inserter(some), holds);
+    return some;
+}
+
+std::vector<server_address> servers_of(const sentinel_answer& one) {
+    std::vector<server_address> all = one.replicas.value_or(std::vector<server_address>{});
+    all.push_back(*one.primary);
+    return all;
+}
+
+bool share_any(const std::vector<server_address>& one, const std::vector<server_address>& other) {
+    return std::ranges::any_of(one, [&](const server_address& each) {
+        return std::ranges::find(other, each) != other.end();
+    });
+}
+
+/// Group of replies from Sentinels that watch the same servers (`watchers`), together with these
+/// servers.
+struct watchers {
+    std::vector<sentinel_answer> answers;
+    std::vector<server_address> servers;
+};
+
+/// Adds a reply to the groups. Merges all groups that have a server in common with the reply.
+void join(std::vector<watchers>& all, const sentinel_answer& one) {
+    watchers joined{{one}, servers_of(one)};
+    for (watchers& each : all) {
+        if (!share_any(each.servers, joined.servers))
+            continue;
+        std::ranges::copy(each.answers, std::back_inserter(joined.answers));
+        std::ranges::copy(each.servers, std::back_inserter(joined.servers));
+        each.answers.clear();
+    }
+    std::erase_if(all, [](const watchers& each) { return each.answers.empty(); });
+    all.push_back(std::move(joined));
+}
+
+} // namespace
+
+sentinel_choice::verdict sentinel_choice::decide(std::span<const sentinel_answer> all,
+                                                 std::size_t asked, time_point now) {
+    const auto answers = those(all, [](const auto& one) { return one.primary.has_value(); });
+    if (answers.empty())
+        return all.empty() ? verdict::nobody_answers : verdict::unknown_service;
+    const proposal made = propose(of_our_service(answers));
+    const bool counts = !made.is_older && !made.is_strange;
+    if (counts)
+        epoch_ = std::max(epoch_, made.epoch);
+    const bool most_agree = 2 * made.votes > asked;
+    if (speaks_against_us(made)) {
+        if (!most_agree || !is_agreed(made, now))
+            return verdict::stays;
+    } else {
+        doubt_.reset();
+        if (primary_ && made.where != *primary_ && !made.is_newer && !most_agree)
+            return verdict::stays;
+    }
+    epoch_ = counts ? epoch_ : made.epoch;
+    if (!made.servers.empty())
+        servers_ = made.servers;
+    if (made.where == primary_)
+        return verdict::stays;
+    go_to(made.where);
+    return verdict::moves;
+}
+
+/// Returns the replies of Sentinels that watch our servers. Returns the replies of the largest
+/// group if no Sentinel watches our servers or if no server is known yet.
+std::vector<sentinel_answer>
+sentinel_choice::of_our_service(std::span<const sentinel_answer> answers) const {
+    const bool all_tell = std::ranges::all_of(
+        answers, [](const sentinel_answer& one) { return one.replicas.has_value(); });
+    if (!all_tell) // a Sentinel without a list of replicas may belong to any group
+        return {answers.begin(), answers.end()};
+    std::vector<watchers> services;
+    for (const sentinel_answer& one : answers)
+        join(services, one);
+    const auto is_less = [&](const watchers& one, const watchers& other) {
+        const auto is_ours = [&](const server_address& each) { return is_known(each); };
+        const bool here = std::ranges::any_of(one.servers, is_ours);
+        const bool there = std::ranges::any_of(other.servers, is_ours);
+        return here != there ? there : one.answers.size() < other.answers.size();
+    };
+    return std::ranges::max_element(services, is_less)->answers;
+}
+
+bool sentinel_choice::is_known(const server_address& where) const {
+    return where == primary_ || std::ranges::find(servers_, where) != servers_.end();
+}
+
+sentinel_choice::proposal sentinel_choice::propose(std::span<const sentinel_answer> answers) const {
+    proposal made;
+    made.epoch = newest_of(answers);
+    made.is_newer = epoch_ && made.epoch > epoch_;
+    const bool all_tell = std::ranges::all_of(
+        answers, [](const sentinel_answer& one) { return one.epoch.has_value(); });
+    made.is_older = all_tell && made.epoch < epoch_;
+    if (made.is_newer || all_tell)
+        elect(made, those(answers, [&](const auto& one) { return one.epoch == made.epoch; }));
+    else
+        elect(made,
+              those(answers, [&](const auto& one) { return !one.epoch || one.epoch >= epoch_; }));
+    return made;
+}
+
+/// Elects the server that most of the replies name. If two servers have equally many votes, the
+/// present primary wins.
+void sentinel_choice::elect(proposal& made, std::span<const sentinel_answer> answers) const {
+    for (const sentinel_answer& one : answers) {
+        const auto votes = static_cast<std::size_t>(
+            std::ranges::count(answers, one.primary, &sentinel_answer::primary));
+        if (votes > made.votes || (votes == made.votes && one.primary == primary_)) {
+            made.where = *one.primary;
+            made.votes = votes;
+        }
+    }
+    bool all_tell = true;
+    for (const sentinel_answer& one : answers) {
+        all_tell = all_tell && one.replicas.has_value();
+        std::ranges::copy(servers_of(one), std::back_inserter(made.servers));
+    }
+    const auto is_ours = [&](const server_address& each) { return is_known(each); };
+    made.is_strange = primary_ && all_tell && std::ranges::none_of(made.servers, is_ours);
+    if (made.is_strange)
+        made.is_newer = false;
+}
+
+bool sentinel_choice::speaks_against_us(const proposal& made) const {
+    return made.is_older || made.is_strange ||
+           (!made.is_newer && made.where != primary_ &&
+            std::ranges::find(left_, made.where) != left_.end());
+}
+
+bool sentinel_choice::is_agreed(const proposal& made, time_point now) {
+    if (!doubt_ || doubt_->where != made.where)
+        doubt_ = {made.where, now};
+    return now - doubt_->since >= agreed_after;
+}
+
+bool sentinel_choice::hear(const primary_switch& news) {
+    if (primary_ && (news.from != *primary_ || news.to == *primary_))
+        return false;
+    doubt_.reset();
+    go_to(news.to);
+    return true;
+}
+
+void sentinel_choice::go_to(const server_address& where) {
+    std::erase(left_, where);
+    if (primary_)
+        left_.push_back(*primary_);
+    if (left_.size() > left_max)
+        left_.erase(left_.begin());
+    primary_ = where;
+}
+
+sentinel_ear::sentinel_ear(known_context context, std::size_t first, news tell)
+    : context_{std::move(context)}
+    , next_{first}
+    , tell_{std::move(tell)}
+    , rest_{context_->home.time.make_alarm()}
+    , silence_{context_->home.time.make_alarm()} {}
+
+void sentinel_ear::open() {
+    runtime::run_in_background(context_->home, keep_hearing(shared_from_this()));
+}
+
+void sentinel_ear::close() {
+    closed_ = true;
+    rest_->ring();
+    silence_->ring();
+    if (line_)
+        line_->cut({errc::closed, "the client is closed"});
+}
+
+target sentinel_ear::next_target() {
+    const sentinel_options& set = *context_->how.sentinel;
+    const server_address& where = set.addresses[next_++ % set.addresses.size()];
+    return std::make_shared<const destination>(sentinel_at(where), set.tls);
+}
+
+// Errors are not reported, because the next Sentinel is tried, and all Sentinels are asked
+// periodically anyway.
+asio::awaitable<void> sentinel_ear::keep_hearing(self mine) {
+    const store_context& home = mine->context_->home;
+    net::backoff pause{pause_min, pause_max};
+    while (!mine->closed_) {
+        const auto line = mine->line_ = std::make_shared<connection>(home, mine->context_->how);
+        const time_point began = home.time.now();
+        try {
+            co_await mine->hear_one(line);
+        } catch (const std::exception&) {
+            line->cut({errc::unreachable, "given up"});
+        }
+        mine->silence_->ring();
+        if (mine->closed_)
+            break;
+        if (home.time.now() - began > pause_max)
+            pause.reset();
+        const time_point next = net::later(home.time.now(), pause.next(home.random()));
+        while (!mine->closed_ && home.time.now() < next)
+            co_await mine->rest_->wait_until(next);
+    }
+    mine->line_.reset();
+}
+
+asio::awaitable<void> sentinel_ear::hear_one(shared_connection line) {
+    const store_context& home = context_->home;
+    const time_point limit = net::later(home.time.now(), context_->how.connect_timeout);
+    co_await greet(*context_, *line, next_target(), sentinel_login(*context_), limit);
+    hear_of_switches(composer{line->outbox()});
+    if (!line->send())
+        co_await line->send_rest();
+    heard_at_ = home.time.now();
+    runtime::run_in_background(home, notice_silence(shared_from_this(), line));
+    for (;;) {
+        const reply said = co_await line->answer();
+        heard_at_ = home.time.now();
+        take(said);
+    }
+}
+
+void sentinel_ear::take(const reply& said) {
+    if (said.type == reply::kind::error) // this Sentinel refuses subscriptions, so try another
+        throw net::failure{errc::unreachable, said.text};
+    if (said.items.size() != 3 || said.items[0].text != "message")
+        return;
+    if (const auto heard = read_switch(said.items[2].text, context_->how.sentinel->service))
+        tell_(*heard);
+}
+
+/// Sends a PING after a silence, and ends the connection if no reply comes. Otherwise the loss of a
+/// Sentinel that vanished without notice would never be found.
+asio::awaitable<void> sentinel_ear::notice_silence(self mine, shared_connection line) {
+    const clock& time = mine->context_->home.time;
+    bool asked = false;
+    while (!mine->closed_ && mine->line_ == line && !line->is_cut()) {
+        const time_point due = net::later(mine->heard_at_, asked ? 2 * idle_max : idle_max);
+        if (time.now() < due) {
+            co_await mine->silence_->wait_until(due);
+            asked = asked && time.now() - mine->heard_at_ >= idle_max;
+        } else if (std::exchange(asked, true) || !line->can_send()) {
+            line->cut({errc::unreachable, "it says nothing any more"});
+        } else {
+            composer{line->outbox()}.request({"PING"});
+            if (!line->send())
+                line->cut({errc::unreachable, "it takes nothing any more"});
+        }
+    }
+}
+
+namespace {
+
+std::string hint_at_password(const std::string& troubles) {
+    const bool is_refused = troubles.find("NOAUTH") != std::string::npos ||
+                            troubles.find("WRONGPASS") != std::string::npos;
+    return is_refused ? " (sentinel_user and sentinel_password are those of the Sentinels)" : "";
+}
+
+} // namespace
+
+sentinel_watch::sentinel_watch(std::shared_ptr<node_context> context, on_move moved)
+    : context_{std::move(context)}
+    , moved_{std::move(moved)}
+    , wake_{context_->home.time.make_alarm()} {}
+
+asio::awaitable<void> sentinel_watch::find(time_point limit) {
+    begin();
+    const std::unique_ptr<alarm> told = context_->home.time.make_alarm();
+    finders_.insert(told.get());
+    const auto goes_on = [&] { return !context_->where && !unknown_service_ && !closed_; };
+    while (goes_on() && context_->home.time.now() < limit)
+        co_await told->wait_until(limit);
+    finders_.erase(told.get());
+    if (closed_)
+        throw net::failure{errc::closed, "the client is closed"};
+    if (!context_->where)
+        throw net::failure{errc::unreachable, silence_};
+}
+
+void sentinel_watch::begin() {
+    unknown_service_ = false; // the Sentinels may know the service by now
+    if (closed_ || std::exchange(running_, true))
+        return;
+    const auto tell = while_alive(shared_from_this(), &sentinel_watch::hear);
+    const std::size_t sentinels = context_->how.sentinel->addresses.size();
+    // Start at a random Sentinel, so that clients spread over the Sentinels.
+    const std::size_t first = context_->home.random() % sentinels;
+    for (std::size_t i = 0; i < std::min(ears_max, sentinels); ++i) {
+        ears_.push_back(std::make_shared<sentinel_ear>(context_, first + i, tell));
+        ears_.back()->open();
+    }
+    runtime::run_in_background(context_->home, watch(shared_from_this()));
+}
+
+void sentinel_watch::in_trouble() {
+    trouble_until_ = net::later(context_->home.time.now(), trouble_lasts);
+    wake_->ring();
+}
+
+asio::awaitable<void> sentinel_watch::watch(self mine) {
+    while (!mine->closed_) {
+        co_await mine->ask_all();
+        if (!mine->closed_)
+            co_await mine->rest();
+    }
+    mine->wake_finders();
+}
+
+asio::awaitable<void> sentinel_watch::rest() {
+    const store_context& home = context_->home;
+    const auto jitter = static_cast<duration::rep>(home.random() % 1000);
+    const time_point now = home.time.now();
+    const time_point hurried =
+        net::later(now, hurried_min + (hurried_max - hurried_min) * jitter / 1000);
+    const time_point unhurried_at = net::later(now, unhurried - unhurried * jitter / 5000);
+    // Keep the pause even if `wake_` is rung often.
+    while (!closed_) {
+        judge_late(true);
+        const time_point here = home.time.now();
+        const bool is_urgent = here < trouble_until_ || !context_->where;
+        const time_point until = is_urgent ? hurried : unhurried_at;
+        if (here >= until)
+            break;
+        co_await wake_->wait_until(until);
+    }
+}
+
+asio::awaitable<void> sentinel_watch::ask_all() {
+    const sentinel_options& set = *context_->how.sentinel;
+    const time_point limit = net::later(context_->home.time.now(), context_->how.connect_timeout);
+    std::string words;
+    ask_sentinel(composer{words}, set.service);
+    const auto who = [context = context_] { return sentinel_login(*context); };
+    const auto asked =
+        std::make_shared<inquiries>(context_, who, std::move(words), sentinel_questions, *wake_);
+    rounds_.push_back({asked});
+    for (const server_address& each : set.addresses)
+        asked->ask(sentinel_at(each), set.tls, limit);
+    const auto closed = [this] {
+        judge_late(false);
+        return closed_;
+    };
+    co_await asked->settled(inquiries::enough::most, settles_in, limit, closed);
+    judge_late(true);
+}
+
+/// Evaluates each round that got another reply or failure since its last evaluation, and drops
+/// finished rounds. The last round is evaluated only if `also_of_the_last` is set, because enough
+/// of its replies must have come first.
+void sentinel_watch::judge_late(bool also_of_the_last) {
+    for (std::size_t i = 0; !closed_ && i + (also_of_the_last ? 0 : 1) < rounds_.size(); ++i) {
+        const std::shared_ptr<inquiries> asked = rounds_[i].asked;
+        const std::size_t count = asked->answers().size() + asked->failures().size();
+        if (std::exchange(rounds_[i].judged, count) != count)
+            judge(*asked);
+    }
+    if (also_of_the_last)
+        std::erase_if(rounds_, [](const round& each) { return each.asked->pending() == 0; });
+}
+
+void sentinel_watch::judge(const inquiries& told) {
+    using verdict = sentinel_choice::verdict;
+    std::vector<sentinel_answer> answers;
+    std::string troubles = told.troubles();
+    for (const inquiries::answer& one : told.answers()) {
+        try {
+            answers.push_back(read_sentinel(one.said[0], one.said[1], one.said[2]));
+        } catch (const net::failure& why) {
+            const std::string whom = net::address_of(one.from);
+            troubles += (troubles.empty() ? "" : "; ") + whom + ": " + why.text();
+        }
+    }
+    const verdict outcome = choice_.decide(answers, told.asked(), context_->home.time.now());
+    unknown_service_ = outcome == verdict::unknown_service;
+    if (outcome == verdict::nobody_answers)
+        silence_ = "no Sentinel says where it is: " + troubles + hint_at_password(troubles);
+    if (unknown_service_)
+        silence_ = "the Sentinels know no service '" + context_->how.sentinel->service +
+                   "'; SENTINEL MASTERS lists those that they know";
+    if (outcome == verdict::moves)
+        go_to(*choice_.primary(), "the Sentinels");
+    else
+        wake_finders();
+}
+
+void sentinel_watch::hear(const primary_switch& heard) {
+    if (closed_)
+        return;
+    if (choice_.hear(heard))
+        go_to(*choice_.primary(), "a Sentinel");
+    in_trouble(); // the others may know more: ask all Sentinels
+}
+
+void sentinel_watch::go_to(const server_address& where, const std::string& told_by) {
+    const bool is_first = context_->where == nullptr;
+    context_->where = std::make_shared<const destination>(where, context_->how.tls);
+    wake_finders();
+    if (!is_first)
+        moved_(told_by);
+}
+
+void sentinel_watch::wake_finders() {
+    for (alarm* const each : finders_)
+        each->ring();
+}
+
+void sentinel_watch::close() {
+    if (std::exchange(closed_, true))
+        return;
+    for (const std::shared_ptr<sentinel_ear>& each : ears_)
+        each->close();
+    for (const round& each : rounds_)
+        each.asked->end();
+    wake_->ring();
+    wake_finders();
+}
+
+} // namespace holdfast::redis

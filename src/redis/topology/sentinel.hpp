@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "net/credentials.hpp"
+#include "redis/client/connection.hpp"
+#include "redis/node_context.hpp"
+#include "redis/topology/inquiries.hpp"
+#include "redis/topology/report.hpp"
+
+#include <holdfast/redis/options.hpp>
+#include <holdfast/time.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace holdfast::redis {
+
+/// Returns the address of a Sentinel. The port is 26379 if none is given.
+inline server_address sentinel_at(server_address where) {
+    constexpr std::uint16_t usual_port = 26379;
+    if (where.port == 0)
+        where.port = usual_port;
+    return where;
+}
+
+/// Returns the login for a Sentinel: its own user and password if the options have them, otherwise
+/// the user and password of the servers. A Sentinel may refuse the servers' password and still
+/// answer questions.
+inline login sentinel_login(const node_context& context) {
+    const sentinel_options& own = *context.how.sentinel;
+    if (own.own_login || !own.user.empty() || !own.password.empty())
+        return credentials{own.user, own.password};
+    return {net::credentials_now({context.how.user, context.how.password}, context.how.credentials),
+            true};
+}
+
+/// Decides which server is the primary, from the replies of several Sentinels over time.
+///
+/// Each failover increases the epoch of the Sentinels' configuration. Therefore the reply with the
+/// greatest epoch decides. Replies with a smaller epoch than the known epoch do not count, because
+/// isolated Sentinels still name the old primary. If no reply has a greater epoch, the primary
+/// changes only if more than half of all Sentinels name the same other server.
+///
+/// Some replies contradict the newest known state. They name a former primary, have a smaller
+/// epoch, or describe a service without any server of ours. The Sentinels behind these replies may
+/// watch another deployment, because service names are often the same and addresses are used again.
+/// They may also have been set up anew with epoch 0. A contradicting reply is accepted when more
+/// than half of the Sentinels give it twice, at least `agreed_after` apart.
+class sentinel_choice {
+public:
+    static constexpr duration agreed_after = std::chrono::seconds{10};
+
+    enum class verdict : std::uint8_t {
+        nobody_answers,  ///< nothing changes; no Sentinel replied
+        unknown_service, ///< nothing changes; no Sentinel with a reply knows the service
+        stays,
+        moves, ///< `primary()` has changed, or is known for the first time
+    };
+
+    /// Decides from the replies to one round of questions. `asked` is the number of Sentinels that
+    /// were asked.
+    verdict decide(std::span<const sentinel_answer>, std::size_t asked, time_point now);
+
+    /// Processes the report of a switch that one Sentinel has published. Returns whether
+    /// `primary()` has changed. If not, the caller should ask all Sentinels.
+    bool hear(const primary_switch&);
+
+    const std::optional<server_address>& primary() const { return primary_; }
+
+private:
+    /// Result of the election among the replies that count.
+    struct proposal {
+        server_address where{};
+        std::optional<std::uint64_t> epoch{};  // greatest epoch of all replies
+        bool is_newer = false;                 // `epoch` is greater than any before
+        bool is_older = false;                 // all replies have a smaller epoch than before
+        bool is_strange = false;               // these replies name none of our servers
+        std::size_t votes = 0;                 // number of replies that name `where`
+        std::vector<server_address> servers{}; // all servers in these replies
+    };
+    struct doubt {
+        server_address where{};
+        time_point since{};
+    };
+
+    proposal propose(std::span<const sentinel_answer>) const;
+    std::vector<sentinel_answer> of_our_service(std::span<const sentinel_answer>) const;
+    bool is_known(const server_address&) const;
+    void elect(proposal&, std::span<const sentinel_answer>) const;
+    bool speaks_against_us(const proposal&) const;
+    bool is_agreed(const proposal&, time_point now);
+    void go_to(const server_address&);
+
+    std::optional<server_address> primary_;
+    std::optional<std::uint64_t> epoch_;
+    std::vector<server_address> servers_; // servers of our service, from the replies that counted
+    std::vector<server_address> left_;    // former primaries, the latest at the end
+    std::optional<doubt> doubt_;
+};
+
+/// Subscription to the primary switches that one Sentinel announces. After a loss it continues with
+/// the next Sentinel. A client uses two of these subscriptions, because the Sentinel that leads a
+/// failover announces the switch a second later than the others.
+class sentinel_ear : public std::enable_shared_from_this<sentinel_ear> {
+public:
+    using news = std::function<void(const primary_switch&)>;
+
+    /// `first` is the index in the list of the Sentinel to use first.
+    sentinel_ear(known_context, std::size_t first, news);
+
+    void open();
+    void close();
+
+private:
+    /// Longest silence before a Sentinel gets a PING.
+    static constexpr duration idle_max = std::chrono::seconds{10};
+    static constexpr duration pause_min{250};
+    static constexpr duration pause_max = std::chrono::seconds{10};
+
+    using self = std::shared_ptr<sentinel_ear>;
+    using shared_connection = std::shared_ptr<connection>;
+
+    static asio::awaitable<void> keep_hearing(self);
+    static asio::awaitable<void> notice_silence(self, shared_connection);
+    asio::awaitable<void> hear_one(shared_connection);
+    void take(const reply&);
+    target next_target();
+
+    const known_context context_;
+    std::size_t next_;
+    const news tell_;
+    const std::unique_ptr<alarm> rest_;
+    const std::unique_ptr<alarm> silence_;
+    shared_connection line_;
+    time_point heard_at_{};
+    bool closed_ = false;
+};
+
+/// Finds the primary by asking its Sentinels, and stores its address in `node_context::where`. The
+/// Sentinels are asked when a connection is first needed. After that they are asked often during
+/// trouble, and periodically without trouble. They are also asked when one of two subscribed
+/// Sentinels announces a switch.
+class sentinel_watch : public std::enable_shared_from_this<sentinel_watch> {
+public:
+    /// `moved` is called on the executor when the primary has changed. Its argument names the
+    /// source of this information.
+    using on_move = std::function<void(const std::string& told_by)>;
+    sentinel_watch(std::shared_ptr<node_context>, on_move);
+
+    /// Callbacks; see `node_context`.
+    asio::awaitable<void> find(time_point limit);
+    void in_trouble();
+
+    void close();
+
+private:
+    /// Time for which trouble lasts after it was last reported.
+    static constexpr duration trouble_lasts = std::chrono::seconds{1};
+    /// Time between two rounds of questions during trouble, with jitter.
+    static constexpr duration hurried_min{100};
+    static constexpr duration hurried_max{250};
+    /// Time between two rounds of questions without trouble.
+    static constexpr duration unhurried = std::chrono::seconds{10};
+    /// Longest wait for the other Sentinels after more than half have replied. A later reply is
+    /// evaluated when it arrives.
+    static constexpr duration settles_in{300};
+
+    static constexpr std::size_t ears_max = 2;
+
+    using self = std::shared_ptr<sentinel_watch>;
+    static asio::awaitable<void> watch(self);
+    asio::awaitable<void> ask_all();
+    asio::awaitable<void> rest();
+    void judge_late(bool also_of_the_last);
+    void judge(const inquiries&);
+    void hear(const primary_switch&);
+    void go_to(const server_address&, const std::string& told_by);
+    void wake_finders();
+    void begin();
+
+    const std::shared_ptr<node_context> context_;
+    const on_move moved_;
+    const std::unique_ptr<alarm> wake_;
+    sentinel_choice choice_;
+    struct round {
+        std::shared_ptr<inquiries> asked;
+        std::size_t judged = 0; ///< number of replies and failures at the last evaluation
+    };
+    std::vector<round> rounds_; // rounds in which the reply of some Sentinel is missing
+    std::vector<std::shared_ptr<sentinel_ear>> ears_;
+    std::set<alarm*> finders_;
+    std::string silence_ = "no Sentinel has answered yet"; // reason why `where` is not known
+    bool unknown_service_ = false; // no Sentinel with a reply knows the service
+    bool running_ = false;
+    time_point trouble_until_ = time_point::min();
+    bool closed_ = false;
+};
+
+} // namespace holdfast::redis

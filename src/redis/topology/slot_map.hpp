@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "redis/client/resp.hpp"
+
+#include <holdfast/redis/options.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace holdfast::redis {
+
+/// Number of slots in a cluster. Each key belongs to one slot, and each slot to one primary.
+inline constexpr std::size_t slot_count = 16384;
+
+/// Returns the part of a key that the cluster hashes. It is the text between the first `{` and the
+/// next `}`. It is the whole key if there is no such text or if the text is empty.
+std::string_view hashed_part(std::string_view key);
+
+/// Returns the slot of a key: the number that CLUSTER KEYSLOT returns.
+std::uint16_t key_slot(std::string_view key);
+
+/// Meaning of an error reply in a cluster: where to send the request next, and whether the server
+/// has carried out the request.
+struct redirection {
+    enum class kind : std::uint8_t {
+        none,           ///< the error has nothing to do with the choice of the server
+        moved,          ///< another server owns the slot
+        ask,            ///< the slot is being migrated; ask its new server for this key
+        pause,          ///< no server serves the slot now
+        demoted,        ///< the server has become a replica
+        not_here,       ///< a script used an undeclared key that this server does not have
+        unknown_script, ///< the same server needs the text of the script (EVAL)
+    };
+    enum class outcome : std::uint8_t { not_carried_out, carried_out, unknown };
+
+    kind what = kind::none;
+    outcome done = outcome::not_carried_out; ///< meaningless if `what` is `none`
+
+    // Slot and target of `moved` and `ask`.
+    std::uint16_t slot = 0;
+    server_address to{};
+
+    bool refresh = false;     ///< request a new slot map
+    bool pause_first = false; ///< pause for 50 to 250 ms before the next attempt
+    bool cut = false;         ///< close the connections: the server cannot serve locks
+};
+
+/// Reads an error reply. `asked` is the host that replied; it is also the target if the redirection
+/// names no host. A malformed MOVED or ASK error counts as `pause`, because the server did not
+/// carry out the request.
+redirection read_redirection(std::string_view error, std::string_view asked);
+
+/// Range of slots and the nodes that serve it, according to one node.
+struct slot_range {
+    std::uint16_t first = 0;
+    std::uint16_t last = 0;
+    server_address primary{}; ///< its host is empty if the node does not know the primary's address
+    std::vector<server_address> replicas{};
+    std::string primary_id{};               ///< empty if the server did not tell it (before 4.0)
+    std::vector<std::string> replica_ids{}; ///< ids of `replicas`, in the same order
+};
+using slot_ranges = std::vector<slot_range>;
+
+/// Reads a reply to CLUSTER SLOTS. A node with an empty host is at the host that was asked. The
+/// path of a unix socket is accepted only if the asked node is reached by a path too (in tests).
+/// Throws net::failure if the server refused the command or the reply is malformed.
+slot_ranges read_slots(const reply&, const server_address& asked);
+
+// Decides which replies to CLUSTER SLOTS count, and whether most of them agree. No I/O.
+
+/// Nodes that are known to belong to one cluster: the primaries that own slots, and their replicas.
+struct cluster_members {
+    std::set<std::string> ids;
+    std::set<std::string> addresses;             ///< `host:port`
+    std::map<std::string, std::size_t> owners{}; ///< number of slots by `id@host:port`
+
+    bool any() const { return !addresses.empty(); }
+
+    /// Returns whether the reply comes from the same cluster. It does if known members are the
+    /// primaries of at least half of the slots in the reply. One former member that belongs to
+    /// another cluster now is therefore not enough.
+    bool recognize(const slot_ranges&) const;
+};
+
+/// Reply of one node to CLUSTER SLOTS, prepared for the comparison with other replies.
+struct map_vote {
+    map_vote(server_address who, slot_ranges what);
+    server_address from;
+    slot_ranges said;
+    std::set<std::string> names;     ///< all nodes of the reply, as `id@host:port`
+    std::set<std::string> addresses; ///< all nodes of the reply, as `host:port`
+    std::size_t fingerprint = 0;     ///< hash of the owners of all slots
+    bool knows_all_slots = false;    ///< every slot has a primary
+};
+
+/// Returns the indexes of the replies that come from the known cluster. Two replies that name no
+/// common node come from different clusters. If there are several clusters, only the cluster that
+/// names the known owners of the most slots counts. If no members are known, the cluster with the
+/// most replies counts.
+std::vector<std::size_t> votes_of(const cluster_members&, std::span<const map_vote> answers);
+
+/// Returns all nodes that the reply names, without duplicates, primaries first.
+std::vector<server_address> nodes_in(const slot_ranges&);
+
+/// Returns `host:port`.
+std::string text_of(const server_address&);
+
+/// Table of the primary of each slot, and of all known nodes. It lives as long as the client.
+/// Several nodes are asked at once, and a slot gets another owner only if most of them name that
+/// owner. A MOVED redirection that arrives during the questions is newer than the replies, so it
+/// has priority.
+class slot_map {
+public:
+    /// Number of a node. The number stays the same while the node serves a slot or is a seed. After
+    /// the node is forgotten, another node may get the number. Therefore code that stores a number
+    /// must compare the address before it uses the number.
+    using node_number = std::uint16_t;
+    static constexpr node_number nobody = 65535;
+
+    /// Maximum number of nodes in the map. It is enough if each slot has a primary and a replica of
+    /// its own.
+    static constexpr std::size_t nodes_max = 2 * slot_count;
+
+    /// Maximum number of former nodes in the map. Replies do not name these nodes any more. They
+    /// are asked when no other node replies.
+    static constexpr std::size_t former_max = 256;
+
+    /// Range of adjacent slots that changed from one owner to another.
+    struct change {
+        std::uint16_t first;
+        std::uint16_t last;
+        node_number from;
+        node_number to;
+        bool operator==(const change&) const = default;
+    };
+
+    /// Position of a moment in the sequence of MOVED redirections: the number of redirections
+    /// recorded before it.
+    using stamp = std::uint64_t;
+
+    /// Makes a map that contains only the seeds. The seeds are never forgotten.
+    explicit slot_map(std::span<const server_address> seeds);
+
+    node_number owner(std::uint16_t slot) const { return owners_[slot]; }
+
+    /// Returns the number of node numbers in use. The address of a forgotten node has an empty
+    /// host.
+    std::size_t size() const { return nodes_.size(); }
+    const server_address& address(node_number node) const { return nodes_[node].address; }
+    std::size_t slots_of(node_number node) const { return nodes_[node].slots; }
+    const std::vector<node_number>& replicas_of(node_number primary) const {
+        return nodes_[primary].replicas;
+    }
+
+    /// Returns the nodes that own slots.
+    std::vector<node_number> primaries() const;
+    std::size_t unserved() const;
+
+    /// Returns the primaries that own slots, and their replicas.
+    cluster_members members() const;
+    std::vector<server_address> member_addresses() const;
+    bool is_member(const server_address&) const;
+
+    /// Returns the id of the node at an address, or an empty text if the id is not known.
+    std::string id_at(const server_address&) const;
+
+    /// Returns whether the reply differs from this map: it names another owner for a slot, or no
+    /// owner for a slot that has an owner here.
+    bool differs_from(const slot_ranges&) const;
+
+    /// Returns the number of a node, and adds the node if it is new. Returns `nobody` if there are
+    /// too many nodes.
+    node_number know(const server_address&);
+
+    stamp now() const { return moves_; }
+
+    /// Records a MOVED redirection. Returns the number of the new owner.
+    node_number moved(std::uint16_t slot, const server_address& to);
+
+    /// Updates the map from the replies of several nodes, and returns the changes. `asked` is the
+    /// stamp at which the nodes were asked. `voters` is the number of nodes that could have
+    /// replied; it counts as at least the number of replies.
+    ///
+    /// A slot gets another owner if more than half of the voters name that owner. A slot loses its
+    /// owner if more than half of the voters, and at least two, name no owner. A slot without an
+    /// owner gets the owner that most replies name.
+    std::vector<change> renew(std::span<const slot_ranges> answers, stamp asked,
+                              std::size_t voters = 0);
+
+private:
+    using owners = std::array<node_number, slot_count>;
+    struct known_node {
+        server_address address{};
+        std::string id{}; // from the last reply that agreed with the map; empty if unknown
+        bool is_seed = false;
+        std::uint64_t named = 0; // number of the last call of renew() that named this node
+        std::size_t slots = 0;
+        std::vector<node_number> replicas{};
+    };
+
+    node_number number_for(const server_address&);
+    void forget_former();
+    std::vector<node_number> member_numbers() const;
+    owners named_in(const slot_ranges&);
+    node_number elect(std::size_t slot, std::span<const owners> votes, std::size_t voters) const;
+    static bool is_as_the_last(std::size_t slot, std::span<const owners> votes,
+                               const owners& before);
+    void give(std::size_t slot, node_number to);
+    void learn_nodes(const slot_ranges&);
+    std::vector<change> since(const owners& before) const;
+
+    owners owners_;
+    std::vector<known_node> nodes_;
+    std::unordered_map<std::string, node_number> numbers_; // node numbers by address
+    std::vector<node_number> free_;                        // numbers of forgotten nodes
+    std::uint64_t renewals_ = 0;
+    stamp moves_ = 0;
+    // Slots with a MOVED redirection. Older replies must not undo it.
+    std::unordered_map<std::size_t, stamp> moved_at_;
+};
+
+} // namespace holdfast::redis
