@@ -13,8 +13,8 @@ set(holdfast_inside_of_mysql
   src/net/address.cpp src/net/credentials.cpp src/net/lookout.cpp src/net/option_checks.cpp
   src/net/presence.cpp src/net/time_limit.cpp src/net/tls_context.cpp
   src/runtime/entrance.cpp src/runtime/outside_wait.cpp src/runtime/self.cpp src/runtime/thread.cpp
-  src/store/remote/attempts.cpp src/store/remote/card_of.cpp
-  src/store/remote/trial_findings.cpp)
+  src/store/remote/attempts.cpp src/store/remote/diagnostics.cpp
+  src/store/remote/diagnostics.cpp)
 
 file(GLOB_RECURSE mysql_sources CONFIGURE_DEPENDS src/mysql/*.cpp src/store/mysql/*.cpp)
 list(FILTER mysql_sources EXCLUDE REGEX "/src/mysql/(on_demand/|linked\\.cpp$)")

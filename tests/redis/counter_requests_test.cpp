@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests that change a counter, when more of them fail than a client has request slots for.
-#include "store/redis/request_slots.hpp"
+#include "store/redis/counter_requests.hpp"
 #include "support/on_each_server.hpp"
 #include "support/thrown.hpp"
 

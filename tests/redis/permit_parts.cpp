@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "permit_parts.hpp"
 
-#include "store/redis/permit_id.hpp"
+#include "store/redis/names.hpp"
 #include "store/redis/scripts.hpp"
 #include "support/run_script.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "counter_scripts.hpp"
 #include "redis/client/error_replies.hpp"
-#include "store/redis/permit_id.hpp"
+#include "store/redis/names.hpp"
 
 #include <string>
 #include <utility>

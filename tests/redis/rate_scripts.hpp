@@ -3,7 +3,7 @@
 
 #include "counter_scripts.hpp"
 #include "redis/client/error_replies.hpp"
-#include "store/redis/rate_requests.hpp"
+#include "store/redis/counter_requests.hpp"
 
 #include <string>
 #include <vector>

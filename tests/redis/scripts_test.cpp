@@ -3,7 +3,7 @@
 #include "fair_scripts.hpp"
 #include "scripts_fixture.hpp"
 #include "scripts_limited.hpp"
-#include "store/redis/lock_states.hpp"
+#include "store/redis/inspector.hpp"
 #include "store/redis/names.hpp"
 
 #include <iterator>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lock_token.lua, release_token.lua, renew_tokens.lua, and what is told of a string by who looks.
 #include "scripts_limited.hpp"
-#include "store/redis/lock_states.hpp"
+#include "store/redis/inspector.hpp"
 
 namespace holdfast {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the store makes of it that replicas have confirmed a grant or a renewal, or have not.
-#include "store/redis/redis_counters.hpp"
+#include "store/redis/redis_store.hpp"
 #include "store_fixture.hpp"
 #include "support/renewed.hpp"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "scripted_node.hpp"
-#include "store/redis/redis_locks.hpp"
+#include "store/redis/redis_store.hpp"
 
 #include <holdfast/error.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Renewal where names are at several servers: by server, and where that is not possible by slot.
 #include "redis/topology/slot_map.hpp"
-#include "store/redis/redis_locks.hpp"
+#include "store/redis/redis_store.hpp"
 #include "support/renewed.hpp"
 #include "support/sim_clock.hpp"
 

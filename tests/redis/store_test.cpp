@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Answers that no script of holdfast gives: not believed, and the connection they came by is not
 // trusted any more.
-#include "store/redis/client_cards.hpp"
-#include "store/redis/examination.hpp"
+#include "store/redis/client_info.hpp"
+#include "store/redis/doctor.hpp"
 #include "store/redis/inspector.hpp"
-#include "store/redis/name_finder.hpp"
 #include "store_fixture.hpp"
 #include "support/renewed.hpp"
 

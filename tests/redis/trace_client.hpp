@@ -2,7 +2,7 @@
 #pragma once
 
 #include "store/redis/inspector.hpp"
-#include "store/redis/redis_locks.hpp"
+#include "store/redis/redis_store.hpp"
 #include "support/blocking_node.hpp"
 #include "support/redis_server.hpp"
 #include "support/sim_clock.hpp"

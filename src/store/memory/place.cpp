@@ -2,7 +2,7 @@
 // How one client waits for one lock: it asks; it subscribes and asks again; it sleeps; it asks.
 #include "store/memory/place.hpp"
 
-#include "store/remote/mark.hpp"
+#include "store/remote/attempts.hpp"
 
 #include <algorithm>
 #include <utility>

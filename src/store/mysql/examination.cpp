@@ -7,7 +7,7 @@
 #include "store/mysql/kinds.hpp"
 #include "store/mysql/renewal.hpp"
 #include "store/mysql/server_findings.hpp"
-#include "store/remote/trial_findings.hpp"
+#include "store/remote/diagnostics.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -4,7 +4,7 @@
 #include "store/mysql/bells.hpp"
 #include "store/mysql/kinds.hpp"
 #include "store/mysql/poller.hpp"
-#include "store/remote/lately_busy.hpp"
+#include "store/remote/attempts.hpp"
 
 #include <holdfast/store.hpp>
 

@@ -9,7 +9,7 @@
 #include "store/mysql/poller.hpp"
 #include "store/mysql/sweep.hpp"
 #include "store/mysql/who.hpp"
-#include "store/remote/card_of.hpp"
+#include "store/remote/diagnostics.hpp"
 
 #include <holdfast/mysql/options.hpp>
 

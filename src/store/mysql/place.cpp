@@ -3,7 +3,7 @@
 #include "store/mysql/place.hpp"
 
 #include "net/later.hpp"
-#include "store/remote/mark.hpp"
+#include "store/remote/attempts.hpp"
 
 #include <utility>
 

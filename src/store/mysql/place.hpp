@@ -6,7 +6,6 @@
 #include "store/mysql/kinds.hpp"
 #include "store/mysql/poller.hpp"
 #include "store/remote/attempts.hpp"
-#include "store/remote/lately_busy.hpp"
 
 #include <holdfast/store.hpp>
 

@@ -3,16 +3,80 @@
 #pragma once
 
 #include "redis/node.hpp"
-#include "store/redis/kinds.hpp"
-#include "store/redis/request_slots.hpp"
+#include "store/redis/lock_requests.hpp"
 
 #include <holdfast/counters.hpp>
+#include <holdfast/store.hpp>
 
+#include <boost/asio/awaitable.hpp>
+
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <list>
+#include <map>
+#include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 
 namespace holdfast::redis {
+
+/// Slot in which the server remembers a request, and the number of the request in that slot
+/// (docs/protocol/requests.md).
+struct request_slot {
+    std::int64_t slot;
+    std::int64_t number;
+};
+
+/// Gives each request that changes a counter a slot of that counter. NFS clients have the same kind
+/// of slots (RFC 8881, section 2.10.6). No other request uses the slot until the request is over.
+/// The numbers in a slot only grow. Therefore the server needs to remember only one request for
+/// each slot. It ignores a request that arrives after a later request of the same slot. Thread
+/// safety: none; call everything on the client's executor.
+class request_slots {
+public:
+    /// Maximum number of requests about one counter at the same time. Further requests wait.
+    static constexpr std::size_t of_one_name_max = 1024;
+
+    explicit request_slots(clock& time)
+        : time_{time} {}
+
+    /// Returns the slot of a request. The slot stays the same until the request is over. If all
+    /// slots of the counter are taken, waits for a free slot; requests get free slots in the order
+    /// of arrival. Throws `overloaded` if there is no free slot at `deadline`.
+    asio::awaitable<request_slot> take(lock_name, std::uint64_t request, time_point deadline);
+
+    /// Frees the slot of a request that will not be sent again. A copy of the request may still be
+    /// on its way to the server. The server ignores the copy after it has carried out the next
+    /// request in the slot.
+    void over(const lock_name&, std::uint64_t request) noexcept;
+
+    std::size_t count_taken(const lock_name&) const;
+
+private:
+    struct waiter {
+        alarm* wake;
+        bool called = false; ///< whether a slot was freed for this request
+    };
+    struct book {
+        std::map<std::uint64_t, request_slot> requests;
+        std::set<std::int64_t> slots;
+        std::list<waiter> waiting;
+
+        bool is_full() const { return slots.size() >= of_one_name_max; }
+        void call_next();
+    };
+    class place_in_line;
+    using books = std::map<std::string, book>;
+
+    request_slot assign(book&, std::uint64_t request);
+    void forget_if_unused(const std::string& name);
+
+    clock& time_;
+    books names_;
+    std::int64_t last_number_ = 0;
+};
 
 /// Where and how long the server remembers a request: the slot, and the time.
 struct remembered {
@@ -45,5 +109,35 @@ std::string_view word_of(counter_verb);
 
 /// Returns the channel of a counter's change notifications.
 channel_name channel_of(const lock_name&, counter_kind);
+
+// Requests of a leased semaphore. Some take, renew and return permits; the others change or read
+// the number of permits.
+
+// See the members of `verbs`.
+asio::awaitable<attempt> lease_permits(node&, const ask&, server_deadline);
+asio::awaitable<released> return_permits(node&, const hold&);
+asio::awaitable<renewed_holds> renew_permits(node&, std::optional<shard> at, hold_list,
+                                             const renewal_wishes&);
+
+// See counter_requests.hpp. The arguments must live until the request has completed.
+asio::awaitable<changed> change_permits(node&, const counter_change&, remembered, server_deadline);
+asio::awaitable<counter_state> inspect_permits(node&, const lock_name&);
+
+// Requests about rate limiters: one function for each script.
+
+/// Returns the member that represents one draw in the set of draws. It contains the client, a
+/// number, and the number of permits. While the member is in the set, a repeated request draws no
+/// more permits.
+std::string rate_member(const owner_id& request, std::int64_t permits, redisson_form);
+
+// The arguments of these functions must live until the request has completed.
+
+/// Draws permits. `memory` is the time for which a request is remembered; it limits the wait for
+/// replicas.
+asio::awaitable<attempt> take_rate(node&, const counter_ask&, duration memory, server_deadline);
+asio::awaitable<released> give_back_rate(node&, const counter_ask&);
+asio::awaitable<changed> change_rate(node&, const counter_change&, remembered, server_deadline);
+asio::awaitable<counter_state> inspect_rate(node&, const lock_name&,
+                                            const std::array<std::uint8_t, 16>& client);
 
 } // namespace holdfast::redis

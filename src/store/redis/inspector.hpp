@@ -1,17 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "redis/client/resp.hpp"
 #include "redis/node.hpp"
-#include "store/redis/kinds.hpp"
+#include "store/redis/lock_requests.hpp"
 
+#include <holdfast/counters.hpp>
+#include <holdfast/inspection.hpp>
 #include <holdfast/store.hpp>
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace holdfast::redis {
+
+struct found_names {
+    std::vector<std::string> names;         ///< sorted, without duplicates
+    bool complete = true;                   ///< false: `limit` or the bound on steps was reached
+    std::vector<std::string> unreachable{}; ///< servers that could not be asked, with the reason
+};
+
+// The functions below search in small steps (SCAN, never KEYS), so that other requests need not
+// wait. They stop after a few million keys.
+
+/// Returns the keys that match a glob pattern and may be locks.
+asio::awaitable<found_names> find_locks(node&, std::string pattern, std::size_t limit);
+
+/// Returns the keys that match a glob pattern and may be counters of the given kind.
+asio::awaitable<found_names> find_counters(node&, counter_kind, std::string pattern,
+                                           std::size_t limit);
+
+/// Maximum number of names in one script. The script then keeps the server as busy as a renewal of
+/// the same number of holds.
+inline constexpr std::size_t described_at_once_max = 100;
+
+/// Returns the state of each name that exists. The states contain the descriptions of the clients.
+asio::awaitable<std::vector<lock_state>> describe_locks(node&, std::vector<std::string> names);
+
+/// Returns the state that the server's reply describes. Empty if the key does not exist any more.
+/// No I/O.
+std::optional<lock_state> lock_state_in(std::string name, const reply& told);
 
 /// Reads and ends holds of locks. The holds may come from Redisson or from holdfast.
 class lock_inspector final : public inspector {

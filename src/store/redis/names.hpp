@@ -4,13 +4,17 @@
 
 #include "redis/node.hpp"
 
+#include <holdfast/redis/options.hpp>
 #include <holdfast/store.hpp>
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace holdfast::redis {
 
@@ -59,5 +63,29 @@ rate_keys rate_keys_of(const lock_name&, const std::array<std::uint8_t, 16>& cli
 /// Returns the reason, in words for the user, why `name` is not possible in every Redis topology.
 /// Empty if the name is possible.
 std::optional<std::string> objection_to_name(const lock_name& name, std::size_t bytes_max);
+
+// Ids of permits, in the formats of the Redisson versions: docs/protocol/permits.md.
+
+/// Returns a permit in the form that the server stores. Since Redisson 3.17 this is the bytes of
+/// the id; before, the digits of the id. `id` must have an even number of hexadecimal digits and
+/// nothing else.
+std::string stored_permit(std::string_view id, redisson_form);
+
+/// Returns the common beginning of all permit ids of a client. A script appends the number.
+std::string permit_prefix(const owner_id&, redisson_form);
+
+/// Returns the keys in groups. All keys of a group fit in one request. Without a cluster there is
+/// one group.
+inline std::vector<std::vector<std::string>> by_slot(const node& server,
+                                                     std::vector<std::string> keys) {
+    std::map<std::uint16_t, std::vector<std::string>> sorted;
+    for (std::string& each : keys)
+        sorted[server.slot_of(each)].push_back(std::move(each));
+    std::vector<std::vector<std::string>> all;
+    all.reserve(sorted.size());
+    for (auto& [slot, some] : sorted)
+        all.push_back(std::move(some));
+    return all;
+}
 
 } // namespace holdfast::redis

@@ -1,15 +1,252 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/redis/redis_store.hpp"
 
+#include "net/option_checks.hpp"
 #include "redis/make_node.hpp"
-#include "store/redis/check_options.hpp"
+#include "store/redis/names.hpp"
+#include "store/redis/renewal.hpp"
 
-#include <holdfast/redis/options.hpp>
+#include <holdfast/error.hpp>
 
-#include <memory>
-#include <utility>
+#include <boost/system/system_error.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
 
 namespace holdfast::redis {
+namespace {
+
+constexpr net::option_checks check{"redis::options"};
+
+/// Smallest time between two checks of the topology. Each check costs the nodes of a cluster some
+/// work.
+constexpr duration topology_check_least{100};
+
+/// Upper bounds. Greater values are typing errors: by default, a server allows ten thousand
+/// connections in all.
+constexpr std::size_t lanes_most = 1000;
+constexpr std::chrono::microseconds polling_longest = std::chrono::milliseconds{10};
+
+void check_addresses(const std::vector<server_address>& all, std::uint16_t usual_port,
+                     const std::string& field) {
+    if (const auto twice = check.servers(all, usual_port, field))
+        check.require(false, field + " has the same server twice, as " + twice->numbers());
+}
+
+void check_tls(const tls_options& tls, const std::string& field, const std::string& host) {
+    check.certificate(tls, field);
+    const std::string& name = tls.server_name.empty() ? host : tls.server_name;
+    check.require(name.size() <= net::server_name_bytes_max,
+                  "the server's name is longer than any can be");
+    check.no_nul(name, field + ".server_name");
+    check.files(tls);
+}
+
+void check_sentinels(const sentinel_options& them) {
+    check.require(!them.service.empty(), "sentinel.service is empty");
+    check_addresses(them.addresses, 26379, "sentinel.addresses");
+    if (them.tls)
+        check_tls(*them.tls, "sentinel.tls", {});
+}
+
+void check_cluster(const options& how) {
+    check_addresses(how.cluster->addresses, 6379, "cluster.addresses");
+    check.require(how.database == 0, "database is " + std::to_string(how.database) +
+                                         "; a cluster has database 0 alone");
+}
+
+void check_place(const options& how) {
+    check.require(!how.sentinel || !how.cluster, "sentinel and cluster are both given");
+    const bool is_one = !how.sentinel && !how.cluster;
+    check.require(is_one || how.unix_socket.empty(),
+                  "unix_socket is given, and Sentinels and clusters are reached by TCP");
+    if (how.sentinel)
+        check_sentinels(*how.sentinel);
+    if (how.cluster)
+        check_cluster(how);
+    if (!how.unix_socket.empty())
+        check.unix_socket(how.unix_socket);
+    else if (is_one) {
+        check.host(how.host, "host");
+        check.require(how.port != 0, "port is 0");
+    }
+    check.require(!how.tls || how.unix_socket.empty(), "tls is for TCP, and unix_socket is given");
+    if (how.tls)
+        check_tls(*how.tls, "tls", is_one ? how.host : "");
+}
+
+/// Checks `pubsub`. Only a cluster has sharded messages.
+void check_pubsub(const options& how) {
+    check.require(how.pubsub <= pubsub_form::both,
+                  "pubsub is none of automatic, plain, sharded and both");
+    check.require(how.cluster || how.pubsub <= pubsub_form::plain,
+                  std::string{"pubsub is "} +
+                      (how.pubsub == pubsub_form::both ? "both" : "sharded") +
+                      "; outside of a cluster, automatic and plain are allowed");
+}
+
+void check_time(duration value, std::string_view field, duration least = duration{1}) {
+    check.time(value, field, least);
+}
+
+/// Returns the longest allowed replica_timeout. A renewal that waits for replicas must leave time
+/// for another attempt.
+duration replica_timeout_most(const options& how) {
+    return std::max(duration{1}, how.command_timeout / 3);
+}
+
+void check_replica_timeout(const options& how) {
+    check_time(how.replica_timeout, "replica_timeout");
+    check.require(how.replica_timeout <= replica_timeout_most(how),
+                  "replica_timeout is " + std::to_string(how.replica_timeout.count()) +
+                      " ms; the most is a third of command_timeout, which is " +
+                      std::to_string(replica_timeout_most(how).count()) + " ms");
+}
+
+} // namespace
+
+options checked(options how) {
+    if (how.replica_timeout == options{}.replica_timeout)
+        how.replica_timeout = std::min(how.replica_timeout, replica_timeout_most(how));
+    check_place(how);
+    check_pubsub(how);
+    check_time(how.connect_timeout, "connect_timeout");
+    check_time(how.command_timeout, "command_timeout");
+    check_replica_timeout(how);
+    check_time(how.address_check, "address_check", duration::zero());
+    check_time(how.topology_check, "topology_check", topology_check_least);
+    check.backoff(how.backoff_min, how.backoff_max);
+    check_time(how.subscription_linger, "subscription_linger", duration::zero());
+    check_time(how.fair_wait, "fair_wait");
+    check.require(how.redisson <= redisson_form::v3_17,
+                  "redisson is none of v3_13, v3_16 and v3_17");
+    check.require(how.lanes_max <= lanes_most, "lanes_max is more than 1000");
+    check.require(how.polling >= how.polling.zero() && how.polling <= polling_longest,
+                  "polling is " + std::to_string(how.polling.count()) +
+                      " us; allowed are 0 us to 10000 us");
+    check.require(how.requests_max > 0, "requests_max is 0");
+    check.require(how.reply_bytes_max > 0, "reply_bytes_max is 0");
+    return how;
+}
+
+std::optional<std::string> redis_locks::objection_to(const lock_name& name) const {
+    return objection_to_name(name, bounds().name_bytes_max);
+}
+
+std::unique_ptr<place> redis_locks::line_up(ask want, alarm& wake) {
+    return std::make_unique<lock_place>(server_, context_, denials_, patience_, busy_, heart_,
+                                        std::move(want), wake);
+}
+
+asio::awaitable<void> redis_locks::renew(hold_list holds, const renewal_wishes& how,
+                                         renewal_sink& to) {
+    if (heart_ && !holds.empty())
+        heart_->beat(how.lease_time, context_.time.now());
+    return renew_holds(server_, context_.executor, holds, how, to);
+}
+
+asio::awaitable<release_answer> redis_locks::release(hold held) {
+    const verbs& how = *verbs_of(held.kind);
+    const released outcome = co_await how.release(server_, held);
+    denials_.note(held, outcome);
+    co_return release_answer{outcome.was_ours, others_listen(held, outcome)};
+}
+
+/// Returns whether other clients are waiting for the lock. Most locks have no waiters.
+bool redis_locks::others_listen(const hold& held, const released& outcome) const {
+    if (!verbs_of(held.kind)->told_on)
+        return outcome.receivers > 0;
+    return outcome.heard_late || outcome.receivers > 1 ||
+           (outcome.receivers == 1 && !server_.hears(verbs_of(held.kind)->told_on(held)));
+}
+
+std::optional<std::string> redis_counters::objection_to(const lock_name& name, counter_kind) const {
+    return objection_to_name(name, limits{}.name_bytes_max);
+}
+
+std::unique_ptr<place> redis_counters::line_up(counter_ask want, alarm& wake) {
+    if (want.kind == counter_kind::rate)
+        return std::make_unique<rate_place>(server_, context_, denials_, std::move(want));
+    return std::make_unique<counter_place>(server_, context_, denials_, slots_, std::move(want),
+                                           wake);
+}
+
+asio::awaitable<counter_answer> redis_counters::change(counter_change what) {
+    const time_point deadline = context_.time.now() + server_.command_timeout();
+    const request_slot where = co_await slots_.take(what.name, what.request.number, deadline);
+    const counter_answer said = co_await change_in_time(what, where);
+    co_return said;
+}
+
+void redis_counters::end_change(const lock_name& name, const owner_id& request) noexcept {
+    slots_.over(name, request.number);
+}
+
+asio::awaitable<counter_answer> redis_counters::change_in_time(const counter_change& what,
+                                                               request_slot where) {
+    counter_answer outcome;
+    const ask nobody{what.name, what.request, lock_kind::plain};
+    std::int64_t receivers = 0;
+    bool heard_late = false;
+    remote::attempts::sender send = [&](time_point deadline) -> asio::awaitable<remote::attempt> {
+        const remembered as{where, memory()};
+        const auto ask = what.kind == counter_kind::permits ? change_permits
+                         : what.kind == counter_kind::rate  ? change_rate
+                                                            : change_counter;
+        const changed got = co_await ask(server_, what, as, server_deadline{deadline});
+        outcome = got.what;
+        receivers = got.receivers;
+        heard_late = got.seen.heard_late;
+        denials_.note(nobody, got.seen);
+        if (got.seen.said == remote::verdict::granted)
+            require_confirmed(got.seen, what.replicas);
+        co_return got.seen;
+    };
+    // Send the request like a waiter's first request, which may use the store's whole time limit.
+    // If the request is late, the server does nothing.
+    remote::attempts one{context_, nobody, server_.command_timeout()};
+    co_await one.look(std::move(send), duration::zero(), duration::zero());
+    denials_.note(
+        nobody,
+        released{.was_ours = true, .denied_message = receivers < 0, .receivers = receivers});
+    if (what.kind == counter_kind::rate) // rate limiters have no notifications
+        co_return outcome;
+    outcome.others_listen = heard_late || receivers > 1 ||
+                            (receivers == 1 && !server_.hears(channel_of(what.name, what.kind)));
+    co_return outcome;
+}
+
+asio::awaitable<counter_state> redis_counters::inspect(lock_name name, counter_kind kind) {
+    switch (kind) {
+    case counter_kind::permits:
+        co_return co_await inspect_permits(server_, name);
+    case counter_kind::rate:
+        co_return co_await inspect_rate(server_, name, context_.client);
+    case counter_kind::semaphore:
+    case counter_kind::latch:
+        break;
+    }
+    co_return co_await inspect_counter(server_, name, kind);
+}
+
+asio::awaitable<counter_list> redis_counters::list(counter_kind kind, std::string pattern,
+                                                   std::size_t limit) {
+    found_names found = co_await find_counters(server_, kind, std::move(pattern), limit);
+    counter_list all{{}, found.complete, std::move(found.unreachable)};
+    for (const std::string& name : found.names) {
+        try {
+            counter_list::entry one{name, {}};
+            one.state = co_await inspect({name}, kind);
+            if (one.state.exists) // otherwise the counter was deleted meanwhile
+                all.counters.push_back(std::move(one));
+        } catch (const boost::system::system_error& e) {
+            if (e.code() != store_errc::wrong_type) // wrong_type: the name has another kind now
+                throw;
+        }
+    }
+    co_return all;
+}
 
 store_factory make_store(options how) {
     return [how = checked(std::move(how))](store_context context) -> std::unique_ptr<store> {

@@ -2,17 +2,105 @@
 #pragma once
 
 #include "redis/node.hpp"
-#include "store/redis/examination.hpp"
-#include "store/redis/heartbeat.hpp"
+#include "store/redis/client_info.hpp"
+#include "store/redis/counter_requests.hpp"
+#include "store/redis/doctor.hpp"
 #include "store/redis/inspector.hpp"
-#include "store/redis/redis_counters.hpp"
-#include "store/redis/redis_locks.hpp"
+#include "store/redis/lock_requests.hpp"
+#include "store/redis/replies.hpp"
+#include "store/redis/waiting.hpp"
+#include "store/remote/attempts.hpp"
+
+#include <holdfast/counters.hpp>
+#include <holdfast/redis/options.hpp>
+#include <holdfast/store.hpp>
 
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 namespace holdfast::redis {
+
+/// Returns the options after checks, in the form that the client uses. Throws
+/// `errc::invalid_argument` with the name of the wrong field. Reads the files for TLS, but sends
+/// nothing.
+options checked(options);
+
+/// Lock store on Redis, on Redisson's keys, for all kinds in the table of kinds.hpp. docs/protocol
+/// names the script of each function.
+class redis_locks final : public lock_store {
+public:
+    /// All arguments must outlive this object and all objects that it makes. If `heart` is null,
+    /// the client writes no description of itself.
+    redis_locks(node& server, const store_context& context, heartbeat* heart = nullptr)
+        : server_{server}
+        , context_{context}
+        , denials_{server, context}
+        , patience_{context, server.fair_wait()}
+        , heart_{heart} {}
+
+    bool offers(lock_kind kind) const noexcept override { return verbs_of(kind) != nullptr; }
+    limits bounds() const noexcept override {
+        return {.time_limit = server_.command_timeout(),
+                .replicas_max = replicas_most,
+                .read_contact_max = remote::read_contact_max,
+                .usual_outage = server_.usual_outage()};
+    }
+    std::optional<std::string> objection_to(const lock_name& name) const override;
+
+    std::unique_ptr<place> line_up(ask want, alarm& wake) override;
+    asio::awaitable<void> renew(hold_list, const renewal_wishes&, renewal_sink&) override;
+    asio::awaitable<release_answer> release(hold) override;
+
+    /// Returns null. A server reports releases, but it does not report keys that it evicted or that
+    /// expired.
+    std::unique_ptr<watch> watch_over(const hold&, doubter&) override { return nullptr; }
+
+private:
+    /// Maximum number of replicas that can be required. No primary has more.
+    static constexpr std::uint8_t replicas_most = 100;
+
+    bool others_listen(const hold&, const released&) const;
+
+    node& server_;
+    const store_context& context_;
+    denials denials_;
+    fair_patience patience_;
+    remote::lately_busy busy_;
+    heartbeat* const heart_;
+};
+
+/// Counter store on Redis: semaphores, latches and rate limiters, on Redisson's keys. Additional
+/// keys record which requests of this client were carried out (docs/protocol/requests.md).
+class redis_counters final : public counter_store {
+public:
+    /// Both arguments must outlive this object and all objects that it makes.
+    redis_counters(node& server, const store_context& context)
+        : server_{server}
+        , context_{context}
+        , denials_{server, context}
+        , slots_{context.time} {}
+
+    bool offers(counter_kind) const noexcept override { return true; }
+    std::optional<std::string> objection_to(const lock_name& name, counter_kind) const override;
+    std::unique_ptr<place> line_up(counter_ask, alarm& wake) override;
+    asio::awaitable<counter_answer> change(counter_change) override;
+    void end_change(const lock_name&, const owner_id& request) noexcept override;
+    asio::awaitable<counter_list> list(counter_kind, std::string pattern,
+                                       std::size_t limit) override;
+    asio::awaitable<counter_state> inspect(lock_name, counter_kind) override;
+    duration memory() const noexcept override { return context_.request_memory; }
+
+private:
+    asio::awaitable<counter_answer> change_in_time(const counter_change&, request_slot);
+
+    node& server_;
+    const store_context& context_;
+    denials denials_;
+    request_slots slots_;
+};
 
 /// Store on Redis. It reaches the servers through a `node`: connections in production, a model in
 /// tests.

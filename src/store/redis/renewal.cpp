@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/redis/renewal.hpp"
 
-#include "store/redis/kinds.hpp"
+#include "store/redis/lock_requests.hpp"
 
 #include <holdfast/error.hpp>
 

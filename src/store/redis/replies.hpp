@@ -4,15 +4,22 @@
 #pragma once
 
 #include "redis/node.hpp"
+#include "store/redis/lock_requests.hpp"
+#include "store/remote/attempts.hpp"
 
 #include <holdfast/error.hpp>
+#include <holdfast/store.hpp>
 
 #include <boost/system/system_error.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace holdfast::redis {
@@ -77,5 +84,180 @@ auto checked(node& from, const reply& answer, Read read) {
         throw;
     }
 }
+
+// Confirmation by replicas. A grant that must survive a failover counts only if enough replicas
+// have it.
+
+/// Returns the options of a request that replicas must confirm. The wait for the replicas is at
+/// most a third of the lease.
+inline call_wishes confirmed_by(std::uint8_t replicas, duration lease) {
+    return {.replicas = replicas, .replicas_within = std::max(lease / 3, duration{1})};
+}
+
+/// Copies from the reply to the attempt: its times, its connection's clock, and the number of
+/// replicas that confirmed the write.
+void came_by(const reply&, remote::attempt&);
+
+/// Returns whether enough replicas confirmed the attempt. If not, sets `unconfirmed` to the reason
+/// in words. `refused`: the server refuses WAIT, so a retry does not help.
+enum class confirmation { enough, missing, refused };
+confirmation judge_confirmation(remote::attempt&, std::uint8_t replicas);
+
+/// Throws `not_replicated` if too few replicas confirmed the change. The change was carried out all
+/// the same.
+void require_confirmed(remote::attempt, std::uint8_t replicas);
+
+/// Throws the error for a grant that cannot be confirmed because the server refuses WAIT.
+/// `was_left` tells whether the grant was released again. If it was, the error code is the meaning
+/// of the server's refusal; a retry does not help. If it was not, the error code is
+/// `not_replicated`.
+[[noreturn]] void fail_refused(const remote::attempt&, const std::string& refusal, bool was_left);
+
+/// Checks the confirmation of a grant. If the server refuses WAIT, calls `leave` to release the
+/// grant. Then throws `refused` if the release was acknowledged, otherwise `not_replicated`.
+template <typename Leave>
+asio::awaitable<void> confirm(remote::attempt& got, std::uint8_t replicas, Leave leave) {
+    if (got.said != remote::verdict::granted)
+        co_return;
+    const std::string refusal = got.unconfirmed;
+    if (judge_confirmation(got, replicas) != confirmation::refused)
+        co_return;
+    bool left = true;
+    try {
+        co_await leave();
+    } catch (const boost::system::system_error&) {
+        left = false;
+    }
+    fail_refused(got, refusal, left);
+}
+
+// Readers of the replies of scripts that take, release and renew locks.
+
+/// Returns the attempt that a reply describes. The reply has the verdict, the remaining ms of the
+/// hold that keeps the lock busy (-1: no end), the time in µs on the server's clock, and perhaps
+/// more numbers. `last` is the greatest verdict of this script.
+template <std::size_t Count = 3>
+attempt attempt_in(const reply& answer, verdict last = verdict::late) {
+    const std::array<std::int64_t, Count> numbers = integers<Count>(answer);
+    attempt outcome;
+    outcome.said =
+        static_cast<verdict>(integer_up_to(static_cast<std::int64_t>(last), answer.items[0]));
+    if (outcome.said == verdict::busy && numbers[1] >= 0)
+        outcome.left = duration{numbers[1]};
+    outcome.server_now = std::chrono::microseconds{numbers[2]};
+    came_by(answer, outcome);
+    return outcome;
+}
+
+inline released released_in(const reply& answer) {
+    const auto [was_ours, receivers] = integers<2>(answer);
+    return {integer_up_to(1, answer.items[0]) == 1, receivers < 0, receivers, answer.moves};
+}
+
+/// Returns the options for a renewal of several holds by one request. Replicas need not confirm a
+/// renewal that extends nothing.
+inline call_wishes wishes_of(hold_list holds, const renewal_wishes& how) {
+    const bool extends = how.lease_time > duration::zero();
+    call_wishes wishes =
+        confirmed_by(extends ? holds.front()->replicas : std::uint8_t{0}, how.lease_time);
+    wishes.answer_by = how.answer_by;
+    wishes.elsewhere = how.elsewhere;
+    wishes.reserved = true;
+    wishes.divisible = true;
+    return wishes;
+}
+
+/// Sends the script of a renewal. In a request to one given server of a cluster, the names are
+/// arguments and not keys, because the keys of a script must have a common slot.
+inline asio::awaitable<reply> ask_for_holds(node& server, std::optional<shard> at,
+                                            const script& what,
+                                            const std::vector<std::string_view>& names,
+                                            std::vector<argument>& arguments,
+                                            const call_wishes& wishes) {
+    if (!at)
+        return server.call(what, names, arguments, wishes);
+    arguments.insert(arguments.end(), names.begin(), names.end());
+    return server.call_at(*at, what, arguments, wishes);
+}
+
+/// Sets `unconfirmed` if replicas had to confirm the renewal and too few did.
+inline void note_confirmation(const reply& said, hold_list holds, const renewal_wishes& how,
+                              renewed_holds& all) {
+    if (how.lease_time > duration::zero()) {
+        attempt confirmed;
+        came_by(said, confirmed);
+        judge_confirmation(confirmed, holds.front()->replicas);
+        all.unconfirmed = std::move(confirmed.unconfirmed);
+    }
+}
+
+inline renewed_holds held_in(const reply& said, hold_list holds, const renewal_wishes& how,
+                             std::optional<shard> at) {
+    const standing last = at ? standing::elsewhere : standing::held;
+    renewed_holds all;
+    all.each.reserve(holds.size());
+    for (const reply& each : items(said, holds.size()))
+        all.each.push_back(
+            static_cast<standing>(integer_up_to(static_cast<std::int64_t>(last), each)));
+    note_confirmation(said, holds, how, all);
+    return all;
+}
+
+/// Returns the holds in a reply that also has each remaining lease. The number of a hold that still
+/// exists is its remaining ms plus `left_from`.
+inline renewed_holds held_and_left_in(const reply& said, hold_list holds, const renewal_wishes& how,
+                                      std::optional<shard> at) {
+    constexpr std::int64_t left_from = 3, most = std::int64_t{1} << 53;
+    renewed_holds all;
+    for (const reply& each : items(said, holds.size())) {
+        const std::int64_t number = integer_up_to(most, each);
+        const bool is_gone = number == static_cast<std::int64_t>(standing::gone);
+        const bool is_elsewhere = number == static_cast<std::int64_t>(standing::elsewhere);
+        if (number < left_from && !is_gone && !(is_elsewhere && at))
+            throw_unexpected_answer();
+        all.each.push_back(is_gone        ? standing::gone
+                           : is_elsewhere ? standing::elsewhere
+                                          : standing::held);
+        all.left_before.emplace_back(std::max<std::int64_t>(number - left_from, 0));
+    }
+    note_confirmation(said, holds, how, all);
+    return all;
+}
+
+/// Returns the common beginning of the texts of all owners of a client.
+inline std::string client_part(const owner_id& owner) {
+    std::string text = to_string(owner);
+    text.erase(text.find(':') + 1);
+    return text;
+}
+
+/// Returns the end of the field name of a write hold: the part after the client.
+inline std::string write_field(std::uint64_t number) {
+    return std::to_string(number) + ":write";
+}
+
+/// Returns the rights that these publish commands need, in the syntax of ACL SETUSER.
+std::string rights_to_tell(const publishing&, const channel_name&);
+
+/// Reports missing rights that locks can do without, at a price. The observer is told of each
+/// missing right once.
+class denials {
+public:
+    /// Both arguments must outlive this object.
+    denials(const node& server, const store_context& context)
+        : server_{server}
+        , context_{context} {}
+
+    void note(const hold&, const attempt&);
+    void note(const hold&, const released&);
+
+private:
+    void tell(const lock_name&, std::string_view text) const;
+
+    const node& server_;
+    const store_context& context_;
+    bool time_told_ = false;
+    bool publish_told_ = false;
+};
 
 } // namespace holdfast::redis

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/remote/attempts.hpp"
 
-#include "store/remote/jitter.hpp"
-
 #include <holdfast/error.hpp>
 
 #include <boost/system/system_error.hpp>
 
-#include <algorithm>
 #include <utility>
 
 namespace holdfast::remote {

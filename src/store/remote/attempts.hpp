@@ -7,13 +7,17 @@
 #include "runtime/remote_clock.hpp"
 
 #include <holdfast/store.hpp>
+#include <holdfast/time.hpp>
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_set>
 
 namespace holdfast::remote {
 
@@ -131,5 +135,64 @@ private:
     time_point settled_at_ = none;       // latest deadline of all requests that were sent
     time_point unanswered_until_ = none; // latest deadline of the requests without a reply
 };
+
+// Mark of a waiting writer. The writer leaves the mark at the store while others read. While the
+// mark lasts, no new reader gets the lock.
+
+/// Sets two durations in a writer's request. Other requests leave no mark and are not changed.
+/// `outlasts` is the lifetime of the mark. It is longer than the time until the next request, which
+/// renews the mark. `head_start` is the time for which new readers are held back after the last
+/// reader has left. It is long enough for the notification to arrive and for the writer to send its
+/// request.
+inline void set_terms_of_mark(ask& want, duration poll_bound, duration round_trip) {
+    constexpr duration head_start_min{100};
+    if (want.kind != lock_kind::write)
+        return;
+    want.outlasts = 2 * poll_bound;
+    want.head_start = std::max(head_start_min, 2 * round_trip);
+}
+
+/// Returns whether the request may have left a mark. `said` is the verdict of its reply.
+inline bool may_be_marked(const ask& want, verdict said) {
+    return want.kind == lock_kind::write && want.waits && said != verdict::granted;
+}
+
+/// Returns the longest time until the next request of a waiter. It is shorter for a writer that
+/// upgrades its own read hold, because a Redisson reader sends no notification while other readers
+/// remain.
+inline duration poll_bound_of(const ask& want, duration usual) {
+    constexpr duration of_an_upgrade{250};
+    const bool upgrades = want.kind == lock_kind::write && want.under != 0;
+    return upgrades ? std::min(usual, of_an_upgrade) : usual;
+}
+
+/// Set of names of locks that were busy at this client's last request. The set is only a hint: a
+/// wrong entry changes the number of requests and nothing else.
+class lately_busy {
+public:
+    bool contains(const std::string& name) const { return names_.contains(name); }
+
+    void note(const std::string& name, bool busy) {
+        if (!busy) {
+            names_.erase(name);
+            return;
+        }
+        if (names_.size() >= names_max)
+            names_.clear();
+        names_.insert(name);
+    }
+
+private:
+    static constexpr std::size_t names_max = 1000;
+
+    std::unordered_set<std::string> names_;
+};
+
+/// Returns `bound`, shortened at random by up to a fifth. Without the random part, waiters that
+/// fell asleep together would all ask the server at the same moment.
+inline duration jittered(duration bound, std::uint64_t random) {
+    const auto fifth = static_cast<std::uint64_t>(bound.count()) / 5;
+    return bound - duration{static_cast<duration::rep>(random % (fifth + 1))};
+}
 
 } // namespace holdfast::remote

@@ -2,7 +2,7 @@
 #include "store/zookeeper/examination.hpp"
 
 #include "net/failure.hpp"
-#include "store/remote/trial_findings.hpp"
+#include "store/remote/diagnostics.hpp"
 #include "store/zookeeper/formats.hpp"
 #include "store/zookeeper/name_finder.hpp"
 #include "store/zookeeper/place.hpp"

@@ -2,7 +2,7 @@
 #include "store/zookeeper/household.hpp"
 
 #include "runtime/background.hpp"
-#include "store/remote/card_of.hpp"
+#include "store/remote/diagnostics.hpp"
 #include "store/zookeeper/formats.hpp"
 
 #include <holdfast/error.hpp>

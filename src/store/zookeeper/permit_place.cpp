@@ -2,7 +2,7 @@
 #include "store/zookeeper/permit_place.hpp"
 
 #include "net/failure.hpp"
-#include "store/remote/jitter.hpp"
+#include "store/remote/attempts.hpp"
 #include "store/zookeeper/order.hpp"
 
 #include <holdfast/error.hpp>

@@ -4,7 +4,7 @@
 #include "store/zookeeper/place.hpp"
 
 #include "net/failure.hpp"
-#include "store/remote/jitter.hpp"
+#include "store/remote/attempts.hpp"
 #include "store/zookeeper/other_kinds.hpp"
 
 #include <holdfast/error.hpp>

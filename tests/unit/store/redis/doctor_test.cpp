@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redis/node.hpp"
-#include "store/redis/server_facts.hpp"
-#include "store/redis/topology_findings.hpp"
+#include "store/redis/doctor.hpp"
 
 #include <algorithm>
 #include <string>

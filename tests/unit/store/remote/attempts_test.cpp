@@ -2,7 +2,7 @@
 // What an answer says of requests before it that had none.
 #include "runtime/wall_clock.hpp"
 #include "store/remote/attempts.hpp"
-#include "store/remote/trial_findings.hpp"
+#include "store/remote/diagnostics.hpp"
 #include "support/sim_clock.hpp"
 #include "support/thrown.hpp"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Table of the functions of each kind of lock in this store. It has one row for each kind.
 #pragma once
 
 #include "redis/node.hpp"
@@ -11,6 +10,8 @@
 #include <optional>
 #include <string>
 #include <vector>
+
+// Table of the functions of each kind of lock in this store. It has one row for each kind.
 
 namespace holdfast::redis {
 
@@ -64,5 +65,51 @@ struct verbs {
 
 /// Returns the row of a kind of lock. Null if this store does not support the kind.
 const verbs* verbs_of(lock_kind) noexcept;
+
+// Requests of a plain lock. The keys and arguments of these scripts appear in this unit only.
+
+// See the members of `verbs`.
+asio::awaitable<attempt> lock_mutex(node&, const ask&, server_deadline);
+asio::awaitable<released> release_mutex(node&, const hold&);
+
+// Functions for a spin lock. Its waiters get no notifications. They record at the server that they
+// are waiting.
+asio::awaitable<attempt> lock_spin(node&, const ask&, server_deadline);
+asio::awaitable<released> release_spin(node&, const hold&);
+asio::awaitable<renewed_holds> renew_leases(node&, std::optional<shard> at, hold_list,
+                                            const renewal_wishes&);
+
+// Requests of a lock with fencing tokens, where they differ from the requests of a plain lock.
+
+/// Takes the lock; see `verbs::take`.
+asio::awaitable<attempt> lock_fenced(node&, const ask&, server_deadline);
+
+/// Returns the greatest token that was granted or reserved; 0 if there was none.
+asio::awaitable<std::uint64_t> last_token(node&, const lock_name&);
+
+// Requests of a fair lock, on the keys of Redisson's RedissonFairLock (docs/protocol/fair.md).
+
+// See the members of `verbs`.
+asio::awaitable<attempt> lock_fair(node&, const ask&, server_deadline);
+asio::awaitable<released> release_fair(node&, const hold&);
+
+// Requests of a read-write lock. The keys and arguments of these scripts appear in this unit only.
+// Write holds are renewed together with plain locks (plain_requests.hpp).
+
+// See the members of `verbs`.
+asio::awaitable<attempt> lock_read(node&, const ask&, server_deadline);
+asio::awaitable<released> release_read(node&, const hold&);
+asio::awaitable<renewed_holds> renew_reads(node&, std::optional<shard> at, hold_list,
+                                           const renewal_wishes&);
+asio::awaitable<attempt> lock_write(node&, const ask&, server_deadline);
+asio::awaitable<released> release_write(node&, const hold&);
+
+// Requests of a token lock, which is a string with its owner's token: `SET key token NX PX`.
+
+// See the members of `verbs`.
+asio::awaitable<attempt> lock_token(node&, const ask&, server_deadline);
+asio::awaitable<released> release_token(node&, const hold&);
+asio::awaitable<renewed_holds> renew_tokens(node&, std::optional<shard> at, hold_list,
+                                            const renewal_wishes&);
 
 } // namespace holdfast::redis

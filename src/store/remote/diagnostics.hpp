@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings about the round trip to a server, and about the trial lock of an examination. All stores
-// use the same texts.
 #pragma once
 
 #include <holdfast/diagnosis.hpp>
+#include <holdfast/inspection.hpp>
 #include <holdfast/store.hpp>
 
 #include <chrono>
 #include <string>
 
 namespace holdfast::remote {
+
+/// Returns the description of this process. It contains the label that the user gave to the client.
+client_card card_of(const store_context&);
+
+// Findings about the round trip to a server, and about the trial lock of an examination. All stores
+// use the same texts.
 
 /// Returns the finding about the delay of a reply. `took` is the time until the reply came.
 finding judge_delay(duration took, duration lease_time);

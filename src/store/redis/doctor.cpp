@@ -1,0 +1,871 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/redis/doctor.hpp"
+
+#include "net/address.hpp"
+#include "net/failure.hpp"
+#include "redis/client/error_replies.hpp"
+#include "redis/client/resp.hpp"
+#include "store/redis/client_info.hpp"
+#include "store/redis/lock_requests.hpp"
+#include "store/redis/renewal.hpp"
+#include "store/redis/replies.hpp"
+#include "store/redis/scripts.hpp"
+#include "store/remote/diagnostics.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+namespace holdfast::redis {
+namespace {
+
+constexpr long long oldest_version = 6;
+
+long long leading_number(std::string_view text) {
+    long long value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+}
+
+} // namespace
+
+server_facts::server_facts(std::string_view info, server_surroundings around)
+    : around_{std::move(around)} {
+    while (!info.empty()) {
+        std::string_view line = info.substr(0, info.find('\n'));
+        info.remove_prefix(std::min(line.size() + 1, info.size()));
+        if (line.ends_with('\r'))
+            line.remove_suffix(1);
+        if (const std::size_t colon = line.find(':'); colon != line.npos)
+            fields_.emplace(line.substr(0, colon), line.substr(colon + 1));
+    }
+}
+
+std::string_view server_facts::text(std::string_view field) const {
+    const auto found = fields_.find(field);
+    return found == fields_.end() ? std::string_view{} : found->second;
+}
+
+long long server_facts::number(std::string_view field) const {
+    return leading_number(text(field));
+}
+
+std::vector<finding> server_facts::judge() const {
+    return {version(), eviction(), persistence(), clients()};
+}
+
+finding server_facts::version() const {
+    const std::string_view valkey = text("valkey_version");
+    const std::string_view number = valkey.empty() ? text("redis_version") : valkey;
+    std::string name{valkey.empty() ? "Redis " : "Valkey "};
+    name.append(number);
+    if (leading_number(number) < oldest_version)
+        return {severity::warning, "version", name, "Redis 6 is the oldest that is tested."};
+    return {severity::fine, "version", name, ""};
+}
+
+// Judges the eviction policy. Locks are keys with a TTL, and every policy except noeviction removes
+// keys with a TTL.
+finding server_facts::eviction() const {
+    const std::string policy{text("maxmemory_policy")};
+    if (policy == "noeviction")
+        return {severity::fine, "eviction", "maxmemory-policy is noeviction", ""};
+    const bool bounded = number("maxmemory") > 0;
+    return {bounded ? severity::danger : severity::note, "eviction",
+            "maxmemory-policy is " + policy +
+                (bounded ? ": a full server drops locks that are held"
+                         : ", which matters as soon as there is a maxmemory"),
+            "CONFIG SET maxmemory-policy noeviction"};
+}
+
+finding server_facts::persistence() const {
+    if (text("aof_last_write_status") == "err" || text("rdb_last_bgsave_status") == "err")
+        return {severity::danger, "persistence",
+                "it could not save its data, and may refuse writes for that (MISCONF)",
+                "Its log says why: a full disk, a folder it may not write to, no memory to fork."};
+    const bool has_file = number("aof_enabled") == 1;
+    if (has_file && around_.fsync != "everysec" && around_.fsync != "no")
+        return {severity::fine, "persistence", "locks are in its append-only file", ""};
+    if (has_file)
+        return {severity::note, "persistence",
+                "appendfsync is " + around_.fsync +
+                    ": a machine that loses its power may forget the latest locks",
+                "Where that is too dangerous: appendfsync always."};
+    if (around_.has_replicas)
+        return {severity::warning, "persistence",
+                "there is no append-only file: a primary that restarts before it is missed is "
+                "empty, and empties its replicas",
+                "Set appendonly yes on primaries and replicas."};
+    return {severity::note, "persistence", "a restart may free all locks, held or not",
+            "Where that is too dangerous: appendonly yes, and appendfsync always."};
+}
+
+finding server_facts::role() const {
+    if (text("role") == "slave")
+        return {severity::danger, "topology", "it is a replica, which grants no locks",
+                "Use the address of the primary."};
+    if (number("connected_slaves") > 0)
+        return {severity::note, "topology",
+                "it has " + std::string{text("connected_slaves")} +
+                    " replica(s): a failover may forget the latest locks",
+                "Let the resource refuse old holders where two at once cost money."};
+    return {severity::fine, "topology", "it is a primary without replicas", ""};
+}
+
+finding server_facts::clients() const {
+    const long long connected = number("connected_clients"), most = number("maxclients");
+    std::string what =
+        std::to_string(connected) + " of " + std::to_string(most) + " clients are connected";
+    if (most > 0 && connected >= most - most / 10)
+        return {severity::warning, "clients", std::move(what),
+                "Raise maxclients, or find out who opens so many (CLIENT LIST)."};
+    return {severity::fine, "clients", std::move(what), ""};
+}
+
+namespace {
+
+using shape = topology_report::kind;
+
+} // namespace
+
+std::string listed(const std::vector<std::string>& all) {
+    constexpr std::size_t most = 12;
+    std::string words;
+    for (std::size_t i = 0; i < std::min(all.size(), most); ++i)
+        words += (i > 0 ? ", " : "") + all[i];
+    if (all.size() > most)
+        words += " and " + std::to_string(all.size() - most) + " more";
+    return words;
+}
+
+std::string length_in_words(duration length) {
+    constexpr duration second = std::chrono::seconds{1};
+    if (length < second)
+        return std::to_string(length.count()) + " ms";
+    const auto tenths = length.count() / 100;
+    return std::to_string(tenths / 10) +
+           (tenths % 10 > 0 ? "." + std::to_string(tenths % 10) : "") + " s";
+}
+
+std::vector<const server_report*> servers_in(const topology_report& all) {
+    std::vector<const server_report*> found;
+    const auto add = [&](const server_report& one) {
+        if (one.trouble.empty())
+            found.push_back(&one);
+    };
+    for (const shard_report& part : all.shards) {
+        add(part.primary);
+        for (const server_report& each : part.replicas)
+            add(each);
+    }
+    return found;
+}
+
+/// Adds findings about the way to the server. Behind one address there may be several servers that
+/// do not know each other, for example behind a proxy.
+void judge_reach(const topology_report& all, std::string_view met_info,
+                 std::vector<finding>& found) {
+    if (all.shards.empty() || all.what == shape::cluster)
+        return;
+    const server_report& met = all.shards.front().primary;
+    if (all.what == shape::single && info_field(met.info, "cluster_enabled") == "1")
+        found.push_back({severity::danger, "reach",
+                         "it is a node of a cluster: only names of its own slots can be locked",
+                         std::string{"Use "} + (all.over_tls ? "rediss" : "redis") + "+cluster://" +
+                             met.address});
+    const std::string_view one = info_field(met_info, "run_id"),
+                           other = info_field(met.info, "run_id");
+    const bool is_another = !one.empty() && !other.empty() && one != other;
+    if (met.clock_jumps || is_another)
+        found.push_back({severity::note, "reach",
+                         is_another ? "two connections lead to different servers"
+                                    : "its clock jumps from one answer to the next",
+                         "A proxy may stand before several servers. What holds for their locks is "
+                         "what holds for them (docs/topologies.md)."});
+}
+
+/// Adds findings about subscribers. Clients publish releases as plain or as sharded messages. A
+/// subscriber in the wrong form gets no message. It then waits until the end of the lease that it
+/// last saw.
+void judge_listeners(const topology_report& all, std::vector<finding>& found) {
+    if (all.what != shape::cluster)
+        return;
+    std::vector<std::string> others, denied;
+    for (const server_report* const each : servers_in(all)) {
+        const std::optional<bool>& other =
+            all.form == telling::plain ? each->shard_listeners : each->plain_listeners;
+        if (!other)
+            denied.push_back(each->address);
+        else if (*other && all.form != telling::both)
+            others.push_back(each->address);
+    }
+    const bool is_plain = all.form == telling::plain;
+    found.push_back({severity::fine, "listening",
+                     is_plain ? "releases are told as plain messages (PUBLISH)"
+                     : all.form == telling::both
+                         ? "releases are told as plain and as sharded messages"
+                         : "releases are told as sharded messages (SPUBLISH)",
+                     ""});
+    if (!others.empty())
+        found.push_back({severity::warning, "listening",
+                         std::string{"somebody listens for "} + (is_plain ? "sharded" : "plain") +
+                             " messages at " + listed(others) +
+                             ": nobody tells them of our releases",
+                         is_plain ? "JVMs with Redisson 3.22 and later do: set pubsub=both."
+                                  : "Peers older than Redisson 3.22 do: set pubsub=both."});
+    if (!denied.empty() && all.form != telling::both)
+        found.push_back({severity::note, "listening",
+                         "PUBSUB is denied at " + listed(denied) +
+                             ": whether others listen in another form was not looked at",
+                         "Grant +pubsub|channels +pubsub|shardchannels to the user that asks."});
+}
+
+std::vector<finding> judge_topology(const topology_report& all, const lock_needs& needs,
+                                    std::string_view met_info) {
+    std::vector<finding> found;
+    judge_reach(all, met_info, found);
+    judge_members(all, found);
+    judge_failover(all, needs.lease, found);
+    judge_replicas(all, needs.replicas, found);
+    judge_clocks(all, needs.lease, found);
+    judge_each(all, found);
+    judge_listeners(all, found);
+    return found;
+}
+
+// Findings about the set of servers, and about faults of single servers.
+
+namespace {
+
+using shape = topology_report::kind;
+
+std::string shard_in_words(const shard_report& part) {
+    std::vector<std::string> replicas;
+    for (const server_report& each : part.replicas)
+        replicas.push_back(each.address);
+    if (replicas.empty())
+        return part.primary.address;
+    return part.primary.address + " (replicas: " + listed(replicas) + ")";
+}
+
+finding shape_of(const topology_report& all) {
+    std::vector<std::string> shards;
+    for (const shard_report& each : all.shards)
+        shards.push_back(shard_in_words(each));
+    const std::string members = listed(shards);
+    switch (all.what) {
+    case shape::sentinels:
+        return {severity::fine, "topology",
+                "the Sentinels of '" + all.service + "' name " + members, ""};
+    case shape::cluster:
+        return {severity::fine, "topology",
+                "a cluster of " + std::to_string(all.shards.size()) + " primaries: " + members, ""};
+    case shape::single:
+    case shape::unknown:
+        break;
+    }
+    if (info_field(all.shards.front().primary.info, "role") == "slave")
+        return {severity::danger, "topology", "it is a replica, which grants no locks",
+                "Use the address of the primary."};
+    const bool alone = all.shards.front().replicas.empty();
+    return {severity::fine, "topology",
+            alone ? "it is a primary without replicas" : "it is a primary: " + members, ""};
+}
+
+std::optional<finding> finding_of(const sentinel_report& one, const std::string& service,
+                                  const std::string& primary) {
+    const std::string who = "the Sentinel " + one.address;
+    if (!one.trouble.empty())
+        return finding{severity::warning, "topology",
+                       who + " does not say where the primary is: " + one.trouble,
+                       "Bring it back: with fewer than a majority there is no failover."};
+    if (!one.primary)
+        return finding{severity::warning, "topology", who + " knows no service '" + service + "'",
+                       "Let it watch over the same servers as the others."};
+    const std::string named = net::address_of(*one.primary);
+    if (named == primary)
+        return std::nullopt;
+    return finding{severity::warning, "topology",
+                   who + " names " + named + " as the primary, and not " + primary,
+                   "Wait until a failover is over. If it stays so: that Sentinel is cut "
+                   "off from the others, or does not watch over the same servers."};
+}
+
+void judge_sentinels(const topology_report& all, std::vector<finding>& found) {
+    const std::string primary = all.shards.empty() ? "" : all.shards.front().primary.address;
+    for (const sentinel_report& each : all.sentinels)
+        if (std::optional<finding> one = finding_of(each, all.service, primary))
+            found.push_back(*std::move(one));
+}
+
+void judge_slots(const topology_report& all, std::vector<finding>& found) {
+    if (all.unserved_slots > 0)
+        found.push_back({severity::warning, "topology",
+                         std::to_string(all.unserved_slots) +
+                             " of 16384 slots have no server: names that belong there cannot be "
+                             "locked",
+                         "CLUSTER NODES shows which node is missing."});
+    for (const shard_report& each : all.shards) {
+        const server_report& primary = each.primary;
+        if (each.replicas.empty())
+            found.push_back({severity::warning, "topology",
+                             primary.address + " has no replica: while it is down, nobody can lock "
+                                               "the names that it has",
+                             "Give it one: CLUSTER REPLICATE."});
+        if (primary.open && primary.open->count > 0)
+            found.push_back({severity::danger, "topology",
+                             "slots are open at " + primary.address + ": " +
+                                 std::to_string(primary.open->count) + ", the first is " +
+                                 std::to_string(primary.open->first) +
+                                 "; locks there that have several keys stand still (TRYAGAIN)",
+                             "Let the resharding come to its end, or: redis-cli --cluster fix."});
+        else if (!primary.open && primary.trouble.empty())
+            found.push_back({severity::note, "topology",
+                             "CLUSTER NODES is denied at " + primary.address +
+                                 ": whether slots are open there was not looked at",
+                             "Grant +cluster|nodes to the user that asks."});
+    }
+    for (const server_report* const each : servers_in(all))
+        if (each->other_view)
+            found.push_back({severity::warning, "topology",
+                             each->address + " names " + net::address_of(each->other_view->named) +
+                                 " for " + std::to_string(each->other_view->slots) +
+                                 " slots, and most others do not (the first is " +
+                                 std::to_string(each->other_view->first) + ")",
+                             "Wait until a failover is over. If it stays so, that node is cut off "
+                             "from the others."});
+}
+
+void judge_silent(const topology_report& all, std::vector<finding>& found) {
+    const auto judge = [&](const server_report& one, const char* what) {
+        if (!one.trouble.empty())
+            found.push_back(
+                {severity::warning, "topology",
+                 std::string{what} + one.address + " could not be asked: " + one.trouble,
+                 "Its clock and its settings were not looked at. Ask from a machine "
+                 "that reaches it, by a user that it knows."});
+    };
+    for (const shard_report& part : all.shards) {
+        judge(part.primary, "the primary ");
+        for (const server_report& each : part.replicas)
+            judge(each, "the replica ");
+    }
+}
+
+} // namespace
+
+void judge_members(const topology_report& all, std::vector<finding>& found) {
+    const bool is_known = all.what != shape::single || !all.shards.front().primary.info.empty();
+    if (is_known)
+        found.push_back(shape_of(all));
+    judge_silent(all, found);
+    if (all.what == shape::sentinels)
+        judge_sentinels(all, found);
+    if (all.what == shape::cluster)
+        judge_slots(all, found);
+}
+
+namespace {
+
+/// Finding that several servers have in common: severity, topic and remedy are the same.
+struct shared_finding {
+    finding first;
+    std::vector<std::string> words;     ///< the words of the finding at each server, in order
+    std::vector<std::string> addresses; ///< the servers' addresses, in the same order
+};
+
+bool is_alike(const finding& one, const finding& other) {
+    return one.how_bad == other.how_bad && one.topic == other.topic && one.remedy == other.remedy;
+}
+
+finding said_once(shared_finding&& one, std::size_t servers) {
+    if (servers == 1)
+        return std::move(one.first);
+    const bool same = std::ranges::all_of(
+        one.words, [&](const std::string& each) { return each == one.words.front(); });
+    finding whole = std::move(one.first);
+    if (same && one.addresses.size() == servers) {
+        whole.what +=
+            servers == 2 ? " (both servers)" : " (all " + std::to_string(servers) + " servers)";
+    } else if (same) {
+        whole.what += " (" + listed(one.addresses) + ")";
+    } else {
+        whole.what += " (" + one.addresses.front() + "; ";
+        one.addresses.erase(one.addresses.begin());
+        whole.what += "likewise " + listed(one.addresses) + ")";
+    }
+    return whole;
+}
+
+void add(finding&& one, const std::string& address, std::vector<shared_finding>& to) {
+    const auto like = std::ranges::find_if(
+        to, [&](const shared_finding& each) { return is_alike(each.first, one); });
+    shared_finding& into = like == to.end() ? to.emplace_back() : *like;
+    into.words.push_back(one.what);
+    into.addresses.push_back(address);
+    if (into.words.size() == 1)
+        into.first = std::move(one);
+}
+
+bool fails_over(const topology_report& all) {
+    return all.what != topology_report::kind::single ||
+           std::ranges::any_of(all.shards,
+                               [](const shard_report& each) { return !each.replicas.empty(); });
+}
+
+} // namespace
+
+void judge_each(const topology_report& all, std::vector<finding>& found) {
+    std::vector<shared_finding> shared;
+    const std::vector<const server_report*> servers = servers_in(all);
+    for (const server_report* const each : servers) {
+        if (each->info.empty())
+            continue;
+        const server_facts facts{each->info,
+                                 {.has_replicas = fails_over(all), .fsync = each->fsync}};
+        for (finding& one : facts.judge())
+            add(std::move(one), each->address, shared);
+    }
+    std::ranges::stable_sort(shared, {}, [](const shared_finding& one) {
+        constexpr std::string_view order[] = {"version", "eviction", "persistence", "clients"};
+        return std::ranges::find(order, one.first.topic) - std::begin(order);
+    });
+    for (shared_finding& each : shared)
+        found.push_back(said_once(std::move(each), servers.size()));
+}
+
+// Findings about the effects of a failover on locks.
+
+namespace {
+
+using shape = topology_report::kind;
+using std::chrono::microseconds;
+
+/// Returns the longest failover that a hold survives: 65% of the lease. At the fault, a third of
+/// the lease may have passed since the last renewal, and the next renewal takes some time.
+constexpr duration outlasted_by(duration lease) {
+    return lease / 100 * 65 + lease % 100 * 65 / 100;
+}
+
+/// Returns the clock difference that does no harm to a lease of the given length.
+constexpr microseconds clocks_apart_max(duration lease) {
+    return lease / 100 + duration{2};
+}
+
+/// Server setting that decides how long a failover takes. `whole` is the measured time from the
+/// fault until clients find the new primary (docs/topologies.md).
+struct failover_time {
+    const char* setting;
+    duration set;
+    duration whole;
+};
+
+std::optional<failover_time> by_sentinels(const topology_report& all) {
+    std::optional<duration> longest;
+    for (const sentinel_report& each : all.sentinels)
+        if (each.service && each.service->down_after)
+            longest = std::max(longest.value_or(duration{}), *each.service->down_after);
+    if (!longest)
+        return std::nullopt;
+    constexpr duration more{1500};
+    return failover_time{"down-after-milliseconds", *longest, *longest + more};
+}
+
+std::optional<failover_time> by_cluster(const topology_report& all) {
+    std::optional<duration> longest;
+    for (const server_report* const each : servers_in(all))
+        if (each->node_timeout)
+            longest = std::max(longest.value_or(duration{}), *each->node_timeout);
+    if (!longest)
+        return std::nullopt;
+    constexpr duration more{1200};
+    return failover_time{"cluster-node-timeout", *longest, *longest + *longest / 4 + more};
+}
+
+finding not_known(const topology_report& all, duration lease) {
+    const bool in_cluster = all.what == shape::cluster;
+    return {severity::note, "failover",
+            std::string{in_cluster ? "CONFIG GET cluster-node-timeout" : "SENTINEL MASTER"} +
+                " is denied: whether a hold outlasts a failover is not known",
+            std::string{"Grant "} + (in_cluster ? "+config|get" : "+sentinel|master") +
+                " to the user that asks, or compare by yourself: a hold of " +
+                length_in_words(lease) + " outlasts " + length_in_words(outlasted_by(lease)) + "."};
+}
+
+finding judge_time(const failover_time& takes, duration lease) {
+    const duration outlasts = outlasted_by(lease);
+    const std::string setting = takes.setting + std::string{" is "} + length_in_words(takes.set);
+    const std::string hold =
+        "a hold of " + length_in_words(lease) + " outlasts " + length_in_words(outlasts);
+    const std::string whole = "a failover takes about " + length_in_words(takes.whole);
+    const std::string remedy =
+        std::string{"Set "} + takes.setting + " to 5000 or less, or give a longer lease_time.";
+    if (takes.set > outlasts)
+        return {severity::danger, "failover",
+                "every hold ends in a failover: " + setting + ", and " + hold, remedy};
+    if (takes.whole > outlasts)
+        return {severity::warning, "failover",
+                "holds may end in a failover: " + setting + ", " + whole + ", and " + hold, remedy};
+    return {severity::fine, "failover", whole + " (" + setting + "), and " + hold, ""};
+}
+
+/// Numbers of online replicas. `of` is the primary with the fewest online replicas.
+struct replica_count {
+    const server_report* of = nullptr;
+    std::size_t fewest = 0;
+    std::size_t most = 0; ///< greatest number at any primary
+};
+
+replica_count count_replicas(const topology_report& all) {
+    replica_count found;
+    for (const shard_report& each : all.shards) {
+        if (each.primary.info.empty())
+            continue;
+        const std::size_t online = replicas_online_in(each.primary.info);
+        if (!found.of || online < found.fewest) {
+            found.of = &each.primary;
+            found.fewest = online;
+        }
+        found.most = std::max(found.most, online);
+    }
+    return found;
+}
+
+void judge_count(const replica_count& online, std::size_t required, std::vector<finding>& found) {
+    const std::string wanted = std::to_string(required);
+    const std::string there = online.of->address + " has " + std::to_string(online.fewest) +
+                              " of " + wanted + " required replicas online";
+    if (online.fewest < required)
+        found.push_back({severity::danger, "replicas", there + ": no lock is granted or renewed",
+                         "Bring the missing ones back, or require fewer."});
+    else if (online.fewest == required)
+        found.push_back({severity::note, "replicas",
+                         there + ": if one is lost, no lock is granted or renewed until it is back",
+                         "That is what was asked for. A failover loses one, too."});
+    if (online.most > required)
+        found.push_back({severity::warning, "replicas",
+                         "more replicas are online (" + std::to_string(online.most) +
+                             ") than are required (" + wanted +
+                             "): one that did not confirm a lock may be promoted",
+                         "Require as many as may ever be promoted, and attach no others."});
+}
+
+void judge_migration(const topology_report& all, std::vector<finding>& found) {
+    for (const server_report* const each : servers_in(all))
+        if (each->replicas_migrate == true)
+            return found.push_back(
+                {severity::warning, "replicas",
+                 "replicas may migrate from one primary to another: then their number changes",
+                 "Set cluster-allow-replica-migration no on all nodes."});
+}
+
+void judge_wait(const topology_report& all, std::size_t required, std::vector<finding>& found) {
+    for (const shard_report& part : all.shards) {
+        if (part.primary.wait_refusal.empty())
+            continue;
+        const bool denied = classify(part.primary.wait_refusal) == store_errc::no_permission;
+        return found.push_back(
+            {required > 0 ? severity::danger : severity::note, "replicas",
+             "WAIT is refused at " + part.primary.address + " (" + part.primary.wait_refusal +
+                 "): " +
+                 (required > 0 ? "no lock is granted" : "required_replicas cannot be used here"),
+             denied ? "Grant +wait." : ""});
+    }
+}
+
+/// Returns a lower bound of the difference between two clocks. The readings prove that the clocks
+/// differ by at least this much.
+microseconds apart(const clock_reading& one, const clock_reading& other) {
+    return std::max({microseconds::zero(), one.least - other.most, other.least - one.most});
+}
+
+} // namespace
+
+void judge_failover(const topology_report& all, duration lease, std::vector<finding>& found) {
+    if (all.what != shape::cluster && all.what != shape::sentinels)
+        return;
+    const auto takes = all.what == shape::cluster ? by_cluster(all) : by_sentinels(all);
+    found.push_back(takes ? judge_time(*takes, lease) : not_known(all, lease));
+}
+
+void judge_replicas(const topology_report& all, std::size_t required, std::vector<finding>& found) {
+    const replica_count online = count_replicas(all);
+    const bool any = online.most > 0;
+    if (required > 0 && online.of)
+        judge_count(online, required, found);
+    if (required > 0)
+        judge_migration(all, found);
+    else if (any)
+        found.push_back({severity::note, "replicas",
+                         "there are replicas, and none is required to confirm a lock: a failover "
+                         "may forget the latest ones",
+                         "Let the resource refuse old holders where two at once cost money, or set "
+                         "required_replicas (docs/topologies.md)."});
+    if (required > 0 || any)
+        judge_wait(all, required, found);
+}
+
+void judge_clocks(const topology_report& all, duration lease, std::vector<finding>& found) {
+    const microseconds most = clocks_apart_max(lease);
+    bool compared = false;
+    for (const shard_report& part : all.shards) {
+        for (const server_report& each : part.replicas) {
+            if (!part.primary.clock || !each.clock)
+                continue;
+            compared = true;
+            const microseconds found_apart = apart(*part.primary.clock, *each.clock);
+            if (found_apart <= most)
+                continue;
+            const bool ahead = each.clock->least > part.primary.clock->most;
+            found.push_back({severity::warning, "clocks",
+                             "the clock of the replica " + each.address + " is " +
+                                 length_in_words(std::chrono::floor<duration>(found_apart)) +
+                                 (ahead ? " ahead of" : " behind") + " that of its primary " +
+                                 part.primary.address + ": after a failover leases end " +
+                                 (ahead ? "too early, and two may hold a lock" : "too late"),
+                             "Let NTP slew the clocks of all servers. They may differ by " +
+                                 length_in_words(std::chrono::floor<duration>(most)) +
+                                 " with this lease."});
+        }
+    }
+    const auto is_warned = [](const finding& each) { return each.topic == "clocks"; };
+    if (compared && std::ranges::none_of(found, is_warned))
+        found.push_back({severity::fine, "clocks",
+                         "the clocks of primaries and replicas agree within " +
+                             length_in_words(std::chrono::floor<duration>(most)),
+                         ""});
+}
+
+namespace {
+
+finding trouble(const char* topic, const boost::system::system_error& why) {
+    return {severity::danger, topic, net::story_of(why), why.code().message()};
+}
+
+/// Returns the lease of the trial lock. It is short, in case the lock cannot be released. It is
+/// long enough to take the lock, to subscribe and to renew.
+duration trial_lease(const node& server, duration lease_time) {
+    return std::min(lease_time, 3 * server.command_timeout() + confirmation_patience);
+}
+
+/// Maximum number of attempts to release the trial lock.
+constexpr int releases_max = 3;
+
+/// Returns whether the error means that no request can have taken the lock.
+bool did_nothing(const error_code& why) {
+    return why == errc::unreachable || why == errc::refused || why == errc::closed ||
+           why == errc::overloaded;
+}
+
+/// Returns whether another attempt would get the same error.
+bool is_final(const error_code& why) {
+    return why == errc::refused || why == errc::closed;
+}
+
+class examination {
+public:
+    examination(node& server, const store_context& context, ask trial)
+        : server_{server}
+        , context_{context}
+        , lease_time_{trial.lease_time}
+        , trial_{std::move(trial)}
+        , how_{*verbs_of(trial_.kind)} {
+        trial_.lease_time = trial_lease(server, lease_time_);
+    }
+
+    asio::awaitable<std::vector<finding>> run() {
+        if (const bool reached = co_await look_at_server(); !reached)
+            co_return std::move(found_);
+        co_await look_around();
+        const bool taken = co_await take_lock();
+        if (taken) {
+            co_await listen();
+            co_await renew();
+        }
+        if (may_hold_)
+            co_await release();
+        if (taken)
+            co_await say_who();
+        co_return std::move(found_);
+    }
+
+private:
+    void add(severity how_bad, const char* topic, std::string what, std::string remedy = {}) {
+        found_.push_back({how_bad, topic, std::move(what), std::move(remedy)});
+    }
+
+    asio::awaitable<bool> look_at_server() {
+        const std::string_view keys[] = {trial_.name.text};
+        try {
+            const reply said = co_await server_.call(scripts::examine_server, keys, {});
+            const duration took = said.received_at - said.sent_at;
+            found_.push_back(remote::judge_delay(took, lease_time_));
+            info_ = said.text;
+            co_return true;
+        } catch (const boost::system::system_error& why) {
+            if (why.code() != store_errc::no_permission ||
+                net::story_of(why).find("+info") == std::string::npos) {
+                found_.push_back(trouble("reach", why));
+                co_return false;
+            }
+            add(severity::warning, "rights",
+                "INFO is denied: version, eviction, persistence, replicas and clients were not "
+                "looked at",
+                "Grant +info to the user that asks.");
+            co_return true;
+        }
+    }
+
+    /// Examines all servers of the topology. If the topology is not known, judges the INFO of this
+    /// server alone.
+    asio::awaitable<void> look_around() {
+        topology_report all;
+        try {
+            all = co_await server_.survey();
+        } catch (const boost::system::system_error& why) {
+            add(severity::warning, "topology", "it could not be examined: " + net::story_of(why),
+                why.code().message());
+        }
+        std::vector<finding> seen;
+        if (all.what != topology_report::kind::unknown) {
+            seen = judge_topology(all, {lease_time_, trial_.replicas}, info_);
+        } else if (!info_.empty()) {
+            const server_facts facts{info_};
+            seen = facts.judge();
+            seen.push_back(facts.role());
+        }
+        std::ranges::move(seen, std::back_inserter(found_));
+    }
+
+    asio::awaitable<bool> take_lock() {
+        try {
+            const server_deadline limit{context_.time.now() + server_.command_timeout()};
+            may_hold_ = true;
+            attempt got = co_await how_.take(server_, trial_, limit);
+            judge_clock(got);
+            may_hold_ = got.said == verdict::granted;
+            if (may_hold_)
+                judge_confirmed(got);
+            if (may_hold_)
+                co_return true;
+            found_.push_back(remote::trial_lock_is_held(trial_.name));
+        } catch (const boost::system::system_error& why) {
+            may_hold_ = !did_nothing(why.code());
+            found_.push_back(trouble("rights", why));
+        }
+        co_return false;
+    }
+
+    /// Reports that too few replicas confirmed the trial lock. The later steps are tried all the
+    /// same.
+    void judge_confirmed(attempt& got) {
+        if (judge_confirmation(got, trial_.replicas) == confirmation::enough)
+            return;
+        add(severity::danger, "replicas", "a lock is not granted: " + got.unconfirmed,
+            "INFO replication shows which replicas are connected, and how far they are behind.");
+        trial_.replicas = 0;
+    }
+
+    void judge_clock(const attempt& got) {
+        if (got.server_now == got.server_now.zero())
+            return add(severity::warning, "clock",
+                       "TIME is denied: what the server carries out late can take a lock for "
+                       "nobody, until its lease ends",
+                       "Grant +time.");
+        found_.push_back(remote::judge_clock(got.server_now));
+    }
+
+    asio::awaitable<void> listen() {
+        const std::unique_ptr<alarm> wake = context_.time.make_alarm();
+        const channel_name channel = how_.told_on(trial_);
+        const std::unique_ptr<hearing> ear = server_.hear(channel, *wake);
+        const time_point give_up_at = context_.time.now() + confirmation_patience;
+        const bool is_heard = co_await ear->confirmed(give_up_at);
+        if (is_heard)
+            co_return add(severity::fine, "listening", "releases will be heard");
+        add(severity::warning, "listening",
+            "releases are not heard: waiters find a free lock only when they ask by themselves",
+            "Grant +subscribe &" + channel.text + "; the observer hears the server's words.");
+    }
+
+    asio::awaitable<void> renew() {
+        const hold* const held[] = {&trial_};
+        const renewal_wishes how{.lease_time = trial_.lease_time};
+        single_renewal renewed;
+        co_await renew_holds(server_, context_.executor, held, how, renewed);
+        try {
+            renewed_ = renewed.said().granted;
+            if (!renewed_)
+                found_.push_back(remote::trial_lock_was_lost(
+                    "Look for what deletes keys: eviction, FLUSHALL, another program."));
+        } catch (const boost::system::system_error& why) {
+            found_.push_back(trouble("rights", why));
+        }
+    }
+
+    /// Releases the trial lock, even if an earlier step failed. Repeats the request while its
+    /// outcome is unknown.
+    asio::awaitable<void> release() {
+        for (int left = releases_max; left > 0; --left) {
+            try {
+                judge_release(co_await how_.release(server_, trial_));
+                co_return;
+            } catch (const boost::system::system_error& why) {
+                if (left > 1 && !is_final(why.code()))
+                    continue;
+                found_.push_back(trouble("rights", why));
+                co_return;
+            }
+        }
+    }
+
+    void judge_release(const released& outcome) {
+        if (outcome.denied_message)
+            add(severity::warning, "rights",
+                std::string{server_.telling_commands().command} +
+                    " is denied: a release wakes nobody",
+                "Grant " + rights_to_tell(server_.telling_commands(), how_.told_on(trial_)) + ".");
+        else if (renewed_)
+            found_.push_back(remote::trial_went_well(trial_.name));
+    }
+
+    // Tries to write and delete a description of this client. Uses a separate key, because the
+    // client may use its own key at the same time.
+    asio::awaitable<void> say_who() {
+        if (!context_.announce)
+            co_return;
+        const std::string key = client_key(context_.client) + ":doctor";
+        try {
+            co_await announce_client(server_, key, remote::card_of(context_), trial_.lease_time);
+            co_await announce_client(server_, key, remote::card_of(context_), duration::zero());
+            add(severity::fine, "identity", "clients can say who holds a lock");
+        } catch (const boost::system::system_error& why) {
+            add(severity::note, "identity",
+                "clients cannot say who they are, and so not who holds a lock: " +
+                    net::story_of(why),
+                "Grant +set +del ~holdfast_client:*, or set options::announce = false.");
+        }
+    }
+
+    node& server_;
+    const store_context& context_;
+    const duration lease_time_;
+    ask trial_;
+    const verbs& how_;
+    std::string info_;
+    bool may_hold_ = false;
+    bool renewed_ = false;
+    std::vector<finding> found_;
+};
+
+} // namespace
+
+asio::awaitable<std::vector<finding>> examine_server(node& server, const store_context& context,
+                                                     ask trial) {
+    examination all{server, context, std::move(trial)};
+    co_return co_await all.run();
+}
+
+} // namespace holdfast::redis

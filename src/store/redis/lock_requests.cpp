@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/redis/lock_requests.hpp"
+
+#include "store/redis/counter_requests.hpp"
+#include "store/redis/names.hpp"
+#include "store/redis/replies.hpp"
+#include "store/redis/scripts.hpp"
+
+#include <deque>
+#include <span>
+#include <string_view>
+
+namespace holdfast::redis {
+namespace {
+
+channel_name lock_channel_of(const hold& held) {
+    return lock_channel(held.name);
+}
+
+channel_name shared_channel_of(const hold& held) {
+    return shared_channel(held.name);
+}
+
+channel_name token_channel_of(const hold& held) {
+    return token_channel(held.name);
+}
+
+channel_name permits_channel_of(const hold& held) {
+    return semaphore_channel(held.name);
+}
+
+constexpr verbs plain{lock_mutex, release_mutex, renew_leases, lock_channel_of};
+constexpr verbs spin{lock_spin, release_spin, renew_leases, nullptr};
+constexpr verbs fenced{lock_fenced, release_mutex, renew_leases, lock_channel_of};
+constexpr verbs fair{lock_fair, release_fair, renew_leases, fair_channel, linger::none};
+constexpr verbs of_readers{lock_read, release_read, renew_reads, shared_channel_of, linger::none};
+constexpr verbs of_writers{lock_write, release_write, renew_leases, shared_channel_of,
+                           linger::none};
+constexpr verbs of_tokens{lock_token, release_token, renew_tokens, token_channel_of};
+constexpr verbs of_permits{lease_permits, return_permits, renew_permits, permits_channel_of};
+
+} // namespace
+
+const verbs* verbs_of(lock_kind kind) noexcept {
+    switch (kind) {
+    case lock_kind::plain:
+        return &plain;
+    case lock_kind::spin:
+        return &spin;
+    case lock_kind::fenced:
+        return &fenced;
+    case lock_kind::fair:
+        return &fair;
+    case lock_kind::read:
+        return &of_readers;
+    case lock_kind::write:
+        return &of_writers;
+    case lock_kind::token:
+        return &of_tokens;
+    case lock_kind::permit:
+        return &of_permits;
+    default:
+        return nullptr;
+    }
+}
+
+namespace {
+
+attempt plain_attempt_in(const reply& answer) {
+    return attempt_in(answer);
+}
+
+released untold_in(const reply& answer) {
+    released outcome = released_in(answer);
+    if (outcome.receivers < 0)
+        throw_unexpected_answer();
+    outcome.heard_late = false;
+    return outcome;
+}
+
+/// Returns whether the hold is the write hold of a read-write lock. Write holds are renewed
+/// together with plain locks.
+bool writes(const hold& held) {
+    return held.kind == lock_kind::write;
+}
+
+/// Takes a lock. `waiters` is the key with the waiters of a spin lock; empty for other locks.
+asio::awaitable<attempt> take(node& server, const ask& want, server_deadline deadline,
+                              std::string waiters) {
+    const std::string owner = to_string(want.owner);
+    const bool spins = !waiters.empty();
+    const std::int64_t known_for = want.waits ? want.outlasts.count() : 0;
+    const std::string_view keys[] = {want.name.text, waiters};
+    const argument arguments[] = {want.lease_time.count(), owner, deadline, known_for};
+    const reply answer = co_await server.call(
+        scripts::lock_mutex, std::span{keys}.first(spins ? 2 : 1),
+        std::span{arguments}.first(spins ? 4 : 3), confirmed_by(want.replicas, want.lease_time));
+    co_return checked(server, answer, plain_attempt_in);
+}
+
+/// Releases a lock. Notifies the subscribers of `channel`. For a spin lock returns instead whether
+/// other clients are among `waiters`.
+asio::awaitable<released> release(node& server, const hold& held, std::string channel,
+                                  std::string waiters) {
+    const std::string owner = to_string(held.owner);
+    const std::string_view keys[] = {held.name.text, waiters};
+    const publishing way = server.telling_commands();
+    const argument arguments[] = {owner, channel, way.command, way.other};
+    const call_wishes room{.reserved = true};
+    const reply answer =
+        co_await server.call(scripts::release_mutex, std::span{keys}.first(waiters.empty() ? 1 : 2),
+                             telling_by(way, arguments), room);
+    co_return checked(server, answer, channel.empty() ? untold_in : released_in);
+}
+
+} // namespace
+
+asio::awaitable<attempt> lock_mutex(node& server, const ask& want, server_deadline deadline) {
+    return take(server, want, deadline, {});
+}
+
+asio::awaitable<attempt> lock_spin(node& server, const ask& want, server_deadline deadline) {
+    return take(server, want, deadline, spinners_key(want.name));
+}
+
+asio::awaitable<released> release_mutex(node& server, const hold& held) {
+    return release(server, held, lock_channel(held.name).text, {});
+}
+
+asio::awaitable<released> release_spin(node& server, const hold& held) {
+    return release(server, held, {}, spinners_key(held.name));
+}
+
+asio::awaitable<renewed_holds> renew_leases(node& server, std::optional<shard> at, hold_list holds,
+                                            const renewal_wishes& how) {
+    const std::string client = client_part(holds.front()->owner);
+    std::vector<std::string_view> names;
+    std::deque<std::string> fields; // fields of write holds; a deque does not move them
+    std::vector<argument> arguments{how.lease_time.count(), client};
+    names.reserve(holds.size());
+    arguments.reserve(arguments.size() + holds.size());
+    for (const hold* const each : holds) {
+        names.emplace_back(each->name.text);
+        if (writes(*each))
+            arguments.emplace_back(
+                std::string_view{fields.emplace_back(write_field(each->owner.number))});
+        else
+            arguments.emplace_back(static_cast<std::int64_t>(each->owner.number));
+    }
+    const call_wishes wishes = wishes_of(holds, how);
+    const reply said =
+        co_await ask_for_holds(server, at, scripts::renew_leases, names, arguments, wishes);
+    const auto read = [&](const reply& all) { return held_in(all, holds, how, at); };
+    co_return checked(server, said, read);
+}
+
+namespace {
+
+attempt fenced_attempt_in(const reply& answer) {
+    attempt outcome = attempt_in<4>(answer);
+    const std::int64_t token = integer(answer.items[3]);
+    if ((outcome.said == verdict::granted) != (token > 0))
+        throw_unexpected_answer();
+    outcome.token = static_cast<std::uint64_t>(token);
+    return outcome;
+}
+
+std::uint64_t token_in(const reply& answer) {
+    const std::int64_t token = integer(answer);
+    if (token < 0)
+        throw_unexpected_answer();
+    return static_cast<std::uint64_t>(token);
+}
+
+} // namespace
+
+asio::awaitable<attempt> lock_fenced(node& server, const ask& want, server_deadline deadline) {
+    const std::string owner = to_string(want.owner);
+    const std::string token = token_key(want.name);
+    const std::string_view keys[] = {want.name.text, token};
+    const argument arguments[] = {want.lease_time.count(), owner, deadline,
+                                  static_cast<std::int64_t>(want.tokens),
+                                  std::int64_t{want.numbers == fencing::dated}};
+    const reply answer = co_await server.call(scripts::lock_fenced, keys, arguments,
+                                              confirmed_by(want.replicas, want.lease_time));
+    co_return checked(server, answer, fenced_attempt_in);
+}
+
+asio::awaitable<std::uint64_t> last_token(node& server, const lock_name& name) {
+    const std::string token = token_key(name);
+    const std::string_view keys[] = {token};
+    const reply answer = co_await server.call(scripts::last_token, keys, {});
+    co_return checked(server, answer, token_in);
+}
+
+namespace {
+
+attempt fair_attempt_in(const ask& want, const reply& answer) {
+    attempt outcome = attempt_in<4>(answer);
+    outcome.queued = outcome.said == verdict::busy && want.waits;
+    const std::int64_t place = integer_up_to(2, answer.items[3]);
+    outcome.joined_now = place == 1;
+    outcome.place_stays = place == 2;
+    return outcome;
+}
+
+} // namespace
+
+asio::awaitable<attempt> lock_fair(node& server, const ask& want, server_deadline deadline) {
+    const std::string owner = to_string(want.owner);
+    const std::string queue = fair_queue(want.name), deadlines = fair_deadlines(want.name);
+    const channel_name channel = lock_channel(want.name);
+    const std::string_view keys[] = {want.name.text, queue, deadlines};
+    const publishing way = server.telling_commands();
+    const argument arguments[] = {want.lease_time.count(),
+                                  owner,
+                                  deadline,
+                                  channel.text,
+                                  way.command,
+                                  std::int64_t{want.waits},
+                                  want.outlasts.count(),
+                                  server.fair_wait().count(),
+                                  way.other};
+    const reply answer = co_await server.call(scripts::lock_fair, keys, telling_by(way, arguments),
+                                              confirmed_by(want.replicas, want.lease_time));
+    const auto read = [&want](const reply& all) { return fair_attempt_in(want, all); };
+    co_return checked(server, answer, read);
+}
+
+asio::awaitable<released> release_fair(node& server, const hold& held) {
+    const std::string owner = to_string(held.owner);
+    const std::string queue = fair_queue(held.name), deadlines = fair_deadlines(held.name);
+    const channel_name channel = lock_channel(held.name);
+    const std::string_view keys[] = {held.name.text, queue, deadlines};
+    const publishing way = server.telling_commands();
+    const argument arguments[] = {owner, channel.text, way.command, server.fair_wait().count(),
+                                  way.other};
+    const call_wishes room{.reserved = true};
+    const reply answer =
+        co_await server.call(scripts::release_fair, keys, telling_by(way, arguments), room);
+    co_return checked(server, answer, released_in);
+}
+
+namespace {
+
+attempt read_attempt_in(const reply& answer) {
+    attempt outcome = attempt_in(answer, verdict::unfounded);
+    const std::int64_t others_have = integers<3>(answer)[1];
+    if (outcome.said == verdict::granted && others_have >= 0)
+        outcome.left = duration{others_have};
+    return outcome;
+}
+
+attempt write_attempt_in(const ask& want, const reply& answer) {
+    attempt outcome = attempt_in(answer, verdict::unfounded);
+    outcome.queued = remote::may_be_marked(want, outcome.said);
+    return outcome;
+}
+
+/// Returns the field of the existing hold that the new hold shall stand beside (an upgrade or a
+/// downgrade). Empty if there is none.
+std::string field_beside(const ask& want) {
+    if (want.under == 0)
+        return {};
+    const std::string client = client_part(want.owner);
+    return client +
+           (want.kind == lock_kind::read ? write_field(want.under) : std::to_string(want.under));
+}
+
+} // namespace
+
+asio::awaitable<attempt> lock_read(node& server, const ask& want, server_deadline deadline) {
+    const std::string owner = to_string(want.owner), beside = field_beside(want);
+    const std::string timer = timer_key(want.name, owner), marks = writers_key(want.name);
+    const std::string_view keys[] = {want.name.text, timer, marks};
+    const argument arguments[] = {want.lease_time.count(), owner, deadline, beside};
+    const reply answer = co_await server.call(scripts::lock_read, keys, arguments,
+                                              confirmed_by(want.replicas, want.lease_time));
+    co_return checked(server, answer, read_attempt_in);
+}
+
+asio::awaitable<attempt> lock_write(node& server, const ask& want, server_deadline deadline) {
+    const std::string owner = to_string(want.owner), beside = field_beside(want);
+    const std::string timers = timer_prefix(want.name), marks = writers_key(want.name);
+    const std::int64_t marked_for = want.waits ? want.outlasts.count() : 0;
+    const std::string_view keys[] = {want.name.text, marks};
+    const argument arguments[] = {
+        want.lease_time.count(), owner, deadline, beside, timers, marked_for,
+        want.head_start.count()};
+    const reply answer = co_await server.call(scripts::lock_write, keys, arguments,
+                                              confirmed_by(want.replicas, want.lease_time));
+    const auto read = [&want](const reply& all) { return write_attempt_in(want, all); };
+    co_return checked(server, answer, read);
+}
+
+asio::awaitable<released> release_read(node& server, const hold& held) {
+    const std::string owner = to_string(held.owner), timer = timer_key(held.name, owner);
+    const std::string marks = writers_key(held.name), timers = timer_prefix(held.name);
+    const channel_name channel = shared_channel(held.name);
+    const std::string_view keys[] = {held.name.text, timer, marks};
+    const publishing way = server.telling_commands();
+    const argument arguments[] = {owner, timers, channel.text, way.command, way.other};
+    const call_wishes room{.reserved = true};
+    const reply answer =
+        co_await server.call(scripts::release_read, keys, telling_by(way, arguments), room);
+    co_return checked(server, answer, released_in);
+}
+
+asio::awaitable<released> release_write(node& server, const hold& held) {
+    const std::string owner = to_string(held.owner), timers = timer_prefix(held.name);
+    const std::string marks = writers_key(held.name);
+    const channel_name channel = shared_channel(held.name);
+    const std::string_view keys[] = {held.name.text, marks};
+    const publishing way = server.telling_commands();
+    const argument arguments[] = {owner, timers, channel.text, way.command, way.other};
+    const call_wishes room{.reserved = true};
+    const reply answer =
+        co_await server.call(scripts::release_write, keys, telling_by(way, arguments), room);
+    co_return checked(server, answer, released_in);
+}
+
+asio::awaitable<renewed_holds> renew_reads(node& server, std::optional<shard> at, hold_list holds,
+                                           const renewal_wishes& how) {
+    const std::string client = client_part(holds.front()->owner);
+    std::vector<std::string> timers;
+    std::vector<std::string_view> keys;
+    std::vector<argument> arguments{how.lease_time.count(), client};
+    timers.reserve(holds.size());
+    for (const hold* const each : holds) {
+        timers.push_back(timer_key(each->name, to_string(each->owner)));
+        keys.emplace_back(each->name.text);
+        keys.emplace_back(timers.back());
+        arguments.emplace_back(static_cast<std::int64_t>(each->owner.number));
+    }
+    const call_wishes wishes = wishes_of(holds, how);
+    const reply said =
+        co_await ask_for_holds(server, at, scripts::renew_reads, keys, arguments, wishes);
+    const auto read = [&](const reply& all) { return held_and_left_in(all, holds, how, at); };
+    co_return checked(server, said, read);
+}
+
+namespace {
+
+attempt token_attempt_in(const reply& answer) {
+    attempt outcome = attempt_in<4>(answer);
+    outcome.holder_tells = integer_up_to(1, answer.items[3]) == 1;
+    return outcome;
+}
+
+} // namespace
+
+asio::awaitable<attempt> lock_token(node& server, const ask& want, server_deadline deadline) {
+    const std::string owner = to_string(want.owner);
+    const std::string_view keys[] = {want.name.text};
+    const argument arguments[] = {want.lease_time.count(), owner, deadline};
+    const reply answer = co_await server.call(scripts::lock_token, keys, arguments,
+                                              confirmed_by(want.replicas, want.lease_time));
+    co_return checked(server, answer, token_attempt_in);
+}
+
+asio::awaitable<released> release_token(node& server, const hold& held) {
+    const std::string owner = to_string(held.owner);
+    const std::string channel = token_channel(held.name).text;
+    const std::string_view keys[] = {held.name.text};
+    const publishing way = server.telling_commands();
+    const argument arguments[] = {owner, channel, way.command, way.other};
+    const call_wishes room{.reserved = true};
+    const reply answer =
+        co_await server.call(scripts::release_token, keys, telling_by(way, arguments), room);
+    co_return checked(server, answer, released_in);
+}
+
+asio::awaitable<renewed_holds> renew_tokens(node& server, std::optional<shard> at, hold_list holds,
+                                            const renewal_wishes& how) {
+    const std::string client = client_part(holds.front()->owner);
+    std::vector<std::string_view> names;
+    std::vector<argument> arguments{how.lease_time.count(), client};
+    names.reserve(holds.size());
+    arguments.reserve(arguments.size() + holds.size());
+    for (const hold* const each : holds) {
+        names.emplace_back(each->name.text);
+        arguments.emplace_back(static_cast<std::int64_t>(each->owner.number));
+    }
+    const call_wishes wishes = wishes_of(holds, how);
+    const reply said =
+        co_await ask_for_holds(server, at, scripts::renew_tokens, names, arguments, wishes);
+    const auto read = [&](const reply& all) { return held_in(all, holds, how, at); };
+    co_return checked(server, said, read);
+}
+
+} // namespace holdfast::redis

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/redis/waiting.hpp"
+
+#include <holdfast/error.hpp>
+
+#include <string_view>
+#include <utility>
+
+namespace holdfast::redis {
+
+duration fair_patience::of(const ask& want) const {
+    const auto found = longer_.find(want.name.text);
+    return found == longer_.end() ? want.outlasts : std::max(want.outlasts, found->second);
+}
+
+void fair_patience::lost(const ask& want, bool in_time) {
+    std::string_view text =
+        "its place in the queue of a fair lock is lost: it was not prolonged for longer than its "
+        "waiter_patience, as the server was out of reach or full; it goes on from the end";
+    if (in_time) {
+        text =
+            "its place in the queue of a fair lock was taken away, although it had looked in time: "
+            "the server forgot it, or a JVM's clock is ahead by more than waiter_patience; it "
+            "goes on from the end, and its places there last twice as long from now on";
+        if (longer_.size() >= names_max)
+            longer_.clear();
+        longer_[want.name.text] = std::max(want.outlasts, std::min(2 * of(want), longest_));
+    }
+    if (context_.tell)
+        context_.tell({.kind = event_kind::impaired,
+                       .cause = event_cause::failed,
+                       .name = want.name.text.data(),
+                       .name_size = want.name.text.size(),
+                       .text = text.data(),
+                       .text_size = text.size()});
+}
+
+// Steps of one client that waits for one lock: it asks, subscribes, asks again, sleeps, and asks
+// again.
+
+namespace {
+
+using remote::unheard_poll_bound;
+
+/// Longest wait for the confirmation of a subscription before the first request. The early
+/// subscription may save the second request. A longer wait would cost more time than that second
+/// request.
+constexpr duration early_confirmation_patience{20};
+
+/// Margin after the TTL of a key. Redis removes a key in the millisecond after the end of its TTL,
+/// and both clocks are rounded to milliseconds. A request after exactly the remaining time would
+/// come too early.
+constexpr duration expiry_rounding{2};
+
+} // namespace
+
+lock_place::lock_place(node& server, const store_context& context, denials& denied,
+                       fair_patience& patience, remote::lately_busy& busy, heartbeat* heart,
+                       ask want, alarm& wake)
+    : server_{server}
+    , context_{context}
+    , denials_{denied}
+    , patience_{patience}
+    , busy_{busy}
+    , heart_{heart}
+    , want_{std::move(want)}
+    , how_{*verbs_of(want_.kind)}
+    , wake_{wake}
+    , attempts_{context, want_, server.command_timeout(), how_.told_on != nullptr} {}
+
+asio::awaitable<answer> lock_place::look() {
+    const bool expects_to_wait = want_.kind == lock_kind::fair && want_.waits && !was_busy_ &&
+                                 busy_.contains(want_.name.text);
+    if (expects_to_wait) {
+        co_await listen(early_confirmation_patience);
+        if (listening_)
+            attempts_.listens_already();
+    } else if (attempts_.found_busy() && how_.told_on) {
+        co_await listen(confirmation_patience);
+    }
+    const duration bound =
+        listening_ ? context_.poll_bound : std::min(context_.poll_bound, unheard_poll_bound);
+    const duration own = remote::poll_bound_of(want_, bound);
+    remote::attempts::sender send = [this](time_point deadline) { return request(deadline); };
+    co_return co_await attempts_.look(std::move(send), own, expiry_rounding);
+}
+
+asio::awaitable<attempt> lock_place::request(time_point deadline) {
+    want_.outlasts = patience_.of(want_);
+    remote::set_terms_of_mark(want_, context_.poll_bound, round_trip_);
+    attempt got = co_await how_.take(server_, want_, server_deadline{deadline});
+    round_trip_ = got.received_at - got.sent_at;
+    denials_.note(want_, got);
+    note_place(got);
+    note_whether_busy(got);
+    if (heart_ && (got.said == verdict::granted || got.queued))
+        heart_->beat(want_.lease_time, got.received_at);
+    const auto leave_again = [this] { return how_.release(server_, want_); };
+    co_await confirm(got, want_.replicas, leave_again);
+    co_return got;
+}
+
+/// Records whether the first request found a fair lock busy. Later requests say nothing about the
+/// next waiter.
+void lock_place::note_whether_busy(const attempt& got) {
+    if (want_.kind != lock_kind::fair || was_busy_ || got.said == verdict::late)
+        return;
+    was_busy_ = got.said == verdict::busy;
+    busy_.note(want_.name.text, was_busy_);
+}
+
+/// Records the state of the place in a fair lock's queue, and reports a lost place.
+void lock_place::note_place(const attempt& got) {
+    if (!got.queued)
+        return;
+    if (attempts_.queued() && got.joined_now && !std::exchange(loss_told_, true))
+        patience_.lost(want_, got.sent_at < place_lasts_until_);
+    if (!got.place_stays)
+        place_lasts_until_ = got.sent_at + want_.outlasts;
+}
+
+// Subscribes, and waits for the server's confirmation before the next request. In this way no
+// release is missed: either the subscriber gets its notification, or the next request sees the
+// release.
+asio::awaitable<void> lock_place::listen(duration patience) {
+    const time_point now = context_.time.now();
+    time_point patient_until = now;
+    if (!ear_) {
+        ear_ = server_.hear(how_.told_on(want_), wake_, how_.afterwards);
+        patient_until = std::min(now + patience, std::max(now, want_.give_up_at));
+    }
+    listening_ = co_await ear_->confirmed(patient_until);
+}
+
+asio::awaitable<void> lock_place::leave() {
+    ear_.reset();
+    if (!attempts_.must_leave())
+        co_return;
+    denials_.note(want_, co_await how_.release(server_, want_));
+    attempts_.left();
+}
+
+namespace {
+
+/// Longest time between two requests while the subscription is not confirmed.
+constexpr duration untold_bound = std::chrono::seconds{1};
+
+/// Margin after the TTL of a key. Redis removes a key in the millisecond after the end of its TTL;
+/// see place.cpp.
+constexpr duration end_of_key_rounding{2};
+
+ask in_time(const counter_ask& want) {
+    ask same{want.name, want.request, lock_kind::plain};
+    same.give_up_at = want.give_up_at;
+    return same;
+}
+
+} // namespace
+
+counter_place::counter_place(node& server, const store_context& context, denials& denied,
+                             request_slots& slots, counter_ask want, alarm& wake)
+    : server_{server}
+    , context_{context}
+    , denials_{denied}
+    , slots_{slots}
+    , want_{std::move(want)}
+    , in_time_{in_time(want_)}
+    , wake_{wake}
+    , attempts_{context, in_time_, server.command_timeout()} {}
+
+/// Frees the slot. The next request in the slot has a greater number, so the server ignores late
+/// copies of this request.
+counter_place::~counter_place() {
+    if (takes())
+        slots_.over(want_.name, want_.request.number);
+}
+
+asio::awaitable<answer> counter_place::look() {
+    if (attempts_.found_busy())
+        co_await listen();
+    const duration bound =
+        listening_ ? context_.poll_bound : std::min(context_.poll_bound, untold_bound);
+    remote::attempts::sender send = [this](time_point deadline) { return request(deadline); };
+    co_return co_await attempts_.look(std::move(send), bound, end_of_key_rounding);
+}
+
+asio::awaitable<remote::attempt> counter_place::request(time_point deadline) {
+    if (!takes())
+        co_return co_await look_at_latch(server_, want_);
+    const request_slot where = co_await slots_.take(want_.name, want_.request.number, deadline);
+    const remembered as{where, context_.request_memory};
+    attempt got = co_await take_permits(server_, want_, as, server_deadline{deadline});
+    denials_.note(in_time_, got);
+    const auto leave_again = [&] { return revoke_permits(server_, want_, as); };
+    co_await confirm(got, want_.replicas, leave_again);
+    co_return got;
+}
+
+// Subscribes, and waits for the server's confirmation before the next request. In this way no
+// release is missed: either the subscriber gets its notification, or the next request sees the
+// release.
+asio::awaitable<void> counter_place::listen() {
+    const time_point now = context_.time.now();
+    time_point patient_until = now;
+    if (!ear_) {
+        ear_ = server_.hear(channel_of(want_.name, want_.kind), wake_);
+        patient_until = std::min(now + confirmation_patience, std::max(now, want_.give_up_at));
+    }
+    listening_ = co_await ear_->confirmed(patient_until);
+}
+
+asio::awaitable<void> counter_place::leave() {
+    ear_.reset();
+    if (!must_leave())
+        co_return;
+    const time_point deadline = context_.time.now() + server_.command_timeout();
+    const request_slot where = co_await slots_.take(want_.name, want_.request.number, deadline);
+    const remembered as{where, context_.request_memory};
+    denials_.note(in_time_, co_await revoke_permits(server_, want_, as));
+    attempts_.left();
+}
+
+namespace {
+
+ask rate_in_time(const counter_ask& want) {
+    ask same{want.name, want.request, lock_kind::plain};
+    same.give_up_at = want.give_up_at;
+    return same;
+}
+
+constexpr bool nobody_tells = false;
+
+} // namespace
+
+rate_place::rate_place(node& server, const store_context& context, denials& denied,
+                       counter_ask want)
+    : server_{server}
+    , context_{context}
+    , denials_{denied}
+    , want_{std::move(want)}
+    , in_time_{rate_in_time(want_)}
+    , attempts_{context, in_time_, server.command_timeout(), nobody_tells} {}
+
+asio::awaitable<answer> rate_place::look() {
+    remote::attempts::sender send = [this](time_point deadline) { return request(deadline); };
+    co_return co_await attempts_.look(std::move(send), context_.poll_bound, duration::zero());
+}
+
+/// Sends one request. The delay in the reply is exact, unless the rate is raised or a client gives
+/// permits back. Because of these cases the next request comes after `poll_bound` at most.
+asio::awaitable<remote::attempt> rate_place::request(time_point deadline) {
+    attempt got =
+        co_await take_rate(server_, want_, context_.request_memory, server_deadline{deadline});
+    if (got.left)
+        got.left = std::min(*got.left, context_.poll_bound);
+    const auto leave_again = [this] { return give_back_rate(server_, want_); };
+    co_await confirm(got, want_.replicas, leave_again);
+    co_return got;
+}
+
+asio::awaitable<void> rate_place::leave() {
+    if (!must_leave())
+        co_return;
+    denials_.note(in_time_, co_await give_back_rate(server_, want_));
+    attempts_.left();
+}
+
+} // namespace holdfast::redis

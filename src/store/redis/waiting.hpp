@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "redis/node.hpp"
+#include "store/redis/client_info.hpp"
+#include "store/redis/counter_requests.hpp"
+#include "store/redis/replies.hpp"
+#include "store/remote/attempts.hpp"
+
+#include <holdfast/counters.hpp>
+#include <holdfast/store.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+namespace holdfast::redis {
+
+/// Decides how long this client's places in the queues of fair locks last after each request. A JVM
+/// with a fast clock may remove living waiters from a queue. If that happens, this client's places
+/// for the lock last longer, but no longer than a JVM's places.
+class fair_patience {
+public:
+    /// `context` must outlive this object.
+    fair_patience(const store_context& context, duration longest)
+        : context_{context}
+        , longest_{std::min<duration>(longest, std::chrono::hours{1})} {}
+
+    duration of(const ask&) const;
+
+    /// Records that a place was missing, and tells the observer. `in_time` means that the owner had
+    /// sent its request before the place expired. In that case places for this lock last longer
+    /// from now on.
+    void lost(const ask&, bool in_time);
+
+private:
+    /// Maximum number of names with longer lasting places.
+    static constexpr std::size_t names_max = 1000;
+
+    const store_context& context_;
+    const duration longest_;                           // an hour at most, as for users' options
+    std::unordered_map<std::string, duration> longer_; // lifetime of a place, by lock name
+};
+
+/// Waiter for one lock of any kind (`place` for one owner). It owns the subscription and the state
+/// of the attempts.
+class lock_place final : public place {
+public:
+    /// All arguments but `want` must outlive this object.
+    lock_place(node& server, const store_context& context, denials& denied, fair_patience& patience,
+               remote::lately_busy& busy, heartbeat* heart, ask want, alarm& wake);
+
+    /// Asks for the lock. The first call sends a single script, because most locks are free. The
+    /// second call subscribes first. For a fair lock that was busy lately, the first call
+    /// subscribes too.
+    asio::awaitable<answer> look() override;
+    asio::awaitable<void> leave() override;
+
+    bool must_leave() const noexcept override { return attempts_.must_leave(); }
+    bool uncertain() const noexcept override { return attempts_.uncertain(); }
+    time_point settled_at() const noexcept override { return attempts_.settled_at(); }
+
+private:
+    asio::awaitable<attempt> request(time_point deadline);
+    void note_place(const attempt&);
+    void note_whether_busy(const attempt&);
+    asio::awaitable<void> listen(duration patience);
+
+    node& server_;
+    const store_context& context_;
+    denials& denials_;
+    fair_patience& patience_;
+    remote::lately_busy& busy_;
+    heartbeat* const heart_;
+    ask want_;
+    const verbs& how_;
+    alarm& wake_;
+    remote::attempts attempts_;
+    std::unique_ptr<hearing> ear_;
+    duration round_trip_{}; ///< round trip of the last request
+    bool listening_ = false;
+    bool was_busy_ = false;
+    time_point place_lasts_until_{};
+    bool loss_told_ = false;
+};
+
+/// Waiter for a semaphore or a latch (`place` for one request). It owns the subscription, the slot
+/// in which the server remembers the request, and the state of the attempts. A request to a latch
+/// takes nothing, so there is nothing to undo.
+class counter_place final : public place {
+public:
+    /// All arguments but `want` must outlive this object.
+    counter_place(node& server, const store_context& context, denials&, request_slots&,
+                  counter_ask want, alarm& wake);
+    ~counter_place() override;
+
+    /// Sends the request. The first call sends one script. The second call subscribes first, and so
+    /// do later calls until the subscription is confirmed.
+    asio::awaitable<answer> look() override;
+    asio::awaitable<void> leave() override;
+
+    bool must_leave() const noexcept override { return takes() && attempts_.must_leave(); }
+    bool uncertain() const noexcept override { return takes() && attempts_.uncertain(); }
+    time_point settled_at() const noexcept override { return attempts_.settled_at(); }
+
+private:
+    bool takes() const noexcept { return want_.kind != counter_kind::latch; }
+    asio::awaitable<remote::attempt> request(time_point deadline);
+    asio::awaitable<void> listen();
+
+    node& server_;
+    const store_context& context_;
+    denials& denials_;
+    request_slots& slots_;
+    const counter_ask want_;
+    const ask in_time_; ///< copy of `want` with its deadline, for `attempts_`
+    alarm& wake_;
+    remote::attempts attempts_;
+    std::unique_ptr<hearing> ear_;
+    bool listening_ = false;
+};
+
+/// Waiter for permits of a rate limiter (`place` for one request). The server sends no
+/// notifications about free permits; its reply says when to ask again.
+class rate_place final : public place {
+public:
+    /// All arguments but `want` must outlive this object.
+    rate_place(node& server, const store_context& context, denials&, counter_ask want);
+
+    asio::awaitable<answer> look() override;
+    asio::awaitable<void> leave() override;
+
+    bool must_leave() const noexcept override { return attempts_.must_leave(); }
+    bool uncertain() const noexcept override { return attempts_.uncertain(); }
+    time_point settled_at() const noexcept override { return attempts_.settled_at(); }
+
+private:
+    asio::awaitable<remote::attempt> request(time_point deadline);
+
+    node& server_;
+    const store_context& context_;
+    denials& denials_;
+    const counter_ask want_;
+    const ask in_time_; ///< copy of `want` with its deadline, for `attempts_`
+    remote::attempts attempts_;
+};
+
+} // namespace holdfast::redis
