@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/database/session.hpp"
 
-#include "mysql/library.hpp"
+#include "mysql/libmariadb.hpp"
 
 #include <stdexcept>
 

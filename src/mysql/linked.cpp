@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mysql/availability.hpp"
-#include "mysql/tls_guard.hpp"
+#include "mysql/libmariadb.hpp"
 
 #include <openssl/err.h>
 

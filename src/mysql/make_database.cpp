@@ -1,13 +1,109 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mysql/make_database.hpp"
 
-#include "mysql/library.hpp"
-#include "mysql/link_maker.hpp"
-#include "mysql/pool.hpp"
+#include "mysql/connecting.hpp"
+#include "mysql/connection_pool.hpp"
+#include "mysql/libmariadb.hpp"
+#include "net/option_checks.hpp"
 
+#include <algorithm>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace holdfast::mysql {
+namespace {
+
+constexpr net::option_checks check{"mysql::options"};
+
+constexpr duration keep_alive_least = std::chrono::seconds{1};
+
+/// Upper limit of each option that sets a number of connections. A larger number is a mistake,
+/// because a server allows only a few hundred connections for all its clients.
+constexpr std::size_t connections_most = 1000;
+/// Maximum length of an identifier in MySQL and MariaDB, in bytes.
+constexpr std::size_t identifier_bytes_max = 64;
+/// Maximum length of the first table's name, in bytes. The other tables have the same name with a
+/// suffix, and 64 bytes must suffice for both.
+constexpr std::size_t table_bytes_max = 48;
+
+void check_servers(const std::vector<server_address>& all) {
+    if (const auto twice = check.servers(all, usual_port, "servers"))
+        check.require(false, "servers has the same one twice, as " + twice->numbers());
+}
+
+void check_place(const options& how) {
+    if (how.unix_socket.empty())
+        return check_servers(how.servers);
+    check.unix_socket(how.unix_socket);
+    check.require(!how.tls, "tls is for TCP, and unix_socket is given");
+}
+
+/// Checks a name that statements contain between backquotes. The name is not escaped there.
+void check_identifier(const std::string& name, std::string_view field, std::size_t most) {
+    const std::string subject{field};
+    check.require(!name.empty(), subject + " is empty");
+    check.require(name.size() <= most, subject + " has " + std::to_string(name.size()) +
+                                           " bytes; allowed are 1 to " + std::to_string(most));
+    check.require(name.find_first_of(std::string_view{"\0`/\\.", 5}) == name.npos,
+                  subject + " contains a NUL byte, a backquote, a slash, a backslash or a dot");
+    check.require(name.back() != ' ', subject + " ends with a blank");
+}
+
+/// Checks `tls.server_name`. libmariadb checks a certificate only for the host that it connects to,
+/// so another name is refused.
+void check_server_name(const tls_options& tls, const std::vector<server_address>& servers) {
+    const bool same = std::ranges::all_of(servers, [&](const server_address& each) {
+        return tls.server_name.empty() || each.host == tls.server_name;
+    });
+    check.require(same, "tls.server_name is \"" + tls.server_name +
+                            "\", and libmariadb can check a certificate only for the host that it "
+                            "connects to; leave it empty, and use a host name that is in the "
+                            "certificate");
+}
+
+void check_tls(const options& how) {
+    if (!how.tls)
+        return;
+    const tls_options& tls = *how.tls;
+    check.certificate(tls, "tls");
+    check_server_name(tls, how.servers);
+    check.files(tls);
+}
+
+void check_login(const options& how) {
+    check.no_nul(how.user, "user");
+    check.no_nul(how.password.reveal(), "password");
+    check.no_nul(how.server_key_file, "server_key_file");
+    check.require(how.server_key_file.empty() || !how.tls,
+                  "server_key_file is for connections without TLS, and tls is given");
+}
+
+void check_number(std::size_t value, std::string_view field, std::size_t least) {
+    check.require(value >= least && value <= connections_most,
+                  std::string{field} + " is " + std::to_string(value) + "; allowed are " +
+                      std::to_string(least) + " to 1000");
+}
+
+} // namespace
+
+options checked(options how) {
+    check_place(how);
+    check_identifier(how.schema, "schema", identifier_bytes_max);
+    check_identifier(how.table, "table", table_bytes_max);
+    check_login(how);
+    check_tls(how);
+    check_number(how.connections_max, "connections_max", 1);
+    check_number(how.wait_connections_max, "wait_connections_max", 0);
+    check.time(how.connect_timeout, "connect_timeout");
+    check.time(how.command_timeout, "command_timeout");
+    check.backoff(how.backoff_min, how.backoff_max);
+    check.time(how.keep_alive, "keep_alive", keep_alive_least);
+    check.require(how.requests_max > 0, "requests_max is 0");
+    return how;
+}
+
 namespace {
 
 class pooled_database final : public database {

@@ -9,6 +9,11 @@
 
 namespace holdfast::mysql {
 
+/// Checks the options and returns them in the form that the store uses. Throws
+/// `errc::invalid_argument` with the field's name if an option is wrong. Reads the TLS files, but
+/// contacts no server.
+options checked(options);
+
 /// Makes a database. The database connects at its first request. `checked` must have returned the
 /// options.
 std::unique_ptr<database> make_database(options, store_context);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One lock on Redis, MariaDB and ZooKeeper: by a majority of them, and as three that are one.
-#include "store/mysql/schema.hpp"
+#include "store/mysql/sql.hpp"
 #include "support/eventually.hpp"
 #include "support/mariadb_server.hpp"
 #include "support/on_each_server.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "conformance/store_under_test.hpp"
-#include "store/mysql/schema.hpp"
+#include "store/mysql/sql.hpp"
 #include "support/mariadb_server.hpp"
 #include "support/mysql_counting.hpp"
 #include "support/stream_proxy.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // TLS, and who is let in.
 #include "database_on_server.hpp"
-#include "mysql/library.hpp"
+#include "mysql/libmariadb.hpp"
 #include "support/certificates.hpp"
 #include "tcp_way.hpp"
 

@@ -2,11 +2,8 @@
 // The store's statements on a real server, without the store.
 #pragma once
 
-#include "store/mysql/hold_texts.hpp"
-#include "store/mysql/lock_texts.hpp"
-#include "store/mysql/packed_answer.hpp"
-#include "store/mysql/permit_texts.hpp"
-#include "store/mysql/schema.hpp"
+#include "store/mysql/lock_statements.hpp"
+#include "store/mysql/sql.hpp"
 #include "support/eventually.hpp"
 #include "support/mariadb_server.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mysql/rows.hpp"
 #include "mysql/store_fixture.hpp"
-#include "store/mysql/counter_texts.hpp"
+#include "store/mysql/counters.hpp"
 #include "support/thrown.hpp"
 
 #include <deque>

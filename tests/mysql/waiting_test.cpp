@@ -3,7 +3,7 @@
 #include "mysql/bell_fixture.hpp"
 #include "mysql/claims.hpp"
 #include "mysql/store_fixture.hpp"
-#include "store/mysql/fair_texts.hpp"
+#include "store/mysql/lock_statements.hpp"
 
 #include <cstdlib>
 #include <iterator>

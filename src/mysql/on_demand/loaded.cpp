@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Defines libmariadb's functions as wrappers that call the library loaded at run time. The program
 // links these wrappers instead of libmariadb.
-#include "mysql/availability.hpp"
-#include "mysql/tls_guard.hpp"
+#include "mysql/libmariadb.hpp"
 
 #include <cstdarg>
 #include <string>

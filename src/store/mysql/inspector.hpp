@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "store/mysql/poller.hpp"
-#include "store/mysql/site.hpp"
+#include "mysql/database.hpp"
+#include "store/mysql/request_context.hpp"
+#include "store/mysql/sql.hpp"
+#include "store/mysql/waiting.hpp"
 
+#include <holdfast/inspection.hpp>
 #include <holdfast/store.hpp>
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace holdfast::mysql {
@@ -36,5 +41,45 @@ private:
     site& at_;
     poller& poller_;
 };
+
+/// Selects the holds that are ended by force.
+struct force_wish {
+    lock_name name;
+    std::string only_from{};         ///< end only the hold of this owner; empty: of any owner
+    std::optional<lock_kind> kind{}; ///< kind that the lock must have; empty: any kind
+};
+
+/// Reads the holds and ends exactly these holds. Does so only if the server runs it before the
+/// deadline.
+asio::awaitable<attempt> force_once(site&, const force_wish&, time_point deadline, forced& outcome);
+
+// SQL for operators: who holds a lock, and which locks are held.
+
+/// Returns three SELECTs for these names: the rows of the locks, the readers and waiters, and the
+/// counters.
+std::vector<std::string> states_asked(const tables&, const std::vector<std::string>& names);
+
+/// Returns the states from the three answers, in the order of the names. Omits locks that are free
+/// and have no waiters.
+std::vector<lock_state> states_in(const std::vector<std::string>& names, const result& locks,
+                                  const result& holds, const result& counters);
+
+/// Returns the state of one lock as a `holding`. Returns an empty result if the lock is free.
+std::optional<holding> holding_of(const lock_state&);
+
+/// Returns a SELECT of the names of held locks in ascending order, starting after the name
+/// `behind`.
+std::string held_names(const tables&, const std::string& behind, std::size_t at_most);
+
+/// Returns the condition that the lock has neither an exclusive holder nor readers.
+std::string lock_is_free(const tables&, const lock_name&);
+
+/// Returns this client's description for the column `info`. It contains host, process, program,
+/// label, and creation time in seconds, separated by tabs. It has at most 255 bytes.
+std::string written(const client_card&);
+std::optional<client_card> card_in(std::string_view info);
+
+/// Returns whether the owner is a holdfast client. The UUID of a holdfast client contains a mark.
+bool is_ours(std::string_view owner);
 
 } // namespace holdfast::mysql

@@ -1,23 +1,103 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "store/mysql/examination.hpp"
-#include "store/mysql/guarded_database.hpp"
+#include "mysql/database.hpp"
+#include "store/mysql/counters.hpp"
 #include "store/mysql/inspector.hpp"
-#include "store/mysql/mysql_counters.hpp"
-#include "store/mysql/mysql_locks.hpp"
-#include "store/mysql/poller.hpp"
-#include "store/mysql/sweep.hpp"
-#include "store/mysql/who.hpp"
+#include "store/mysql/lock_requests.hpp"
+#include "store/mysql/maintenance.hpp"
+#include "store/mysql/sql.hpp"
+#include "store/mysql/waiting.hpp"
+#include "store/remote/attempts.hpp"
 #include "store/remote/diagnostics.hpp"
 
 #include <holdfast/mysql/options.hpp>
+#include <holdfast/schemes.hpp>
+#include <holdfast/store.hpp>
 
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
 namespace holdfast::mysql {
+
+/// Database that adds advice to refusals. It also reads the identity of the data on the server, at
+/// the same time as other requests.
+class guarded_database final : public database,
+                               public std::enable_shared_from_this<guarded_database> {
+public:
+    guarded_database(std::unique_ptr<database> inner, const store_context& context, tables named)
+        : inner_{std::move(inner)}
+        , context_{context}
+        , named_{std::move(named)} {}
+
+    asio::awaitable<answers> run(statements&, call_wishes = {}) override;
+
+    asio::awaitable<std::shared_ptr<carrier>> connection_to_wait_on(time_point limit) override {
+        return inner_->connection_to_wait_on(limit);
+    }
+    std::optional<server_facts> facts() const override { return inner_->facts(); }
+    bool has_bells() const override { return inner_->has_bells(); }
+    void no_bells_here() noexcept override { inner_->no_bells_here(); }
+    duration command_timeout() const noexcept override { return inner_->command_timeout(); }
+    std::string address() const override { return inner_->address(); }
+    void close() noexcept override { inner_->close(); }
+
+    database& unguarded() { return *inner_; }
+
+    /// Returns the identity of the server's data, from the table of identities. The id is empty
+    /// until it was read. A server that flushes its log at each commit loses no committed change.
+    /// Until that setting is read, the server is assumed to flush.
+    const server_identity& identity() const { return identity_; }
+
+private:
+    void ask_for_identity(const std::string& server);
+    static asio::awaitable<void> read_identity(std::shared_ptr<guarded_database>);
+
+    const std::unique_ptr<database> inner_;
+    const store_context& context_;
+    const tables named_;
+    std::string asked_; ///< address of the server that was asked last for the identity
+    server_identity identity_{.forgets_before = time_point::min()};
+};
+
+/// Maximum length of a lock name, in bytes. A longer name is refused before anything is sent,
+/// because some servers do not refuse it.
+inline constexpr std::size_t name_bytes_most = 255;
+
+std::optional<std::string> objection_to_name(const lock_name&);
+
+/// Lock store in one schema, for all kinds of locks in kinds.hpp.
+class mysql_locks final : public lock_store {
+public:
+    /// The arguments must outlive the store and all objects that the store makes.
+    mysql_locks(site& at, poller& polls)
+        : at_{at}
+        , poller_{polls}
+        , bells_{at} {}
+
+    bool offers(lock_kind kind) const noexcept override { return verbs_of(kind) != nullptr; }
+    limits bounds() const noexcept override {
+        return {.name_bytes_max = name_bytes_most, .time_limit = at_.server.command_timeout()};
+    }
+    std::optional<std::string> objection_to(const lock_name& name) const override {
+        return objection_to_name(name);
+    }
+
+    std::unique_ptr<place> line_up(ask want, alarm& wake) override;
+    asio::awaitable<void> renew(hold_list, const renewal_wishes&, renewal_sink&) override;
+    asio::awaitable<release_answer> release(hold) override;
+
+    /// Returns null, because a MySQL server does not notify clients of changed or deleted rows.
+    std::unique_ptr<watch> watch_over(const hold&, doubter&) override { return nullptr; }
+
+private:
+    site& at_;
+    poller& poller_;
+    bells bells_;
+    remote::lately_busy busy_;
+};
 
 /// Store in one schema. It works on any database: the pool in production, a model in tests.
 class mysql_store final : public store {
@@ -66,5 +146,8 @@ private:
     row_inspector inspector_;
     const std::shared_ptr<sweep> sweeper_;
 };
+
+/// Reads all options from a URL. Throws `errc::invalid_argument` if an option is wrong.
+options read_url(store_url&);
 
 } // namespace holdfast::mysql

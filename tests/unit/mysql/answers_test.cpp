@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mysql/check_options.hpp"
-#include "mysql/classify.hpp"
-#include "mysql/facts.hpp"
-#include "mysql/judgement.hpp"
+#include "mysql/make_database.hpp"
+#include "mysql/server_answers.hpp"
 #include "support/certificates.hpp"
 #include "support/thrown.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "mysql/pool.hpp"
+#include "mysql/connection_pool.hpp"
 #include "support/recorder.hpp"
 #include "support/sim_clock.hpp"
 #include "support/thrown.hpp"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "net/failure.hpp"
-#include "store/mysql/site.hpp"
+#include "store/mysql/request_context.hpp"
 #include "support/sim_clock.hpp"
 
 #include <boost/asio/co_spawn.hpp>

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "answering_database.hpp"
-#include "store/mysql/clauses.hpp"
-#include "store/mysql/counter_effect.hpp"
-#include "store/mysql/mutex_requests.hpp"
-#include "store/mysql/names.hpp"
-#include "store/mysql/packed_answer.hpp"
-#include "store/mysql/two_writes.hpp"
-#include "store/mysql/who.hpp"
+#include "store/mysql/sql.hpp"
+#include "store/mysql/counters.hpp"
+#include "store/mysql/lock_requests.hpp"
+#include "store/mysql/request_context.hpp"
+#include "store/mysql/inspector.hpp"
 #include "support/thrown.hpp"
 
 #include <holdfast/store.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // mysql://, mariadb:// and their sockets.
-#include "store/mysql/url.hpp"
+#include "store/mysql/mysql_store.hpp"
 #include "support/read_store_url.hpp"
 #include "support/source_tree.hpp"
 

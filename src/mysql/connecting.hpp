@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "mysql/connection.hpp"
+#include "mysql/libmariadb.hpp"
+#include "net/failure.hpp"
+
+#include <holdfast/credentials.hpp>
+#include <holdfast/mysql/options.hpp>
+#include <holdfast/store.hpp>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace holdfast::mysql {
+
+inline constexpr std::uint16_t usual_port = 3306;
+
+/// Address and login data for a connection.
+struct door {
+    server_address where{};
+    std::string unix_socket{}; ///< if set, `where` is not used
+    std::string schema{};
+    credentials who{};
+    std::optional<tls_options> tls{};
+    std::string server_key_file{};
+    std::string label{}; ///< name of the client, shown to administrators
+    duration limit{};    ///< timeout of connecting; libmariadb rounds it up to seconds
+};
+
+/// Connects and logs in. Returns a connection whose socket is non-blocking and close-on-exec.
+/// Throws `failure` with the code of `classify_connecting`. Throws unreachable at `give_up_at`.
+/// Throws closed once `given_up` returns true. `given_up` is called each time that `wake` rings.
+///
+/// libmariadb calls its connect non-blocking, but it blocks in the address lookup and in the TLS
+/// handshake. If the server stops answering there, it blocks without a limit, and it would block
+/// the executor. Therefore a separate thread connects. Nothing can stop that thread. When the
+/// caller gives up, the thread closes its result and ends when the library's timeouts have passed.
+asio::awaitable<handle> dial(const store_context&, door, time_point give_up_at, alarm& wake,
+                             std::function<bool()> given_up);
+
+/// Sets the session variables that the store's statements need. Then reads facts about the server
+/// and its clock. Throws `failure`, also if the server must not be used for locks.
+asio::awaitable<portrait> set_up(line&, duration keep_alive, time_point limit);
+
+/// Reads the facts and the clock again on an idle connection. This is the keep-alive, and it
+/// detects a server that no longer accepts writes. Throws `failure` in the same cases as `set_up`.
+asio::awaitable<portrait> look_again(line&, time_point limit);
+
+/// Factory of connections to real servers.
+class link_maker final : public line_maker {
+public:
+    /// Both arguments must outlive the factory and its connections.
+    link_maker(const store_context&, const options&);
+
+    asio::awaitable<introduced> make(const server_address&, time_point give_up_at) override;
+    std::string address_of(const server_address&) const override;
+    void close() noexcept override;
+
+private:
+    class visit;
+
+    door door_to(const server_address&) const;
+
+    const store_context& home_;
+    const options& how_;
+    std::vector<visit*> under_way_;
+    bool closed_ = false;
+};
+
+} // namespace holdfast::mysql

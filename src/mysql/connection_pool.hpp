@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "mysql/connection.hpp"
+#include "mysql/server_answers.hpp"
+#include "net/backoff.hpp"
+#include "net/lookout.hpp"
+#include "net/presence.hpp"
+#include "runtime/monitor.hpp"
+
+#include <holdfast/mysql/options.hpp>
+
+#include <boost/intrusive/list.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace holdfast::mysql {
+
+struct seat;
+
+/// A request that waits for a connection. The object lives in the frame of the waiting coroutine.
+/// Its destructor removes the request from the queue.
+struct waiting
+    : boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+    explicit waiting(std::unique_ptr<alarm> a)
+        : wake{std::move(a)} {}
+
+    const std::unique_ptr<alarm> wake;
+    /// connection that the request got; null: none yet
+    std::shared_ptr<seat> got;
+    std::shared_ptr<const net::failure> failed{}; ///< why the request gets no connection
+};
+using queue = boost::intrusive::list<waiting, boost::intrusive::constant_time_size<false>>;
+
+/// One connection of the pool, with its state.
+struct seat {
+    explicit seat(introduced made)
+        : at{std::move(made.at)}
+        , who{std::move(made.who)} {}
+
+    const std::shared_ptr<line> at;
+    portrait who;
+    bool taken = false; ///< a request uses it now
+    /// reserved for waiters in GET_LOCK; ordinary requests do not use it
+    bool to_wait_on = false;
+    bool kept = false;           ///< a waiter has reserved it
+    bool in_transaction = false; ///< a transaction was left open on it
+    queue named;                 ///< queue of requests that wait for this connection
+    std::weak_ptr<carrier> given{};
+
+    /// Returns whether only requests that name this connection may use it.
+    bool apart() const { return kept || in_transaction; }
+    bool free() const { return !taken && !apart() && !at->is_cut(); }
+};
+
+/// Table that assigns connections to requests. It does no I/O and reads no clock.
+///
+///   requests for any connection      ──▶ one queue for all shared connections
+///   requests that name a connection  ──▶ the queue of that connection, which is served first
+class seats {
+public:
+    using place = std::shared_ptr<seat>;
+
+    /// Marks a free shared connection as taken and returns it. Returns null if none is free.
+    place take_free();
+    /// Marks this connection as taken and returns it. Returns null while another request uses it.
+    place take(const place& named);
+    /// Reserves a free connection for a waiter in GET_LOCK and returns it. Returns null if none is
+    /// free.
+    place take_spare();
+
+    /// Puts the request at the end of the queue for shared connections.
+    void wait(waiting& who) { shared_.push_back(who); }
+
+    void add(const place& made) { all_.push_back(made); }
+
+    /// Marks the connection as free, and assigns it to the longest-waiting request that may use it.
+    /// Removes the connection instead if it is cut.
+    void give_back(const place&);
+
+    /// Removes a connection that is cut. Returns false if it was already removed.
+    bool drop(const place&);
+
+    bool anybody_waits() const { return !shared_.empty(); }
+    void fail_shared(const net::failure& why);
+    void fail_all(const net::failure& why);
+
+    /// Returns the number of shared connections. The number includes connections with an open
+    /// transaction, because they are shared again soon.
+    std::size_t shared_count() const;
+    std::size_t to_wait_on_count() const;
+    bool empty() const { return all_.empty(); }
+    const std::vector<place>& all() const { return all_; }
+
+    static void fail(queue&, const std::shared_ptr<const net::failure>&);
+
+private:
+    void hand(queue& to, const place&);
+
+    std::vector<place> all_;
+    queue shared_;
+};
+
+/// Pool of the connections of one client. The pool makes connections, lends them to requests, and
+/// watches their deadlines. It leaves a server that accepts no writes. All connections lead to the
+/// same server at a time.
+///
+///   a request ──▶ waits for a connection ──▶ is sent ──▶ is answered
+///                   │                          └─▶ late: the connection is cut, outcome_unknown
+///                   └─▶ late, or no server can be reached: unreachable
+///
+/// A calling thread runs its request itself while there are fewer requests than connections. With
+/// more requests the background thread runs them, and handles many requests each time it wakes.
+///
+/// Coroutines that run in the pool keep it alive, so the pool may outlive the store.
+class pool final : public std::enable_shared_from_this<pool> {
+public:
+    using maker_of_lines =
+        std::function<std::unique_ptr<line_maker>(const store_context&, const options&)>;
+    pool(options, store_context, const maker_of_lines&);
+    pool(const pool&) = delete;
+
+    // The functions of `database`.
+    asio::awaitable<answers> run(statements&, call_wishes);
+    asio::awaitable<std::shared_ptr<carrier>> connection_to_wait_on(time_point limit);
+    const std::optional<server_facts>& facts() const { return facts_; }
+    bool has_bells() const;
+    void no_bells_here() noexcept { no_bells_ = true; }
+    const options& how() const { return how_; }
+    std::string address() const;
+    void close() noexcept;
+
+    // Function that the destructor of `carrier_of_pool` calls.
+    void let_go(const seats::place&);
+
+private:
+    class lent;
+    class room;
+    using place = seats::place;
+
+    static constexpr int repeats_max = 3;
+    static constexpr duration repeat_pause_max{40};
+    /// Longest pause between two attempts to connect while this client holds a lock.
+    static constexpr duration pause_max_while_holding{250};
+    /// Longest time after the last answer during which the end of a connection may stay unnoticed.
+    static constexpr duration unwatched_max{100};
+
+    // Functions for requests, defined in pool.cpp.
+    void admit(const call_wishes&) const;
+    asio::awaitable<lent> seat_for(const call_wishes&, time_point limit);
+    place named_by(const call_wishes&) const;
+    place take_free();
+    void take_back(const place&);
+    asio::awaitable<std::optional<answers>> carry_out(const place&, statements&, const call_wishes&,
+                                                      time_point limit, int tries);
+    asio::awaitable<std::vector<said>> ask(const place&, const std::vector<std::string>&,
+                                           time_point limit);
+    asio::awaitable<void> roll_back(const place&, const std::string* undo, time_point limit);
+    asio::awaitable<void> pause_before_repeat();
+    answers answers_from(const place&, std::vector<said>);
+    std::shared_ptr<carrier> carrier_of(const place&);
+    net::failure unsent() const;
+
+    // Functions for connections, defined in pool_connecting.cpp.
+    void want_connection();
+    bool wants_connection() const;
+    asio::awaitable<void> keep_connecting(std::shared_ptr<pool>);
+    asio::awaitable<introduced> make_line(time_point limit);
+    void attempt_failed(const net::failure&);
+    void pause_connecting();
+    place join(introduced, bool to_wait_on);
+    void meet(const portrait&);
+    void gone(const place&);
+    void leave_server(const net::failure&);
+    void cut_all(const net::failure&);
+
+    // Functions for deadlines, defined in pool_watching.cpp.
+    void watch_for(time_point limit) { lookout_.watch_for(limit, shared_from_this()); }
+    time_point next_limit() const;
+    time_point idle_until(const seat&) const;
+    time_point unwatched_until(const seat&) const;
+    void look_at_limits(time_point now);
+    asio::awaitable<void> use_idle(std::shared_ptr<pool>, place);
+    void distrust(time_point unheard_since);
+    asio::awaitable<void> clean(std::shared_ptr<pool>, place);
+
+    const options how_;
+    const store_context home_;
+    runtime::monitor* const entrance_; // null: calling threads cannot run requests themselves
+    const std::unique_ptr<line_maker> maker_;
+    seats seats_;
+    queue pausing_; // requests that pause before a retry
+    net::presence presence_;
+    net::backoff backoff_;
+    const std::unique_ptr<alarm> rest_; // ends the pause of keep_connecting
+    net::lookout lookout_;
+
+    std::size_t current_ = 0;             // index of the current server in how_.servers
+    std::vector<net::failure> round_;     // failure of each server that was tried in this round
+    std::optional<net::failure> trouble_; // last failure of an attempt to connect
+    std::size_t under_way_ = 0;           // number of requests, including queued requests
+    std::size_t to_be_waited_on_ = 0;     // number of connections for waiters that are being made
+    time_point not_before_ = time_point::min();
+    time_point connected_since_{};
+    std::optional<server_facts> facts_;
+    std::string server_;      // identifier of the server that was connected last
+    time_point last_heard_{}; // time of that server's last answer
+    bool connecting_ = false;
+    bool no_bells_ = false;
+    bool closed_ = false;
+};
+
+/// Handle with which the store keeps a connection of the pool for itself. Its destructor tells the
+/// pool that the store no longer needs the connection.
+class carrier_of_pool final : public carrier {
+public:
+    carrier_of_pool(std::shared_ptr<pool> of, seats::place what)
+        : of_{std::move(of)}
+        , what_{std::move(what)} {}
+    carrier_of_pool(const carrier_of_pool&) = delete;
+    ~carrier_of_pool() override { of_->let_go(what_); }
+
+    const seats::place& where() const { return what_; }
+    bool is_cut() const noexcept override { return what_->at->is_cut(); }
+    void cut() noexcept override {
+        what_->at->cut({errc::outcome_unknown, "the wait on this connection was called off"});
+        if (!what_->taken)
+            of_->let_go(what_);
+    }
+
+private:
+    const std::shared_ptr<pool> of_;
+    const seats::place what_;
+};
+
+} // namespace holdfast::mysql

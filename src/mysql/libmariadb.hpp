@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include <signal.h>
+
+// This header hides where libmariadb comes from. The library component links libmariadb
+// (linked.cpp). The program loads libmariadb when it meets the first mysql:// URL (on_demand/).
+// libmariadb and its OpenSSL double the time to start, and most runs of the program do not use
+// MySQL.
+
+namespace holdfast::mysql {
+
+/// Returns why libmariadb cannot be used. Returns an empty text if libmariadb can be used. Call
+/// this function before the first use of libmariadb. Any thread may call it.
+std::string objection_to_library();
+
+/// Initialises libmariadb, once per process. Call this function before the first use of libmariadb.
+/// libmariadb makes the whole process and its children ignore SIGPIPE; this function restores the
+/// program's own setting. Any thread may call it.
+void prepare_library();
+
+/// Guard for a detached thread while it is inside libmariadb. When the process exits, static
+/// destructors wait up to three seconds for these threads, because the exit cleans up OpenSSL.
+class inside_library {
+public:
+    inside_library() noexcept;
+    inside_library(const inside_library&) = delete;
+    ~inside_library();
+};
+
+/// Guard that prepares this thread for TLS calls of libmariadb.
+///
+/// It blocks SIGPIPE, and removes a SIGPIPE that the calls raised. OpenSSL writes with write(),
+/// which raises SIGPIPE if the peer has closed the connection. The signal would kill a program that
+/// does not ignore it.
+///
+/// It empties the thread's OpenSSL error queue before and after the calls, because libmariadb does
+/// not. An error of other code in the queue would look like an error of libmariadb. The wait for an
+/// answer would then end as if the connection were lost.
+class tls_guard {
+public:
+    explicit tls_guard(bool needed) noexcept;
+    tls_guard(const tls_guard&) = delete;
+    ~tls_guard();
+
+private:
+    const bool needed_;
+    // a SIGPIPE was pending before the calls, so the guard must not remove it
+    bool was_pending_ = false;
+    sigset_t before_{};
+};
+
+/// Clears the thread's OpenSSL error queue. There are two implementations: for the linked
+/// libmariadb (linked.cpp) and for the loaded libmariadb (on_demand/).
+void forget_tls_errors() noexcept;
+
+} // namespace holdfast::mysql
+
+struct st_mysql;
+
+namespace holdfast::mysql {
+
+/// Owner of libmariadb's object for one connection, with its socket. Closing it never blocks.
+class handle {
+public:
+    handle() = default;
+    explicit handle(st_mysql* raw) noexcept
+        : raw_{raw} {}
+    handle(handle&& other) noexcept
+        : raw_{std::exchange(other.raw_, nullptr)} {}
+    handle& operator=(handle&& other) noexcept {
+        std::swap(raw_, other.raw_);
+        return *this;
+    }
+    ~handle() { close(); }
+
+    explicit operator bool() const noexcept { return raw_ != nullptr; }
+    st_mysql* get() const noexcept { return raw_; }
+    int socket() const noexcept; ///< -1: no socket
+    bool over_tls() const noexcept;
+
+    unsigned error() const noexcept;
+    std::string words() const;
+    /// whether a transaction is open, according to the last answer
+    bool in_transaction() const noexcept;
+
+    /// Shuts down the socket in both directions. If a call is running on the connection, the call
+    /// ends at once.
+    void shut_down() noexcept;
+
+    /// Tells the server that the connection ends. Call this function last, and only while no
+    /// statement is running.
+    void say_goodbye() noexcept;
+
+private:
+    void close() noexcept;
+
+    st_mysql* raw_ = nullptr;
+};
+
+} // namespace holdfast::mysql

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "mysql/connection.hpp"
+#include "mysql/libmariadb.hpp"
+#include "runtime/outside_wait.hpp"
+#include "runtime/visit.hpp"
+
+#include <holdfast/asio.hpp>
+
+#include <boost/asio/posix/stream_descriptor.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace holdfast::mysql {
+
+/// Duplicate of the file descriptor of libmariadb's socket. libmariadb closes its own descriptor
+/// when the connection ends. Another thread may then open a file with the same number before Asio
+/// forgets the number.
+///
+/// The socket may be unregistered from Asio. Data on a registered socket wakes the background
+/// thread, even while another thread waits for that data.
+class own_socket {
+public:
+    using wait_type = asio::posix::descriptor_base::wait_type;
+
+    /// Throws `net::failure` if the descriptor cannot be duplicated.
+    own_socket(const asio::any_io_executor&, int theirs);
+    own_socket(const own_socket&) = delete;
+    ~own_socket() { close(); }
+
+    bool is_open() const noexcept { return number_ >= 0; }
+    int number() const noexcept { return number_; }
+    bool asio_knows_it() const { return waits_.is_open(); }
+
+    /// Registers the socket with Asio. Returns an error if the registration fails.
+    error_code introduce();
+    template <typename Handler>
+    void async_wait(wait_type what, Handler handler) {
+        waits_.async_wait(what, std::move(handler));
+    }
+
+    /// Removes the socket from Asio. A wait that is running ends with `operation_aborted`.
+    void leave_asio() noexcept;
+    void close() noexcept;
+
+private:
+    int number_;
+    asio::posix::stream_descriptor waits_; // does not own the descriptor
+};
+
+/// Connection to a server, from the login to its end. Implements `line` with libmariadb.
+///
+/// Requests use the non-blocking functions of libmariadb, so the client's executor drives them and
+/// needs no thread for a connection. Only the login blocks; it has a thread of its own (dialler).
+///
+/// A call of libmariadb must always run to its end. To end a call early, shut down the socket; the
+/// call then continues until it returns its error.
+///
+/// If a calling thread runs its request inside the client's monitor, it waits for the answers
+/// itself. The socket is then not registered with Asio, so that no other thread wakes up.
+class link final : public line, public std::enable_shared_from_this<link> {
+public:
+    link(const store_context&, handle);
+    link(const link&) = delete;
+    ~link() override;
+
+    asio::awaitable<std::vector<said>> ask(const std::vector<std::string>& statements,
+                                           time_point limit) override;
+    time_point limit() const override { return limit_; }
+    time_point sent_at() const override { return sent_at_; }
+    time_point heard_at() const override { return heard_at_; }
+    bool transaction_open() const override { return open_; }
+    void cut(net::failure why) noexcept override;
+    void end() noexcept override;
+    bool is_cut() const override { return cut_.has_value(); }
+    bool has_ended() noexcept override;
+    bool is_unwatched() const override { return !cut_ && !busy_ && !watching_; }
+    void watch() override;
+    const net::failure& why() const override { return *cut_; }
+    const std::shared_ptr<runtime::remote_clock>& clock() const override { return clock_; }
+
+    bool over_tls() const { return over_tls_; }
+
+private:
+    class call;
+
+    asio::awaitable<void> send(const std::string& statement);
+    asio::awaitable<said> answer();
+    asio::awaitable<void> read_rows(said& into);
+    asio::awaitable<int> ready(int wanted);
+    runtime::visit* visitor() const;
+    bool wait_outside(runtime::visit& caller);
+    bool can_be_watched();
+    void stop_watching();
+    void readable();
+    void resume();
+    bool says_something() const noexcept;
+    void release() noexcept;
+    [[noreturn]] void throw_lost(bool may_have_arrived) const;
+
+    const store_context& home_;
+    handle handle_;
+    const bool over_tls_;
+    own_socket socket_;
+    runtime::monitor* const entrance_; // null: calling threads cannot run requests themselves
+    runtime::outside_wait wait_;
+    const std::shared_ptr<runtime::remote_clock> clock_ = std::make_shared<runtime::remote_clock>();
+
+    // Call swap, do not assign: assignment has a bug in Boost 1.81.
+    asio::any_completion_handler<void()> waiter_;
+    bool watching_ = false;
+    std::uint64_t watch_number_ = 0;
+    bool busy_ = false;
+    bool open_ = false;
+    std::optional<net::failure> cut_;
+    time_point limit_ = time_point::max();
+    time_point sent_at_{}, heard_at_{};
+};
+
+} // namespace holdfast::mysql

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "mysql/database.hpp"
+#include "net/failure.hpp"
+
+#include <array>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace holdfast::mysql {
+
+/// Meaning of an error of the server or of libmariadb, for the code that sent the statement.
+struct meaning {
+    /// Code for the caller. `unreachable` and all refusals mean that nothing was carried out.
+    error_code code;
+    bool again = false; ///< a conflict with another transaction; try again
+    bool leave = false; ///< this server accepts no writes; try another server
+    bool cut = false;   ///< the connection cannot be used any more
+    std::string hint{}; ///< advice for the user, shown after the server's text; empty: none
+};
+
+/// Classifies an error by its number. Reads the text only if the number has several meanings.
+meaning classify(unsigned error, std::string_view words);
+
+/// Classifies an error that occurred while connecting. No statement was sent yet, so the outcome is
+/// never unknown.
+meaning classify_connecting(unsigned error, std::string_view words);
+
+/// Makes a failure. Its text contains the error number, the server's text and the advice.
+net::failure failure_of(const meaning&, unsigned error, std::string_view words);
+
+/// The server's answer to one of several statements.
+struct said {
+    result what{};
+    bool open = false; ///< a transaction is open after this answer; meaningless after an error
+};
+
+/// Outcome of all statements of one request.
+struct judgement {
+    enum class outcome {
+        carried_out,
+        not_carried_out,
+        /// Some statements may have been carried out, or a transaction is open although the request
+        /// does not allow this.
+        unknown,
+        left_open, ///< a transaction is open, and the request allows this
+        met_lock,  ///< the wait for a row lock timed out, and `may_meet_lock` allows this
+    };
+    outcome what = outcome::carried_out;
+    /// index of the first failed statement; number of statements if none failed
+    std::size_t failed = 0;
+};
+
+/// Decides from the answers whether the request was carried out. `was_open` says whether a
+/// transaction was open before the request.
+judgement judge(std::span<const said>, bool was_open, const call_wishes&);
+
+/// Rows of SHOW VARIABLES or SHOW STATUS: name and value.
+using variables = std::map<std::string, std::string, std::less<>>;
+variables variables_in(const result&);
+
+/// Facts about a server (`portrait`). They are read when a connection is set up, and again at each
+/// keep-alive.
+struct portrait {
+    server_facts facts{};
+    /// Identifier of the server. It is the same for each address of the server, if the server's
+    /// variables make that possible.
+    std::string server{};
+    std::chrono::seconds uptime{};
+    bool is_ready = true; ///< Galera: the node belongs to a cluster that accepts writes
+};
+
+portrait portrait_of(const variables& global, const variables& status, bool sysdate_is_now);
+
+/// Stores in `server_facts` whether the server is a replica. `said` has the answers to
+/// `replica_questions`. The questions are needed for MySQL 8.0 and later, which has no status
+/// variable for this. MariaDB has such a variable.
+void judge_role(server_facts&, std::span<const result> said);
+
+inline constexpr std::array<const char*, 3> replica_questions{
+    "SELECT @@performance_schema,(SELECT COUNT(*) FROM "
+    "performance_schema.replication_connection_status WHERE SERVICE_STATE<>'OFF' AND "
+    "CHANNEL_NAME NOT LIKE 'group\\_replication%')+(SELECT COUNT(*) FROM "
+    "performance_schema.replication_applier_status WHERE SERVICE_STATE<>'OFF' AND "
+    "CHANNEL_NAME NOT LIKE 'group\\_replication%')",
+    "SHOW REPLICA STATUS", "SHOW SLAVE STATUS"};
+
+/// Returns why this server must not be used for locks: it accepts no writes, or a granted lock
+/// could be late or lost. Empty: the server may be used.
+std::optional<net::failure> objection_to(const portrait&);
+
+/// Compares the session's variables with the values that were set. Returns a failure that names the
+/// wrong setting; a proxy may have dropped the SET statement. Empty: all settings are right.
+/// `session` comes from SHOW SESSION VARIABLES.
+std::optional<net::failure> objection_to_session(const variables& session);
+
+} // namespace holdfast::mysql

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "store/mysql/request_context.hpp"
+#include "store/mysql/sql.hpp"
+#include "store/mysql/waiting.hpp"
+#include "store/remote/attempts.hpp"
+
+#include <holdfast/counters.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace holdfast::mysql {
+
+/// Store of the latches, and of the totals of leased semaphores.
+class mysql_counters final : public counter_store {
+public:
+    /// The arguments must outlive the store and all objects that the store makes.
+    mysql_counters(site& at, poller& polls)
+        : at_{at}
+        , poller_{polls} {}
+
+    bool offers(counter_kind kind) const noexcept override {
+        return kind == counter_kind::latch || kind == counter_kind::permits;
+    }
+    std::optional<std::string> objection_to(const lock_name& name, counter_kind) const override;
+    std::unique_ptr<place> line_up(counter_ask, alarm& wake) override;
+    asio::awaitable<counter_answer> change(counter_change) override;
+    asio::awaitable<counter_list> list(counter_kind, std::string pattern,
+                                       std::size_t limit) override;
+    asio::awaitable<counter_state> inspect(lock_name, counter_kind) override;
+    duration memory() const noexcept override { return at_.context.request_memory; }
+
+private:
+    site& at_;
+    poller& poller_;
+};
+
+/// Waiter for a latch to open. A latch has no holds, so there is nothing to release.
+class latch_place final : public place {
+public:
+    /// All arguments but `want` must outlive the object.
+    latch_place(site&, poller&, const counter_ask& want, alarm& wake);
+
+    asio::awaitable<answer> look() override;
+    asio::awaitable<void> leave() override;
+    bool must_leave() const noexcept override { return false; }
+    bool uncertain() const noexcept override { return false; }
+    time_point settled_at() const noexcept override { return attempts_.settled_at(); }
+
+private:
+    asio::awaitable<attempt> request();
+
+    site& at_;
+    poller& poller_;
+    const ask want_;
+    alarm& wake_;
+    remote::attempts attempts_;
+    std::unique_ptr<watch> poll_;
+};
+
+/// Makes one attempt to carry out the change before the deadline. Stores the outcome in `said` if
+/// the attempt was in time.
+asio::awaitable<attempt> change_once(site&, const counter_change&, time_point deadline,
+                                     duration memory, counter_answer& said);
+
+// Computes what a change does to a counter. No I/O.
+
+/// State of a counter while its row is locked.
+struct counter_now {
+    /// Value of the counter. For permits: the total, including held permits. Empty: the counter
+    /// does not exist.
+    std::optional<std::int64_t> value{};
+    std::int64_t held = 0;            ///< number of permits that are held
+    bool that_permit_is_held = false; ///< whether the permit in the request is held
+};
+
+/// Values to write, and the answer to the caller.
+struct counter_effect {
+    counter_answer said{};
+    bool changes = false; ///< whether the value changes
+    /// The new value; empty: the counter and its holds are deleted.
+    std::optional<std::int64_t> value{};
+    bool ends_permit = false;
+    bool sets_lease = false;
+};
+
+counter_effect effect_of(const counter_change&, const counter_now&);
+
+// SQL statements about counters: the total of a semaphore's permits, and a latch's count.
+
+/// Returns the condition that a row of the table of counters is a counter that has not expired.
+std::string living_counter();
+
+/// Returns the value of column `kind` of the table of counters.
+std::string kind_number(counter_kind);
+
+/// Returns the condition for one counter's row: "name=… AND kind=…".
+std::string counter_row(const lock_name&, counter_kind);
+
+/// Returns the statements of the first half of a change; a transaction is already open. They write
+/// `mark` into the counter's row, which locks the row. Then they read the counter. They also read
+/// the stored outcome if the server has carried out this request before.
+std::vector<std::string> change_begun(const tables&, const counter_change&,
+                                      const std::string& mark);
+inline constexpr std::size_t touched_at = 2, value_at = 3, outcome_at = 4, held_at = 5, time_at = 6,
+                             kinds_at = 7;
+
+/// Returns the statements of the second half of a change. The first statement stores the outcome,
+/// which is kept for `memory`. It inserts no row if the server runs it too late, or if the
+/// transaction of the first half has ended. The other statements write the change only if that row
+/// exists.
+std::vector<std::string> change_ended(const tables&, const counter_change&, const counter_effect&,
+                                      const std::string& mark, const std::string& late,
+                                      duration memory);
+
+/// Returns a SELECT that yields a row if the latch is closed.
+std::string latch_look(const tables&, const lock_name&);
+/// Returns the condition that the latch is open.
+std::string latch_is_open(const tables&, const lock_name&);
+
+/// Returns a SELECT of the counter's value and its number of held permits. The SELECT yields no row
+/// if the counter does not exist.
+std::string counter_inspected(const tables&, const lock_name&, counter_kind);
+
+/// Returns a SELECT of counter names in ascending order, starting after the name `behind`.
+std::string counters_listed(const tables&, counter_kind, const std::string& behind,
+                            std::size_t at_most);
+
+} // namespace holdfast::mysql

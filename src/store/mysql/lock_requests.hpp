@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "net/failure.hpp"
+#include "store/mysql/lock_statements.hpp"
+#include "store/mysql/request_context.hpp"
+
+#include <holdfast/store.hpp>
+
+#include <memory>
+#include <string>
+
+// A row of functions for each kind of lock that this store keeps.
+
+namespace holdfast::mysql {
+
+/// Connection and other conditions of an attempt (`take_terms`).
+struct take_terms {
+    time_point deadline;
+    /// connection that holds the user lock of the lock; null: the attempt may use any connection
+    std::shared_ptr<carrier> on{};
+    bool may_be_free = false; ///< this client has not seen a holder lately
+};
+
+/// Result of an attempt.
+struct taken {
+    attempt seen{};
+    bool no_row = false; ///< the table has no row for this name yet
+    /// connection that holds the user lock of the lock, if granted; null: none
+    std::shared_ptr<carrier> bell{};
+};
+
+/// Result of a release.
+struct released {
+    bool was_ours = false;
+    bool others_wait = false; ///< other clients wait for the user lock
+};
+
+/// Table that stores the holds of a kind.
+enum class kept_in : std::uint8_t { locks, readers, permits };
+
+/// Functions of one kind of lock. The arguments must live until the request has completed.
+struct verbs {
+    /// Makes one attempt. The attempt is granted if the owner already holds the lock. It is late if
+    /// the server runs it after the deadline.
+    asio::awaitable<taken> (*take)(site&, const ask&, take_terms);
+
+    /// Releases the hold. A repeated call does no harm; afterwards this owner holds nothing there.
+    /// `bell` is the connection that holds the user lock, or null.
+    asio::awaitable<released> (*release)(site&, const hold&, std::shared_ptr<carrier> bell);
+
+    kept_in where;
+
+    /// Returns the condition, in SQL, that an attempt may succeed now.
+    std::string (*may_be_had)(const site&, const ask&);
+
+    bool has_bell = false; ///< whether waiters can wait for a user lock; otherwise they poll
+};
+
+/// Returns the functions for that kind of lock. Null: this store does not have the kind.
+const verbs* verbs_of(lock_kind) noexcept;
+
+/// Inserts the row of a name that was not used before.
+inline asio::awaitable<void> make_lock_row(site& at, const lock_name& name) {
+    const auto make = [&](const runtime::remote_clock&, const server_facts&) {
+        return std::vector<std::string>{lock_row(at.named, name)};
+    };
+    composing text{make};
+    co_await at.server.run(text);
+}
+
+/// Makes an attempt. If the attempt finds no row, inserts the row and repeats the attempt. A sweep
+/// may delete the new row before the attempt finds it, so the cycle is repeated a few times.
+template <typename Once>
+asio::awaitable<taken> with_row_made(site& at, const lock_name& name, Once once) {
+    constexpr int attempts_max = 3;
+    for (int made = 0;; ++made) {
+        taken got = co_await once();
+        if (!got.no_row)
+            co_return got;
+        if (made == attempts_max)
+            throw net::failure{store_errc::try_again,
+                               "the row of the lock is deleted again and again"};
+        co_await make_lock_row(at, name);
+    }
+}
+
+// Functions of plain locks, fenced locks and writers for the table `verbs`.
+asio::awaitable<taken> take_lock(site&, const ask&, take_terms);
+asio::awaitable<released> release_lock(site&, const hold&, std::shared_ptr<carrier> bell);
+std::string lock_may_be_had(const site&, const ask&);
+
+// The requests of readers. Writers use the requests of a mutex (mutex_requests.hpp).
+
+// Functions of readers for the table `verbs`.
+asio::awaitable<taken> take_to_read(site&, const ask&, take_terms);
+asio::awaitable<released> release_read(site&, const hold&, std::shared_ptr<carrier> bell);
+std::string may_be_read(const site&, const ask&);
+
+// The requests of a fair lock, which is granted in order of arrival (fair_texts.hpp).
+
+// Functions of fair locks for the table `verbs`.
+asio::awaitable<taken> take_turn(site&, const ask&, take_terms);
+asio::awaitable<released> release_turn(site&, const hold&, std::shared_ptr<carrier> bell);
+std::string turn_may_be_had(const site&, const ask&);
+
+// Functions of leased semaphores for the table `verbs`.
+asio::awaitable<taken> take_permits(site&, const ask&, take_terms);
+asio::awaitable<released> return_permits(site&, const hold&, std::shared_ptr<carrier> bell);
+std::string permits_are_free(const site&, const ask&);
+
+} // namespace holdfast::mysql

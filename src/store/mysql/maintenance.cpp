@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/mysql/maintenance.hpp"
+
+#include "net/failure.hpp"
+#include "runtime/background.hpp"
+#include "store/mysql/lock_requests.hpp"
+#include "store/mysql/renewal.hpp"
+#include "store/mysql/sql.hpp"
+#include "store/mysql/waiting.hpp"
+#include "store/remote/diagnostics.hpp"
+
+#include <boost/system/system_error.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace holdfast::mysql {
+namespace {
+
+using std::chrono::microseconds;
+
+/// Maximum number of attempts to release until the server confirms the release. Also the maximum
+/// number of attempts to take the lock until an attempt is in time.
+constexpr int repeats_max = 3;
+
+finding trouble(const char* topic, const boost::system::system_error& why) {
+    return {severity::danger, topic, net::story_of(why), why.code().message()};
+}
+
+class examination {
+public:
+    examination(site& at, ask trial)
+        : at_{at}
+        , bells_{at}
+        , lease_time_{trial.lease_time}
+        , trial_{std::move(trial)}
+        , how_{*verbs_of(trial_.kind)} {
+        trial_.lease_time = std::min(lease_time_, 4 * at.server.command_timeout());
+    }
+
+    asio::awaitable<std::vector<finding>> run() {
+        if (const bool reached = co_await reach(); !reached)
+            co_return std::move(found_);
+        if (const auto facts = at_.server.facts()) {
+            std::ranges::move(judge(*facts), std::back_inserter(found_));
+            judge_connections(*facts);
+        }
+        if (const bool taken = co_await take(); taken) {
+            co_await renew();
+            judge_bell();
+        }
+        if (may_hold_)
+            co_await release();
+        co_return std::move(found_);
+    }
+
+private:
+    void add(severity how_bad, const char* topic, std::string what, std::string remedy = {}) {
+        found_.push_back({how_bad, topic, std::move(what), std::move(remedy)});
+    }
+
+    asio::awaitable<bool> reach() {
+        const auto make = [](const runtime::remote_clock&, const server_facts&) {
+            return std::vector<std::string>{"SELECT " + std::string{runs_text}};
+        };
+        composing text{make};
+        try {
+            co_await at_.server.run(text); // this first request makes the connection
+            const answers said = co_await at_.server.run(text);
+            found_.push_back(remote::judge_delay(said.received_at - said.sent_at, lease_time_));
+            const microseconds shown{number_at(answer_at(said, 0).rows.at(0), 0)};
+            found_.push_back(remote::judge_clock(shown));
+            co_return true;
+        } catch (const boost::system::system_error& why) {
+            found_.push_back(trouble("reach", why));
+            co_return false;
+        }
+    }
+
+    void judge_connections(const server_facts& it) {
+        constexpr std::uint64_t usual_of_a_client = 12;
+        if (it.connections_of_user_max != 0 && it.connections_of_user_max < usual_of_a_client)
+            add(severity::warning, "connections",
+                "this user may have " + std::to_string(it.connections_of_user_max) +
+                    " connections, and a client uses up to " + std::to_string(usual_of_a_client),
+                "Raise max_user_connections, or lower connections_max and wait_connections_max.");
+    }
+
+    asio::awaitable<bool> take() {
+        try {
+            may_hold_ = true;
+            taken got;
+            for (int left = repeats_max; left > 0; --left) {
+                take_terms limit{at_.context.time.now() + at_.server.command_timeout()};
+                got = co_await how_.take(at_, trial_, std::move(limit));
+                if (got.seen.said != verdict::late)
+                    break; // the answer to a late attempt contains the server's time
+                if (got.seen.clock)
+                    got.seen.clock->learn(got.seen.sent_at, got.seen.received_at,
+                                          got.seen.server_now);
+            }
+            may_hold_ = got.seen.said == verdict::granted;
+            bell_ = got.bell;
+            if (may_hold_)
+                co_return true;
+            found_.push_back(remote::trial_lock_is_held(trial_.name));
+        } catch (const boost::system::system_error& why) {
+            may_hold_ = why.code() == errc::outcome_unknown;
+            found_.push_back(
+                trouble(why.code() == store_errc::not_set_up ? "tables" : "rights", why));
+        }
+        co_return false;
+    }
+
+    asio::awaitable<void> renew() {
+        const hold* const held[] = {&trial_};
+        const renewal_wishes how{.lease_time = trial_.lease_time};
+        single_renewal renewed;
+        co_await renew_holds(at_, bells_, held, how, renewed);
+        try {
+            renewed_ = renewed.said().granted;
+            if (!renewed_)
+                found_.push_back(remote::trial_lock_was_lost(
+                    "Look for what deletes rows: another program, an event."));
+        } catch (const boost::system::system_error& why) {
+            found_.push_back(trouble("rights", why));
+        }
+    }
+
+    void judge_bell() {
+        if (bell_)
+            add(severity::fine, "waking", "waiters are called by user locks");
+        else if (at_.server.has_bells())
+            add(severity::note, "waking",
+                "the user lock that calls waiters could not be taken: waiters poll then",
+                "Look whether another program uses user locks that begin with 'hf:'.");
+        else
+            add(severity::note, "waking", "user locks are not used here: waiters poll");
+    }
+
+    asio::awaitable<void> release() {
+        for (int left = repeats_max; left > 0; --left) {
+            try {
+                const released outcome = co_await how_.release(at_, trial_, bell_);
+                if (outcome.was_ours && renewed_)
+                    found_.push_back(remote::trial_went_well(trial_.name));
+                co_return;
+            } catch (const boost::system::system_error& why) {
+                if (left > 1 && why.code() != errc::refused && why.code() != errc::closed)
+                    continue;
+                found_.push_back(trouble("rights", why));
+                co_return;
+            }
+        }
+    }
+
+    site& at_;
+    bells bells_;
+    const duration lease_time_;
+    ask trial_;
+    const verbs& how_;
+    std::shared_ptr<carrier> bell_;
+    bool may_hold_ = false, renewed_ = false;
+    std::vector<finding> found_;
+};
+
+} // namespace
+
+asio::awaitable<std::vector<finding>> examine_server(site& at, ask trial) {
+    examination all{at, std::move(trial)};
+    co_return co_await all.run();
+}
+
+namespace {
+
+using findings = std::vector<finding>;
+
+void add(findings& all, severity how_bad, const char* topic, std::string what,
+         std::string remedy = {}) {
+    all.push_back({how_bad, topic, std::move(what), std::move(remedy)});
+}
+
+void judge_role(findings& all, const server_facts& it) {
+    if (it.read_only)
+        add(all, severity::danger, "role",
+            "the server takes no writes: nothing can be locked there",
+            "Give the address of the primary, or all addresses: the one that can be written is "
+            "used.");
+    else if (it.is_replica)
+        add(all, severity::danger, "role",
+            "the server is a replica that can be written: a lock would be granted there, too, "
+            "beside the one at its primary",
+            "Give the address of the primary, and set read_only = ON on each replica.");
+    else if (it.has_several_writers)
+        add(all, severity::note, "role",
+            "each server of this cluster can be written: locks exclude each other, but user locks "
+            "are each server's own, so waiters poll",
+            "A cluster with one primary lets waiters be called.");
+    else
+        add(all, severity::fine, "role", "the server is a primary");
+}
+
+void judge_settings(findings& all, const server_facts& it) {
+    if (it.sysdate_is_now)
+        add(all, severity::danger, "settings",
+            "sysdate_is_now is on: an attempt that comes late is granted",
+            "Start the server without --sysdate-is-now.");
+    if (it.binlog_format == "STATEMENT")
+        add(all, severity::danger, "settings",
+            "binlog_format is STATEMENT: replicas compute other tokens and ends of leases",
+            "Set binlog_format = ROW, or MIXED.");
+    if (it.strict_mode.find("STRICT_ALL_TABLES") == std::string::npos &&
+        it.strict_mode.find("STRICT_TRANS_TABLES") == std::string::npos)
+        add(all, severity::note, "settings",
+            "the server's sql_mode is not strict: other programs that write these tables may have "
+            "names cut to 255 bytes; holdfast's own sessions are strict",
+            "Set sql_mode = STRICT_TRANS_TABLES.");
+}
+
+void judge_durability(findings& all, const server_facts& it) {
+    if (it.flush_at_commit == "1")
+        return add(all, severity::fine, "durability", "a grant survives a crash of the server");
+    add(all, severity::warning, "durability",
+        "innodb_flush_log_at_trx_commit is " + it.flush_at_commit +
+            ": a crash may lose the grants of the last second, and give these locks to others",
+        "Set it to 1.");
+}
+
+void judge_way(findings& all, const server_facts& it) {
+    if (it.over_tls)
+        return add(all, severity::fine, "tls", "the connection is encrypted");
+    add(all, severity::note, "tls",
+        "the connection is not encrypted: whoever is on the way reads and changes it",
+        "Use ?tls=yes where the way leads over a network that others use.");
+}
+
+} // namespace
+
+std::vector<finding> judge(const server_facts& it) {
+    findings all;
+    add(all, severity::fine, "version", (it.is_mariadb ? "MariaDB " : "MySQL ") + it.version);
+    judge_role(all, it);
+    judge_settings(all, it);
+    judge_durability(all, it);
+    judge_way(all, it);
+    return all;
+}
+
+namespace {
+
+/// Returns a SELECT that counts how many of the tables exist already.
+std::string tables_there(const site& at) {
+    return "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema=DATABASE() AND "
+           "table_name IN (" +
+           hex(at.table) + "," + hex(at.table + "_hold") + "," + hex(at.table + "_counter") + "," +
+           hex(at.table + "_request") + "," + hex(at.table + "_identity") + ")";
+}
+
+constexpr std::int64_t tables_in_all = 5;
+
+asio::awaitable<answers> run_one(database& server, const std::string& statement) {
+    const auto make = [&](const runtime::remote_clock&, const server_facts&) {
+        return std::vector<std::string>{statement};
+    };
+    composing text{make};
+    co_return co_await server.run(text);
+}
+
+/// Tries the last statement first. It needs more privileges than the other statements, and the
+/// server checks them even if the table does not exist yet. Thus a user without all privileges
+/// creates no table at all.
+asio::awaitable<void> try_last(database& server, const std::string& statement) {
+    try {
+        co_await run_one(server, statement);
+    } catch (const boost::system::system_error& why) {
+        if (why.code() != store_errc::not_set_up)
+            throw;
+    }
+}
+
+asio::awaitable<std::vector<finding>> make_them(const site& at, database& server) {
+    const std::string look = tables_there(at);
+    const answers said = co_await run_one(server, look);
+    const std::int64_t there = number_at(answer_at(said, 0).rows.at(0), 0);
+    const std::vector<std::string> all = making(at.named);
+    co_await try_last(server, all.back());
+    // Sends the statements one by one, because each statement commits by itself.
+    for (const std::string& each : all)
+        co_await run_one(server, each);
+    std::vector<finding> told(1);
+    told.front().topic = "tables";
+    told.front().what = there == tables_in_all
+                            ? "all tables of locks were there already (" + at.named.locks + ")"
+                            : std::to_string(tables_in_all - there) +
+                                  " tables of locks were made (" + at.named.locks +
+                                  " and those "
+                                  "that begin with its name)";
+    co_return told;
+}
+
+} // namespace
+
+asio::awaitable<std::vector<finding>> make_tables(const site& at, database& server) {
+    std::optional<net::failure> refused;
+    try {
+        std::vector<finding> told = co_await make_them(at, server);
+        co_return told;
+    } catch (const boost::system::system_error& why) {
+        if (why.code() != store_errc::no_permission)
+            throw;
+        refused.emplace(why.code(), net::story_of(why) +
+                                        "; to make the tables of locks takes the rights CREATE, "
+                                        "SELECT and INSERT in the schema " +
+                                        at.schema);
+    }
+    throw net::failure{*refused};
+}
+
+namespace {
+
+constexpr duration between_sweeps = std::chrono::minutes{10};
+constexpr std::size_t rows_in_step = 500;
+
+/// Maximum number of steps in one sweep. The next sweep continues.
+constexpr int steps_max = 1000;
+
+const std::string day_ago = std::string{now_text} + "-INTERVAL 1 DAY";
+
+} // namespace
+
+std::string unused_names(const tables& named, const std::string& behind) {
+    return "SELECT name FROM " + named.locks + " WHERE name>" + hex(behind) + " AND expires<" +
+           day_ago + " ORDER BY name LIMIT " + std::to_string(rows_in_step);
+}
+
+// Deletes by the primary key, so that the server locks no other rows.
+std::vector<std::string> unused_deleted(const tables& named,
+                                        const std::vector<std::string>& names) {
+    const std::string old = " AND expires<" + day_ago;
+    std::vector<std::string> all;
+    if (!names.empty())
+        all.push_back("DELETE FROM " + named.locks + " WHERE name IN " + list_of(names) + old);
+    all.push_back("DELETE FROM " + named.holds + " WHERE expires<" + day_ago + " LIMIT " +
+                  std::to_string(rows_in_step));
+    all.push_back("DELETE FROM " + named.requests + " WHERE expires<" + day_ago + " LIMIT " +
+                  std::to_string(rows_in_step));
+    return all;
+}
+
+void sweep::start() {
+    runtime::run_in_background(at_.context, loop(shared_from_this()));
+}
+
+void sweep::stop() noexcept {
+    stopped_ = true;
+    sleep_->ring();
+}
+
+asio::awaitable<void> sweep::loop(std::shared_ptr<sweep> self) {
+    while (!self->stopped_) {
+        co_await self->sleep_->wait_until(self->at_.context.time.now() + between_sweeps);
+        if (self->stopped_)
+            break;
+        try {
+            co_await self->once();
+        } catch (const boost::system::system_error&) {
+            // Ignored: the next sweep tries again.
+        }
+    }
+}
+
+asio::awaitable<void> sweep::once() {
+    std::string behind;
+    for (int step = 0; step < steps_max && !stopped_; ++step) {
+        const auto ask = [&](const runtime::remote_clock&, const server_facts&) {
+            return std::vector<std::string>{unused_names(at_.named, behind)};
+        };
+        composing asking{ask};
+        const answers said = co_await at_.server.run(asking);
+        std::vector<std::string> names;
+        for (const auto& row : answer_at(said, 0).rows)
+            names.push_back(text_at(row, 0));
+        const auto make = [&](const runtime::remote_clock&, const server_facts&) {
+            return unused_deleted(at_.named, names);
+        };
+        composing deleting{make};
+        if (stopped_)
+            co_return;
+        co_await at_.server.run(deleting);
+        if (names.size() < rows_in_step)
+            co_return;
+        behind = names.back();
+    }
+}
+
+} // namespace holdfast::mysql

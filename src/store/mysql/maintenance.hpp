@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "mysql/database.hpp"
+#include "store/mysql/request_context.hpp"
+
+#include <holdfast/diagnosis.hpp>
+#include <holdfast/store.hpp>
+
+#include <memory>
+#include <vector>
+
+namespace holdfast::mysql {
+
+/// Implements `store::examine`. Checks what the server reports about itself. Checks whether a lock
+/// can be taken, renewed and released.
+asio::awaitable<std::vector<finding>> examine_server(site&, ask trial);
+
+/// Implements `store::set_up`. It needs the database inside `guarded_database`: that class adds
+/// advice about locks to each refusal, and the advice would be wrong here.
+asio::awaitable<std::vector<finding>> make_tables(const site&, database&);
+
+// What the doctor says about a server's settings. No I/O.
+
+std::vector<finding> judge(const server_facts&);
+
+/// Task that deletes rows that were not used for a day. It runs every ten minutes, in small steps.
+/// If it deletes a lock's row, the lock's next token is still greater than all earlier tokens,
+/// because tokens follow the server's clock.
+class sweep : public std::enable_shared_from_this<sweep> {
+public:
+    /// The site must live until stop().
+    explicit sweep(site& at)
+        : at_{at}
+        , sleep_{at.context.time.make_alarm()} {}
+
+    void start();
+    void stop() noexcept;
+
+private:
+    static asio::awaitable<void> loop(std::shared_ptr<sweep>);
+    asio::awaitable<void> once();
+
+    site& at_;
+    const std::unique_ptr<alarm> sleep_;
+    bool stopped_ = false;
+};
+
+/// Return the statements of one step: a SELECT of unused names after the name `behind`, and the
+/// DELETEs for the names found. Pure functions.
+std::string unused_names(const tables&, const std::string& behind);
+std::vector<std::string> unused_deleted(const tables&, const std::vector<std::string>& names);
+
+} // namespace holdfast::mysql

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/mysql/request_context.hpp"
+
+#include "net/failure.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+
+namespace holdfast::mysql {
+namespace {
+
+[[noreturn]] void throw_unexpected(const char* what) {
+    throw net::failure{store_errc::protocol, what};
+}
+
+} // namespace
+
+const result& answer_at(const answers& said, std::size_t which) {
+    if (which >= said.of.size())
+        throw_unexpected("the server answered fewer statements than were sent");
+    return said.of[which];
+}
+
+const std::string& text_at(const std::vector<std::optional<std::string>>& row, std::size_t column) {
+    if (column >= row.size() || !row[column])
+        throw_unexpected("a value is missing in a row");
+    return *row[column];
+}
+
+std::int64_t number_at(const std::vector<std::optional<std::string>>& row, std::size_t column) {
+    const std::string& text = text_at(row, column);
+    std::int64_t value = 0;
+    const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (ec != std::errc{} || end != text.data() + text.size())
+        throw_unexpected("a value in a row is no number");
+    return value;
+}
+
+attempt attempt_in(const answers& said, std::size_t update_at, lock_kind wanted) {
+    const result& update = answer_at(said, update_at);
+    attempt got;
+    if (update.error != 0) { // the request allows an error only for this statement
+        got.not_looked_at = true;
+        got.holder_tells = false;
+    } else {
+        const packed_answer told = taken_apart(update.insert_id);
+        if (told.other_kind)
+            throw_wrong_type(told.other_kind, words_for(wanted));
+        got.said = told.said;
+        got.left = told.left;
+        got.server_now = told.server_now;
+        got.token = told.last_token;
+    }
+    got.sent_at = said.sent_at;
+    got.received_at = said.received_at;
+    got.clock = said.clock;
+    return got;
+}
+
+attempt clock_in(const answers& said, std::size_t which) {
+    const auto& row = answer_at(said, which).rows.at(0);
+    attempt got;
+    got.said = verdict::granted;
+    got.server_now = std::chrono::microseconds{number_at(row, 0)};
+    got.sent_at = said.sent_at;
+    got.received_at = said.received_at;
+    got.clock = said.clock;
+    if (got.clock)
+        got.clock->learn(got.sent_at, got.received_at, got.server_now);
+    return got;
+}
+
+bool found_no_row(const answers& said, std::size_t update_at) {
+    const result& update = answer_at(said, update_at);
+    return update.error == 0 && update.insert_id == 0;
+}
+
+namespace {
+
+/// Sets a short timeout for a client that sends nothing while its transaction is open.
+std::string short_idle_time(bool is_mariadb) {
+    return is_mariadb ? "SET SESSION idle_transaction_timeout=3" : "SET SESSION wait_timeout=3";
+}
+
+std::string usual_idle_time(bool is_mariadb, duration idle_limit) {
+    constexpr std::int64_t least = 60;
+    const auto idle = std::chrono::ceil<std::chrono::seconds>(idle_limit).count();
+    return is_mariadb
+               ? "SET SESSION idle_transaction_timeout=0"
+               : "SET SESSION wait_timeout=" + std::to_string(std::max<std::int64_t>(idle, least));
+}
+
+} // namespace
+
+two_writes::two_writes(site& at, call_wishes wishes)
+    : at_{at}
+    , wishes_{std::move(wishes)} {}
+
+asio::awaitable<answers> two_writes::begin(std::vector<std::string> reading) {
+    constexpr std::size_t before = 2; // number of statements before `reading`
+    const auto make = [&](const runtime::remote_clock&, const server_facts& facts) {
+        is_mariadb_ = facts.is_mariadb;
+        idle_limit_ = facts.idle_limit;
+        std::vector<std::string> all{short_idle_time(is_mariadb_), "START TRANSACTION"};
+        all.insert(all.end(), reading.begin(), reading.end());
+        return all;
+    };
+    composing text{make};
+    call_wishes wishes = wishes_;
+    wishes.leaves_open = true;
+    answers said = co_await at_.server.run(text, wishes);
+    (void)answer_at(said, before);
+    said.of.erase(said.of.begin(), said.of.begin() + before);
+    on_ = said.by;
+    co_return said;
+}
+
+asio::awaitable<answers> two_writes::end(maker writing) {
+    const auto make = [&](const runtime::remote_clock& clock, const server_facts&) {
+        std::vector<std::string> all = writing(clock);
+        all.emplace_back("COMMIT");
+        all.push_back(usual_idle_time(is_mariadb_, idle_limit_));
+        return all;
+    };
+    composing text{make};
+    call_wishes wishes = wishes_;
+    wishes.on = on_;
+    co_return co_await at_.server.run(text, wishes);
+}
+
+// Sends an UPDATE that changes no row. The UPDATE waits for table locks, but not for row locks. The
+// shortest lock wait timeout in MySQL is one second.
+asio::awaitable<void> refuse_locked_tables(site& at, const answers& said, std::size_t update_at) {
+    if (answer_at(said, update_at).error == 0)
+        co_return;
+    constexpr std::size_t write_at = 1;
+    const auto make = [&](const runtime::remote_clock&, const server_facts& facts) {
+        return std::vector<std::string>{
+            std::string{"SET SESSION lock_wait_timeout="} + (facts.is_mariadb ? "0" : "1"),
+            "UPDATE " + at.named.locks + " SET touched=touched WHERE FALSE",
+            "SET SESSION lock_wait_timeout=2"};
+    };
+    composing text{make};
+    call_wishes wishes{.may_meet_lock = write_at};
+    const answers told = co_await at.server.run(text, wishes);
+    if (answer_at(told, write_at).error != 0)
+        throw net::failure{store_errc::try_again,
+                           "the tables of locks are locked against writes, by FLUSH TABLES WITH "
+                           "READ LOCK or LOCK TABLES, as a backup does"};
+}
+
+} // namespace holdfast::mysql

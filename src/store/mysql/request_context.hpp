@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "mysql/database.hpp"
+#include "store/mysql/sql.hpp"
+#include "store/remote/attempts.hpp"
+
+#include <holdfast/store.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+// The context that all requests of one client share, and functions that read their answers.
+
+namespace holdfast::mysql {
+
+using remote::attempt;
+using remote::verdict;
+
+/// Context that all requests of a store share. It outlives the requests.
+struct site {
+    database& server;
+    const store_context& context;
+    tables named;
+    std::string schema;
+    std::string table; ///< name of the first table, as in the options
+    std::string info;  ///< description of this client for administrators
+    std::uint64_t attempts_made = 0;
+
+    /// Returns a unique value. An attempt writes it into a row, and its later statements find the
+    /// row by this value.
+    std::string next_mark(const owner_id& owner) {
+        return to_string(owner) + '#' + std::to_string(++attempts_made);
+    }
+    std::string bell(const lock_name& name) const { return bell_of(schema, table, name); }
+};
+
+/// Statements that a function makes. Store the object in a named variable before a co_await,
+/// because g++ 12 miscompiles temporaries there.
+template <typename Make>
+class composing final : public statements {
+public:
+    explicit composing(Make make)
+        : make_{std::move(make)} {}
+    std::vector<std::string> compose(const runtime::remote_clock& clock,
+                                     const server_facts& facts) override {
+        return make_(clock, facts);
+    }
+
+private:
+    Make make_;
+};
+
+/// Returns the answer to the statement with the index `which`. Throws `store_errc::protocol` if the
+/// answer is missing.
+const result& answer_at(const answers&, std::size_t which);
+
+/// Returns a number from a column of a row. Throws `store_errc::protocol` if the value is NULL,
+/// missing or not a number.
+std::int64_t number_at(const std::vector<std::optional<std::string>>& row, std::size_t column);
+const std::string& text_at(const std::vector<std::optional<std::string>>& row, std::size_t column);
+
+/// Returns the result of an attempt from the insert id of its UPDATE, with the times of the answer.
+/// If the attempt met a row lock of another transaction, the result is busy with an unknown
+/// remaining time. Throws `store_errc::wrong_type` if another kind uses the name.
+attempt attempt_in(const answers&, std::size_t update_at, lock_kind wanted);
+
+/// Returns a granted attempt with the server's time from the answer `which`. Also updates the
+/// estimate of the server's clock.
+attempt clock_in(const answers&, std::size_t which);
+
+/// Returns whether the table has no row for the name, according to the attempt's answer.
+bool found_no_row(const answers&, std::size_t update_at);
+
+/// A transaction in two writes. The first write locks and reads rows. The client computes new
+/// values, and the second write stores them. Between the writes the server waits for the client at
+/// most three seconds, so a frozen process does not block other clients for long.
+class two_writes {
+public:
+    /// `wishes` apply to both writes.
+    explicit two_writes(site& at, call_wishes wishes = {});
+
+    /// Begins the transaction with the statements `reading`, and returns their answers.
+    asio::awaitable<answers> begin(std::vector<std::string> reading);
+
+    /// Ends the transaction on the same connection. `writing` returns the statements; it is called
+    /// just before they are sent. It may return an empty list.
+    using maker = std::function<std::vector<std::string>(const runtime::remote_clock&)>;
+    asio::awaitable<answers> end(maker writing);
+
+private:
+    site& at_;
+    const call_wishes wishes_;
+    std::shared_ptr<carrier> on_;
+    bool is_mariadb_ = false;
+    duration idle_limit_{}; // the session's usual idle timeout
+};
+
+/// Throws `store_errc::try_again` if the statement `update_at` of an attempt waited for a table
+/// lock instead of a row lock. FLUSH TABLES WITH READ LOCK and LOCK TABLES … READ set table locks.
+/// The holder is then unknown, and no attempt is granted.
+asio::awaitable<void> refuse_locked_tables(site&, const answers&, std::size_t update_at);
+
+} // namespace holdfast::mysql

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/remote_clock.hpp"
+#include "store/remote/attempts.hpp"
+
+#include <holdfast/store.hpp>
+#include <holdfast/time.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// How tables, values and user locks are written in statements (docs/protocol/mysql.md).
+
+namespace holdfast::mysql {
+
+/// Names of the tables, with quotes.
+struct tables {
+    /// All table names begin with `first`. `first` itself is the name of the table of locks.
+    explicit tables(std::string_view first);
+
+    std::string locks; ///< one row for each lock: exclusive holder, expiry, last token
+    /// one row for each reader, waiting writer, permit, and waiter of a fair lock
+    std::string holds;
+    std::string counters; ///< one row for each semaphore and latch
+    std::string requests; ///< recent changes of counters, with their outcomes
+    std::string identity; ///< one row: the identity of the data in this schema
+};
+
+/// Returns the bytes as a hexadecimal literal such as `X'6162'`. The literal needs no escaping in
+/// any character set or sql_mode.
+std::string hex(std::string_view bytes);
+
+/// Returns the name of the user lock that notifies the lock's waiters. The name has 43 characters,
+/// which every server allows. It depends on the schema, because all schemas of a server share its
+/// user locks.
+std::string bell_of(std::string_view schema, std::string_view table, const lock_name&);
+
+/// Returns the statements that create the missing tables. The statements change nothing else.
+std::vector<std::string> making(const tables&);
+
+/// Returns the same statements as one text for administrators. Each statement ends with a semicolon
+/// and a line break.
+std::string ddl(const tables&);
+
+// SQL expressions that several statements share.
+//
+// There are two kinds of time. `now_text` is when the statement began. `runs_text` is when the
+// server processes the row, perhaps after it waited for a row lock or stood still. Sessions have
+// the time zone +00:00, so SYSDATE is UTC.
+
+inline constexpr std::string_view now_text = "UTC_TIMESTAMP(6)";
+
+/// Microseconds since 1970. UNIX_TIMESTAMP is not used, because it ends in 2038.
+inline constexpr std::string_view runs_text = "TIMESTAMPDIFF(MICROSECOND,'1970-01-01',SYSDATE(6))";
+
+/// Condition after an attempt's UPDATE: the lock was granted. After an error or if no row matched,
+/// LAST_INSERT_ID() has the value of an earlier statement; then `ROW_COUNT()` is not 1.
+inline constexpr std::string_view was_granted = "LAST_INSERT_ID()<9223372036854775808";
+
+/// Expiry of a row without a holder. It stays in the past even if the clock is set back by up to an
+/// hour. An earlier time would let a sweep delete rows that were used today.
+inline constexpr std::string_view past_text = "UTC_TIMESTAMP(6)-INTERVAL 1 HOUR";
+
+/// Returns the deadline in microseconds of the server's clock. An attempt that the server runs
+/// after this time is late. If the server's clock is unknown, the returned deadline makes every
+/// attempt late; the answer then contains the server's time.
+std::string late_after(const runtime::remote_clock&, time_point deadline);
+
+/// Returns the condition that the server runs the statement after the deadline `late`.
+std::string is_late(std::string_view late);
+
+/// Returns the expiry of a lease that starts when the statement begins.
+std::string end_of(duration lease_time);
+
+/// Returns an expression with the value 0. It sets the insert id to a refusal with that reason
+/// (packed_answer.hpp).
+std::string refusing(std::string_view reason);
+
+/// Returns an expression for the milliseconds until `moment`, as a reason for packed_answer.hpp.
+std::string left_until(std::string_view moment);
+
+/// Returns an expression for the last token of a block of `block` tokens. The expression also sets
+/// the insert id to that token.
+std::string next_token(std::uint64_t block);
+
+/// Returns an SQL list such as "('a','b')", with hexadecimal literals for the values.
+std::string list_of(const std::vector<std::string>& values);
+
+// The insert id of an attempt is its whole answer, so one round trip is enough:
+//
+//     0                no such row
+//     below 2^63       granted: bits 0 to 61 are the last token of the grant; bit 62 is set if this
+//                      connection has the lock's user lock
+//     otherwise        not granted: bits 20 to 62 are the server's clock in milliseconds; bits 0 to
+//                      19 are the reason: 0 is "late", 1 to `longest_left` are the milliseconds
+//                      that the lock stays busy, a greater value is one of the reasons below
+
+inline constexpr std::uint64_t refused_bit = std::uint64_t{1} << 63U;
+inline constexpr std::uint64_t bell_bit = std::uint64_t{1} << 62U;
+inline constexpr unsigned reason_bits = 20;
+
+/// Reasons that are not a remaining time.
+inline constexpr std::uint64_t late_reason = 0;
+inline constexpr std::uint64_t longest_left = 1'048'569; ///< a remaining time of 17 minutes or more
+// The next four reasons mean that another kind uses the name.
+inline constexpr std::uint64_t mutex_reason = 1'048'570;
+inline constexpr std::uint64_t shared_reason = 1'048'571;
+inline constexpr std::uint64_t permits_reason = 1'048'572;
+inline constexpr std::uint64_t latch_reason = 1'048'573;
+inline constexpr std::uint64_t conflict_reason = 1'048'574;
+inline constexpr std::uint64_t unfounded_reason = 1'048'575;
+
+struct packed_answer {
+    bool no_row = false;
+    remote::verdict said{};
+    /// remaining time of the holder, if busy; empty: very long, or unlimited
+    std::optional<duration> left{};
+    /// time of the server; zero: the answer does not contain it
+    std::chrono::microseconds server_now{};
+    std::uint64_t last_token = 0; ///< last token of the grant; valid if granted
+    /// whether the connection holds the user lock; valid if granted
+    bool has_bell = false;
+    const char* other_kind = nullptr; ///< other kind that uses the name, in words; null: none
+};
+
+/// Returns the kind that the reason means, in words. Returns null if the reason does not mean a
+/// kind.
+const char* other_kind_for(std::uint64_t reason) noexcept;
+
+packed_answer taken_apart(std::uint64_t insert_id);
+
+} // namespace holdfast::mysql

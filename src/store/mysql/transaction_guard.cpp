@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/mysql/transaction_guard.hpp"
+
+#include "net/failure.hpp"
+#include "store/mysql/sql.hpp"
+#include "sync/lock_handle.hpp"
+
+#include <holdfast/mysql/nail.hpp>
+
+namespace holdfast::mysql {
+namespace {
+
+bool excludes_all(lock_kind kind) {
+    return kind == lock_kind::plain || kind == lock_kind::fenced || kind == lock_kind::fair ||
+           kind == lock_kind::write;
+}
+
+std::string with_schema(std::string_view table) {
+    const std::size_t dot = table.find('.');
+    if (dot == table.npos)
+        return tables{table}.locks;
+    return tables{table.substr(0, dot)}.locks + '.' + tables{table.substr(dot + 1)}.locks;
+}
+
+} // namespace
+
+// The statement must change the row, not only lock it. A server that accepts no writes also grants
+// a row lock, and with several primaries each server has its own row locks. `touched` gets a new
+// value each time. Only MariaDB runs the text in the version comment: outside a transaction it
+// makes the statement match no row.
+std::string nail_text(const std::string& quoted_table, std::string_view name,
+                      std::string_view owner) {
+    return "UPDATE " + quoted_table +
+           " SET touched=CONCAT('nail ',SYSDATE(6),' ',UUID()) "
+           "WHERE name=" +
+           hex(name) + " AND owner=" + hex(owner) + " AND expires>" + std::string{now_text} +
+           "/*M! AND @@in_transaction*/";
+}
+
+std::string nail(const lease& held, std::string_view table) {
+    const std::shared_ptr<sync::tenure>& hold = held.hold();
+    if (!hold)
+        throw net::failure{errc::not_owner, "the lease holds nothing that could be nailed"};
+    if (!excludes_all(hold->kind()) || !hold->homes_of_parts().empty())
+        throw net::failure{errc::invalid_argument,
+                           "only a lease of one lock that excludes all others can be nailed"};
+    hold->stay_with_its_holder();
+    return nail_text(with_schema(table), held.name(), held.owner());
+}
+
+} // namespace holdfast::mysql

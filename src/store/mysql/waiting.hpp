@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "store/mysql/lock_requests.hpp"
+#include "store/mysql/request_context.hpp"
+#include "store/remote/attempts.hpp"
+
+#include <holdfast/store.hpp>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace holdfast::mysql {
+
+/// A wait in GET_LOCK, on its own connection. Each lock has a user lock (the `bell`), which the
+/// lock's holder holds too. When the holder releases both, the server grants the user lock to the
+/// next waiter, which is thereby notified. The user lock is only a notification. If this connection
+/// is cut, refused or stuck, the waiter asks the lock's row instead.
+class bell_wait {
+public:
+    /// Returns whether a wait is useful: the server has user locks, and the time limit is long
+    /// enough.
+    static bool is_of_use(const site&);
+
+    /// Begins to wait. The site and the alarm must outlive the object.
+    bell_wait(site&, const lock_name&, alarm& wake);
+    bell_wait(const bell_wait&) = delete;
+    ~bell_wait(); ///< cuts the connection, unless the user lock was handed over
+
+    /// Returns whether the object still waits for the user lock. `wake` rings when the wait ends.
+    /// False means that the user lock was granted, or that there is no connection for waiting. The
+    /// caller polls in both cases.
+    bool is_waiting() const noexcept;
+
+    /// Returns the connection that holds the user lock now. The attempt must use this connection.
+    /// Null: no connection holds the user lock.
+    std::shared_ptr<carrier> rung_on() const noexcept;
+
+    /// Leaves the user lock and its connection to the hold. The hold releases them later.
+    void is_handed_over() noexcept;
+
+private:
+    struct state;
+    std::shared_ptr<state> state_;
+};
+
+/// Releases the user lock of this lock on that connection, in the background. Cuts the connection
+/// if the release fails.
+void ring_off(site&, const lock_name&, std::shared_ptr<carrier> on);
+
+/// Table of this client's holds that also hold a user lock (GET_LOCK), with the connection of each
+/// user lock. The user lock notifies the next waiter. It is only a notification: a waiter always
+/// asks the lock's row too.
+class bells {
+public:
+    /// `at` must outlive the table.
+    explicit bells(site& at)
+        : at_{at} {}
+
+    /// Stores that the connection holds the user lock of this hold until `until`. `extend` changes
+    /// that time.
+    void keep(const hold&, std::shared_ptr<carrier>, time_point until);
+    void extend(const hold&, time_point until);
+
+    /// Removes the entry and returns its connection. The caller releases the lock and the user lock
+    /// on that connection. Null: no entry.
+    std::shared_ptr<carrier> take_out(const hold&);
+
+    /// Releases the user lock of a lost hold, or cuts its connection.
+    void drop(const hold&);
+
+    /// Releases the user locks of holds that have expired without a release.
+    void drop_old();
+
+private:
+    struct kept {
+        std::shared_ptr<carrier> on;
+        time_point until;
+    };
+    using key = std::pair<std::string, std::uint64_t>;
+    static key key_of(const hold& held) { return {held.name.text, held.owner.number}; }
+    void give_back(const std::string& name, std::shared_ptr<carrier>);
+
+    site& at_;
+    std::map<key, kept> all_;
+    time_point next_check_{};
+};
+
+/// How often to poll for a waiter. `often`: every few milliseconds at first, later ten times a
+/// second. `seldom`: a few times a second, because a user lock will probably notify the waiter.
+enum class pace { often, seldom };
+
+/// Poller for all waiters of one client. One SELECT asks for all waiters that are due.
+class poller {
+public:
+    /// The site must outlive the poller.
+    explicit poller(site&);
+    poller(const poller&) = delete;
+    ~poller();
+
+    /// Rings `wake` when `condition` becomes true. `condition` is SQL, for example from
+    /// `verbs::may_be_had`. The polling ends when the returned object is destroyed.
+    std::unique_ptr<watch> enrol(std::string condition, alarm& wake, pace = pace::often);
+
+    /// Stops polling. Afterwards no alarm rings.
+    void stop() noexcept;
+
+private:
+    class list;
+    class entry;
+    std::shared_ptr<list> list_;
+};
+
+/// One waiter for a lock of any kind. It makes the attempts. It wakes the caller when the next
+/// attempt may succeed.
+class lock_place final : public place {
+public:
+    /// All arguments but `want` must outlive the object.
+    lock_place(site&, bells&, poller&, remote::lately_busy&, ask want, alarm& wake);
+
+    /// Makes one attempt. The first attempt is a single statement, because most locks are free. The
+    /// second attempt begins by waiting for the user lock or by polling.
+    asio::awaitable<answer> look() override;
+    asio::awaitable<void> leave() override;
+
+    bool must_leave() const noexcept override { return attempts_.must_leave(); }
+    bool uncertain() const noexcept override { return attempts_.uncertain(); }
+    time_point settled_at() const noexcept override { return attempts_.settled_at(); }
+
+private:
+    asio::awaitable<attempt> request(time_point deadline);
+    void listen();
+
+    site& at_;
+    bells& bells_;
+    poller& poller_;
+    remote::lately_busy& busy_;
+    ask want_;
+    const verbs& how_;
+    alarm& wake_;
+    remote::attempts attempts_;
+    std::unique_ptr<bell_wait> bell_;
+    std::unique_ptr<watch> poll_;
+    pace pace_ = pace::often; ///< how often `poll_` polls
+    duration round_trip_{};   ///< duration of the last attempt's round trip
+};
+
+} // namespace holdfast::mysql
