@@ -4,7 +4,7 @@
 #include "input.hpp"
 #include "net/failure.hpp"
 #include "zookeeper/requests.hpp"
-#include "zookeeper/wire/frame_reader.hpp"
+#include "zookeeper/protocol.hpp"
 
 #include <string>
 #include <vector>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "net/byte_stream.hpp"
-#include "zookeeper/wire/frame_reader.hpp"
+#include "zookeeper/protocol.hpp"
 
 #include <holdfast/store.hpp>
 #include <holdfast/zookeeper/options.hpp>
@@ -36,5 +36,19 @@ private:
     frame_reader reader_;
     std::optional<std::string> words_; // set while the answer to a four-letter word is read
 };
+
+// The handshake on a new connection, before any request. All functions throw `net::failure`.
+
+/// Opens or resumes a session. The server may answer with another session than the requested
+/// session.
+asio::awaitable<welcome> greet(connection&, const greeting&);
+
+/// Logs in with a user name and a password. Call it on each new connection before all requests,
+/// because the login belongs to the connection.
+asio::awaitable<void> log_in(connection&, const credentials&);
+
+/// Closes the session that was resumed on this connection. Afterwards the connection cannot be
+/// used.
+asio::awaitable<void> say_farewell(connection&);
 
 } // namespace holdfast::zookeeper

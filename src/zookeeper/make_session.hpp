@@ -10,6 +10,11 @@
 
 namespace holdfast::zookeeper {
 
+/// Checks the options and returns them in the form that the store uses. Throws
+/// `errc::invalid_argument` if an option is wrong. The text names the field and says which values
+/// are allowed.
+options checked(options);
+
 /// Makes a session at the ensemble in the options. The first request or use opens the session. The
 /// options must be the result of checked() (check_options.hpp).
 std::unique_ptr<session> make_session(options, store_context);

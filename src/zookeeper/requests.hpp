@@ -4,12 +4,13 @@
 
 #include "net/failure.hpp"
 #include "runtime/monitor.hpp"
-#include "zookeeper/wire/messages.hpp"
+#include "zookeeper/protocol.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -111,6 +112,40 @@ private:
     std::deque<shared_request> written_;
     std::deque<time_point> pings_; // time at which each unanswered ping was sent
     std::int32_t next_number_;
+};
+
+/// Table of the watchers of nodes. Each watcher is called once. The server has its own list for
+/// each connection and path, so an event may have no watcher here; the event is then ignored.
+class watches {
+public:
+    enum class of : bool { node, children };
+
+    struct watcher {
+        of what = of::node;
+        std::string path{};
+        /// callback; empty: it was called, or the watcher was removed
+        std::function<void()> tell{};
+    };
+    using shared_watcher = std::shared_ptr<watcher>;
+
+    void add(shared_watcher);
+    void remove(const shared_watcher&);
+
+    /// Calls the watchers of the node in the event.
+    void heard(const node_event&);
+
+    /// Calls all watchers, because events may have been missed.
+    void tell_all();
+
+    std::size_t size() const { return all_.size(); }
+
+private:
+    using list = std::multimap<std::string, shared_watcher>;
+
+    static bool concerns(const node_event&, const watcher&);
+    static void tell(const std::vector<shared_watcher>&);
+
+    list all_;
 };
 
 } // namespace holdfast::zookeeper

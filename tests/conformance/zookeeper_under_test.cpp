@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "conformance/store_under_test.hpp"
-#include "store/zookeeper/order.hpp"
-#include "store/zookeeper/paths.hpp"
+#include "store/zookeeper/nodes.hpp"
 #include "support/stream_proxy.hpp"
 #include "support/zookeeper_hand.hpp"
 #include "support/zookeeper_server.hpp"

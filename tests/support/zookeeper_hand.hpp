@@ -4,7 +4,6 @@
 
 #include "runtime/real_clock.hpp"
 #include "support/loop_thread.hpp"
-#include "zookeeper/check_options.hpp"
 #include "zookeeper/make_session.hpp"
 
 #include <boost/asio/co_spawn.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/zookeeper_model.hpp"
 
-#include "store/zookeeper/paths.hpp"
+#include "store/zookeeper/nodes.hpp"
 
 #include <cstdio>
 #include <limits>

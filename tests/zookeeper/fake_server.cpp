@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fake_server.hpp"
 
-#include "zookeeper/wire/frame_reader.hpp"
-#include "zookeeper/wire/jute.hpp"
+#include "zookeeper/protocol.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/write.hpp>

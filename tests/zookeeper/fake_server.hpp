@@ -3,7 +3,7 @@
 // the test says, or it says what no server should.
 #pragma once
 
-#include "zookeeper/wire/messages.hpp"
+#include "zookeeper/protocol.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/local/stream_protocol.hpp>

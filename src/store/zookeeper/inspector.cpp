@@ -1,14 +1,231 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/zookeeper/inspector.hpp"
 
-#include "store/zookeeper/line_watch.hpp"
-#include "store/zookeeper/name_finder.hpp"
+#include "runtime/background.hpp"
+
+#include <boost/system/system_error.hpp>
 
 #include <algorithm>
+#include <deque>
+#include <span>
 #include <utility>
-#include <vector>
+
+#include <fnmatch.h>
 
 namespace holdfast::zookeeper {
+namespace {
+
+/// Maximum number of nodes that are searched. Each node costs at least one request.
+constexpr std::size_t nodes_max = 2000;
+
+bool matches(const std::string& pattern, const std::string& name) {
+    return ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+}
+
+void add_matching(found_paths& to, const std::string& pattern, std::string name, std::string path) {
+    if (matches(pattern, name))
+        to.entries.push_back({std::move(name), std::move(path)});
+}
+
+/// Returns the folder before the pattern's first wildcard: "/a/b" for "/a/b/c*d".
+std::string folder_of(const std::string& pattern) {
+    const std::size_t special = pattern.find_first_of("*?[\\");
+    const std::string plain = pattern.substr(0, special);
+    const std::size_t slash = plain.rfind('/');
+    if (slash == plain.npos || slash == 0)
+        return "/";
+    return plain.substr(0, slash);
+}
+
+asio::awaitable<void> find_below_root(household& home, const std::string& pattern,
+                                      found_paths& found) {
+    std::string root = home.where.root();
+    co_await home.at->sync(root);
+    const listing names = co_await home.at->list(root);
+    if (!names)
+        co_return;
+    for (const std::string& each : *names) {
+        std::string path = below(root, each);
+        if (std::optional<std::string> name = home.where.name_at(path))
+            add_matching(found, pattern, std::move(*name), std::move(path));
+    }
+}
+
+asio::awaitable<void> find_in_folders(household& home, const std::string& pattern,
+                                      found_paths& found) {
+    std::deque<std::string> folders{folder_of(pattern)};
+    co_await home.at->sync(folders.front());
+    for (std::size_t seen = 0; !folders.empty(); ++seen) {
+        if (seen == nodes_max) {
+            found.complete = false;
+            co_return;
+        }
+        const std::string folder = std::move(folders.front());
+        folders.pop_front();
+        const listing names = co_await home.at->list(folder);
+        bool is_ours = false;
+        for (const std::string& each : names.value_or(std::vector<std::string>{})) {
+            if (contender_at(each) || each == "leases")
+                is_ours = true;
+            else if (std::string inner = below(folder, each); inner != "/zookeeper")
+                folders.push_back(std::move(inner));
+        }
+        if (is_ours)
+            add_matching(found, pattern, folder, folder);
+    }
+}
+
+} // namespace
+
+asio::awaitable<found_paths> find_paths(household& home, std::string pattern) {
+    found_paths found;
+    if (home.where.root().empty())
+        co_await find_in_folders(home, pattern, found);
+    else
+        co_await find_below_root(home, pattern, found);
+    std::ranges::sort(found.entries, {}, &found_paths::entry::name);
+    if (found.entries.size() > nodes_max) {
+        found.entries.resize(nodes_max);
+        found.complete = false;
+    }
+    co_return found;
+}
+
+namespace {
+
+line line_in(const std::string& path, const std::vector<std::string>& names) {
+    const std::vector<contender> all = contenders_in(names);
+    const std::vector<contender> holders = holders_among(all);
+    line seen;
+    for (const contender& each : holders) {
+        seen.holders.push_back(below(path, each.node));
+        (each.shares ? seen.shared : seen.alone) = true;
+    }
+    for (const contender& each : std::span{all}.subspan(holders.size()))
+        seen.waiters.push_back(below(path, each.node));
+    seen.of_pair = std::ranges::any_of(all, &contender::of_pair);
+    seen.of_mutex = std::ranges::any_of(holders, &contender::of_mutex);
+    seen.semaphore = is_semaphore(names);
+    return seen;
+}
+
+/// Finds a writer that upgrades the only read hold. That writer holds the lock, although its node
+/// is later in the queue.
+asio::awaitable<void> see_upgrade(household& home, line& seen) {
+    if (seen.alone || seen.holders.size() != 1 || seen.waiters.empty())
+        co_return;
+    const std::string first = seen.waiters.front();
+    const std::optional<node_data> node = co_await home.at->get(first);
+    const std::optional<told_owner> said = node ? owner_in_data(node->data) : std::nullopt;
+    if (!said || said->above.empty() || said->above != last_part(seen.holders.front()))
+        co_return;
+    seen.holders.insert(seen.holders.begin(), first);
+    seen.waiters.erase(seen.waiters.begin());
+    seen.alone = true;
+}
+
+} // namespace
+
+asio::awaitable<line> read_line(household& home, std::string path) {
+    co_await home.at->sync(path);
+    co_return co_await read_line_here(home, std::move(path));
+}
+
+asio::awaitable<line> read_line_here(household& home, std::string path) {
+    const listing names = co_await home.at->list(path);
+    if (!names)
+        co_return line{};
+    line seen = line_in(path, *names);
+    co_await see_upgrade(home, seen);
+    co_return seen;
+}
+
+asio::awaitable<std::vector<node_owner>> read_owners(household& home,
+                                                     std::vector<std::string> nodes) {
+    std::vector<node_owner> all;
+    if (nodes.size() > owners_told_max)
+        nodes.resize(owners_told_max);
+    for (const std::string& each : nodes) {
+        const std::optional<node_data> node = co_await home.at->get(each);
+        if (!node)
+            continue;
+        node_owner one;
+        one.said = owner_in_data(node->data).value_or(told_owner{});
+        one.text = one.is_holdfast() ? one.said.owner : owner_in(last_part(each));
+        one.token = static_cast<std::uint64_t>(node->stat.czxid);
+        const std::optional<contender> its = contender_at(last_part(each));
+        one.writes = its && its->of_pair && !its->shares;
+        all.push_back(std::move(one));
+    }
+    co_return all;
+}
+
+namespace {
+
+/// State that a watch and its loop share. A ZooKeeper watch fires once and must then be set again.
+/// The loop may outlive the watch.
+struct listening {
+    std::shared_ptr<household> home;
+    std::string path;
+    alarm* whom; ///< null: the watch was destroyed
+    std::shared_ptr<alarm> change;
+    std::unique_ptr<watch> set{};
+
+    asio::awaitable<void> ask() {
+        session::watched_listing got = co_await home->at->list_and_watch(path, *change);
+        set = std::move(got.children_watched);
+    }
+};
+
+class listening_watch final : public watch {
+public:
+    explicit listening_watch(std::shared_ptr<listening> it)
+        : it_{std::move(it)} {}
+    listening_watch(const listening_watch&) = delete;
+    ~listening_watch() override {
+        it_->whom = nullptr;
+        it_->set.reset();
+        it_->change->ring();
+    }
+
+private:
+    const std::shared_ptr<listening> it_;
+};
+
+/// Rings before the watch is set again, and once more afterwards. No change between the two is
+/// missed.
+asio::awaitable<void> go_on(std::shared_ptr<listening> it) {
+    while (it->whom && it->set) {
+        co_await it->change->wait_until(time_point::max());
+        if (!it->whom || it->home->is_closed())
+            break;
+        it->whom->ring();
+        try {
+            co_await it->ask();
+        } catch (const boost::system::system_error&) {
+            it->set.reset(); // the caller polls instead
+        }
+        if (it->whom)
+            it->whom->ring();
+    }
+}
+
+} // namespace
+
+asio::awaitable<std::unique_ptr<watch>> watch_line(std::shared_ptr<household> home,
+                                                   std::string path, alarm& wake) {
+    std::shared_ptr<alarm> change = home->context.time.make_alarm();
+    const auto it =
+        std::make_shared<listening>(listening{home, std::move(path), &wake, std::move(change)});
+    auto watching = std::make_unique<listening_watch>(it);
+    co_await it->ask();
+    if (it->set)
+        runtime::run_in_background(home->context, go_on(it));
+    else
+        wake.ring(); // the path does not exist
+    co_return watching;
+}
+
 namespace {
 
 std::vector<std::string> texts_of(const std::vector<node_owner>& all) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/zookeeper/zookeeper_store.hpp"
 
-#include "store/zookeeper/examination.hpp"
+#include "store/zookeeper/doctor.hpp"
+#include "zookeeper/make_session.hpp"
 
-#include <utility>
+#include <holdfast/zookeeper/options.hpp>
 
 namespace holdfast::zookeeper {
 
@@ -18,6 +19,13 @@ asio::awaitable<std::vector<finding>> zookeeper_store::examine(ask trial) {
 asio::awaitable<void> zookeeper_store::depart() {
     if (home_->held.empty())
         co_await home_->at->depart();
+}
+
+store_factory make_store(options how) {
+    return [how = checked(std::move(how))](store_context context) -> std::unique_ptr<store> {
+        std::unique_ptr<session> at = make_session(how, context);
+        return std::make_unique<zookeeper_store>(std::move(at), std::move(context), how);
+    };
 }
 
 } // namespace holdfast::zookeeper

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "store/zookeeper/household.hpp"
 #include "store/zookeeper/inspector.hpp"
-#include "store/zookeeper/zookeeper_counters.hpp"
-#include "store/zookeeper/zookeeper_locks.hpp"
+#include "store/zookeeper/locks.hpp"
+#include "store/zookeeper/semaphores.hpp"
+#include "store/zookeeper/store_session.hpp"
 
 #include <holdfast/store.hpp>
 

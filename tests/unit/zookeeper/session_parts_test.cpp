@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/thrown.hpp"
-#include "zookeeper/check_options.hpp"
-#include "zookeeper/ensemble.hpp"
+#include "zookeeper/make_session.hpp"
+#include "zookeeper/server_list.hpp"
 #include "zookeeper/requests.hpp"
-#include "zookeeper/session_term.hpp"
-#include "zookeeper/survey.hpp"
-#include "zookeeper/watches.hpp"
+#include "zookeeper/session_expiry.hpp"
 
 #include <holdfast/error.hpp>
 

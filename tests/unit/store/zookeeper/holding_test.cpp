@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a hold goes through: renewals, deletions by others, the end of its session.
-#include "store/zookeeper/formats.hpp"
+#include "store/zookeeper/nodes.hpp"
 #include "support/thrown.hpp"
 #include "unit/store/zookeeper/world.hpp"
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names and data of nodes, as peers write them and as we do.
-#include "store/zookeeper/formats.hpp"
-#include "store/zookeeper/order.hpp"
-#include "store/zookeeper/paths.hpp"
-#include "store/zookeeper/semaphore_paths.hpp"
+#include "store/zookeeper/nodes.hpp"
+#include "store/zookeeper/semaphores.hpp"
 
 #include <holdfast/counters.hpp>
 

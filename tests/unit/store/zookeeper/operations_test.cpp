@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What operators see and end.
-#include "store/zookeeper/server_findings.hpp"
+#include "store/zookeeper/doctor.hpp"
 #include "support/thrown.hpp"
 #include "unit/store/zookeeper/world.hpp"
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/thrown.hpp"
-#include "zookeeper/wire/classify.hpp"
-#include "zookeeper/wire/frame_reader.hpp"
-#include "zookeeper/wire/jute.hpp"
-#include "zookeeper/wire/messages.hpp"
+#include "zookeeper/protocol.hpp"
 
 #include <holdfast/error.hpp>
 

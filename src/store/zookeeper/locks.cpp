@@ -1,0 +1,551 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/zookeeper/locks.hpp"
+
+#include "net/failure.hpp"
+#include "store/remote/attempts.hpp"
+#include "store/zookeeper/semaphores.hpp"
+
+#include <holdfast/error.hpp>
+
+#include <boost/system/system_error.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+namespace holdfast::zookeeper {
+namespace {
+
+/// Last node number that is used. The server numbers the nodes below a path with 31 bits. Greater
+/// numbers would be out of order, and some servers then repeat the last number.
+constexpr std::int64_t number_last = (std::int64_t{1} << 31) - (std::int64_t{1} << 20);
+
+/// Maximum number of attempts in one call. An attempt fails if the session ends or the node is
+/// deleted. It also fails if the ensemble deletes the empty path above the node.
+constexpr int rounds_max = 5;
+
+bool was_not_made(const error_code& why) {
+    return why == errc::unreachable || why == errc::refused || why == errc::overloaded ||
+           why == errc::closed;
+}
+
+bool is_worn_out(const own_node& node) {
+    const std::optional<std::int64_t> number = number_in(node.path);
+    return number && (*number < 0 || *number >= number_last);
+}
+
+[[noreturn]] void refuse_worn_out(const std::string& parent) {
+    throw net::failure{store_errc::worn_out,
+                       "the numbers below '" + parent + "' have ended: it has had " +
+                           std::to_string(number_last) +
+                           " nodes or more. It is made anew when nobody uses it"};
+}
+
+void refuse_too_long(const std::string& parent, std::size_t length) {
+    if (length > line_longest)
+        throw net::failure{store_errc::out_of_memory,
+                           std::to_string(length) + " nodes are below '" + parent +
+                               "', more than " + std::to_string(line_longest)};
+}
+
+} // namespace
+
+claim::claim(std::shared_ptr<household> home, wish want)
+    : home_{std::move(home)}
+    , want_{std::move(want)} {}
+
+claim::~claim() {
+    if (mine_)
+        home_->left_behind.add(std::move(*mine_));
+    if (unseen_)
+        home_->left_behind.add_unseen(want_.parent, want_.prefix);
+}
+
+own_node claim::hand_over() {
+    own_node node = std::move(*mine_);
+    mine_.reset();
+    return node;
+}
+
+asio::awaitable<std::vector<std::string>> claim::among() {
+    const time_point enough = home_->context.time.now() + home_->at->command_timeout();
+    for (int round = 0; round < rounds_max && home_->context.time.now() < enough; ++round) {
+        if (unseen_)
+            co_await find();
+        if (mine_ && !home_->lives(*mine_))
+            mine_.reset(); // the node was deleted with its session
+        std::optional<std::vector<std::string>> names;
+        if (mine_)
+            names = co_await list_beside();
+        else
+            names = co_await make();
+        if (names && mine_ && home_->lives(*mine_) && is_among(*names)) {
+            if (is_worn_out(*mine_)) {
+                co_await make_parent_anew();
+                continue;
+            }
+            refuse_too_long(want_.parent, names->size());
+            co_return std::move(*names);
+        }
+        if (names || !mine_) // the node or its session is gone: make the node again
+            mine_.reset();
+    }
+    throw net::failure{errc::unreachable, "the node below '" + want_.parent +
+                                              "' was gone again and again when it was looked for"};
+}
+
+asio::awaitable<std::optional<std::vector<std::string>>> claim::list_beside() {
+    listing names = co_await home_->at->list(want_.parent);
+    if (!names)
+        names.emplace(); // the whole path was deleted
+    co_return names;
+}
+
+/// Deletes the parent after its numbers are used up, if the parent is empty and has no data. A new
+/// parent numbers its nodes from 0 again.
+asio::awaitable<void> claim::make_parent_anew() {
+    co_await remove();
+    std::string path = want_.parent;
+    const std::optional<node_data> parent = co_await home_->at->get(path);
+    if (parent && !parent->data.empty())
+        refuse_worn_out(want_.parent);
+    const session::removal got = co_await home_->at->remove(std::move(path));
+    if (got == session::removal::has_children)
+        refuse_worn_out(want_.parent);
+}
+
+/// Makes the node. Returns an empty result if the caller must repeat the call. That is so if the
+/// path above was missing and was made now, or if the node already existed.
+asio::awaitable<std::optional<std::vector<std::string>>> claim::make() {
+    const node_mode mode = want_.numbered ? node_mode::ephemeral_sequential : node_mode::ephemeral;
+    new_node wanted{below(want_.parent, want_.prefix), want_.data, mode};
+    unseen_ = true;
+    session::entrance got;
+    try {
+        got = co_await home_->at->create_and_list(std::move(wanted), want_.parent);
+    } catch (const boost::system::system_error& why) {
+        unseen_ = !was_not_made(why.code());
+        throw;
+    }
+    unseen_ = false;
+    switch (got.made.why) {
+    case session::refusal::no_parent:
+        co_await home_->make_path(want_.parent, want_.parents_mode);
+        co_return std::nullopt;
+    case session::refusal::exists: // an earlier request or an earlier session made the node
+        co_await find();
+        co_return std::nullopt;
+    case session::refusal::none:
+        break;
+    }
+    const node_stat& made = got.made.node.stat;
+    mine_.emplace(std::move(got.made.node.path), made.ephemeral_owner, made.czxid);
+    co_return std::move(got.children);
+}
+
+/// Looks for the node after an answer was lost. A node that does not exist now will never exist,
+/// because the server has finished the earlier request.
+asio::awaitable<void> claim::find() {
+    std::vector<own_node> found = co_await find_unseen(*home_, want_.parent, want_.prefix);
+    unseen_ = false;
+    mine_.reset();
+    for (own_node& each : found)
+        if (!mine_)
+            mine_ = std::move(each);
+        else
+            home_->left_behind.add(std::move(each));
+}
+
+asio::awaitable<void> claim::remove() {
+    if (unseen_)
+        co_await find();
+    if (mine_ && home_->lives(*mine_)) {
+        std::string path = mine_->path;
+        co_await home_->at->remove(std::move(path));
+    }
+    mine_.reset();
+}
+
+bool claim::is_among(const std::vector<std::string>& names) const {
+    return std::ranges::find(names, name()) != names.end();
+}
+
+// How one client waits for one lock. It makes a node and lists the queue. Then it watches the node
+// before its own, sleeps and lists again, in a loop.
+
+namespace {
+
+/// Maximum number of times that one attempt lists the queue. The node before ours may be deleted
+/// between the list and the watch. The queue is then listed again.
+constexpr int steps_max = 10;
+
+/// Returns the number in a node's name. Another node of the same owner will get the same number.
+std::string_view number_text(std::string_view node) {
+    constexpr std::size_t digits = 10;
+    return node.substr(node.size() - std::min(digits, node.size()));
+}
+
+const own_node* node_under(const household& home, const ask& want) {
+    if (want.under == 0)
+        return nullptr;
+    owner_id owner = want.owner;
+    owner.number = want.under;
+    const std::vector<own_node>* const nodes = home.held.find({want.name, owner, want.kind});
+    if (!nodes || nodes->empty() || !home.lives(nodes->front()))
+        return nullptr;
+    return &nodes->front();
+}
+
+/// Returns the node to make. A reader that already has the write lock uses the number of its write
+/// node. The reader thus keeps its position in the queue after the write lock is released.
+claim::wish wish_of(const household& home, const ask& want) {
+    const own_node* const under = node_under(home, want);
+    const bool above = under && want.kind == lock_kind::write;
+    claim::wish made{home.where.of(want.name), node_prefix(home.form, want.kind, want.owner),
+                     home.data_for(want.owner, above ? last_part(under->path) : "")};
+    if (under && want.kind == lock_kind::read) {
+        made.prefix += number_text(under->path);
+        made.numbered = false;
+    }
+    return made;
+}
+
+[[noreturn]] void fail_unfounded() {
+    throw net::failure{errc::lease_lost, "the hold that it was to stand beside is gone"};
+}
+
+[[noreturn]] void fail_conflict() {
+    throw net::failure{errc::would_deadlock,
+                       "another waits for this reader to leave, and comes before its upgrade"};
+}
+
+} // namespace
+
+asio::awaitable<bool> sentry::watch_over(std::string path) {
+    if (watch_ && path_ == path && !*rung_)
+        co_return true;
+    stop();
+    path_ = path;
+    rung_ = std::make_shared<bool>(false);
+    std::function<void()> changed = [rung = rung_, &wake = wake_] {
+        *rung = true;
+        wake.ring();
+    };
+    watch_ = co_await home_.at->watch_node(std::move(path), std::move(changed));
+    co_return watch_ != nullptr;
+}
+
+void sentry::stop() {
+    watch_.reset();
+}
+
+lock_place::lock_place(std::shared_ptr<household> home, ask want, alarm& wake)
+    : home_{std::move(home)}
+    , want_{std::move(want)}
+    , parent_{home_->where.of(want_.name)}
+    , spot_{home_, wish_of(*home_, want_)}
+    , before_{*home_, wake} {}
+
+lock_place::~lock_place() {
+    if (granted_ && !leaving_)
+        (void)spot_.hand_over();
+}
+
+asio::awaitable<answer> lock_place::look() {
+    const time_point began = home_->context.time.now();
+    if (std::exchange(granted_, false)) // the grant came too late and nobody used it
+        home_->forget(want_);
+    check_foundation(nullptr);
+    if (!want_.waits && !spot_.may_exist()) {
+        const bool hopeless = co_await is_taken();
+        if (hopeless)
+            co_return busy();
+    }
+    const time_point enough = began + home_->at->command_timeout();
+    for (int step = 0; step < steps_max && home_->context.time.now() < enough; ++step) {
+        const std::vector<std::string> names = co_await spot_.among();
+        check_foundation(&names);
+        if (const char* const other = other_kind_than(want_.kind, names, spot_.name())) {
+            co_await spot_.remove();
+            throw_wrong_type(other, words_for(want_.kind));
+        }
+        const standing mine = standing_of(names, spot_.name(), aside());
+        if (mine.first) {
+            co_await home_->prove_session();
+            if (home_->lives(*spot_.node()))
+                co_return granted(began);
+            continue; // the session has ended in the meantime, so the node is deleted
+        }
+        if (mine.conflict)
+            fail_conflict();
+        if (!want_.waits) {
+            co_await spot_.remove();
+            co_return busy();
+        }
+        std::string one_before = below(parent_, mine.behind);
+        const bool is_there = co_await before_.watch_over(std::move(one_before));
+        if (is_there)
+            co_return busy();
+    }
+    co_return answer{}; // the queue changes too fast; the caller pauses before its next attempt
+}
+
+/// Checks whether an attempt without waiting would fail. This check avoids useless writes.
+asio::awaitable<bool> lock_place::is_taken() {
+    const listing names = co_await home_->at->list(parent_);
+    const bool reads = want_.kind == lock_kind::read;
+    if (!names || (reads && want_.under != 0))
+        co_return false;
+    if (const char* const other = other_kind_than(want_.kind, *names))
+        throw_wrong_type(other, words_for(want_.kind));
+    co_return zookeeper::is_taken(*names, reads, aside());
+}
+
+answer lock_place::granted(time_point began) {
+    before_.stop();
+    const own_node& node = *spot_.node();
+    home_->keep(want_, {node});
+    granted_ = true;
+    return answer{.granted = true,
+                  .term = home_->term_since(began),
+                  .token = static_cast<std::uint64_t>(node.czxid),
+                  .tokens = 1};
+}
+
+answer lock_place::busy() const {
+    return answer{.term = remote::jittered(home_->context.poll_bound, home_->context.random())};
+}
+
+/// Returns the node of the owner's other hold, from which the request upgrades or downgrades. Null:
+/// no other hold, or its node is gone.
+const own_node* lock_place::stood_on() const {
+    return node_under(*home_, want_);
+}
+
+void lock_place::check_foundation(const std::vector<std::string>* names) const {
+    if (want_.under == 0)
+        return;
+    const own_node* const under = stood_on();
+    if (!under || (names && std::ranges::find(*names, last_part(under->path)) == names->end()))
+        fail_unfounded();
+}
+
+/// Returns the owner's own read node during an upgrade. The writer does not wait for it.
+std::string_view lock_place::aside() const {
+    const own_node* const under = want_.kind == lock_kind::write ? stood_on() : nullptr;
+    return under ? last_part(under->path) : std::string_view{};
+}
+
+asio::awaitable<void> lock_place::leave() {
+    leaving_ = true;
+    before_.stop();
+    co_await spot_.remove();
+    if (std::exchange(granted_, false))
+        home_->forget(want_);
+}
+
+namespace {
+
+constexpr std::size_t batch_max = 500;
+
+/// Holds with nodes that one request checks together.
+struct batch_of_holds {
+    std::vector<std::size_t> which{}; ///< indexes of these holds in the list of holds
+    std::vector<std::size_t> ends{};  ///< for each hold: index after its last path
+    std::vector<std::string> paths{};
+};
+
+/// Groups the holds into batches. All nodes of a hold are in the same batch. Appends the indexes of
+/// holds to `gone` if their session has ended.
+std::vector<batch_of_holds> batches_of(const household& home, hold_list holds,
+                                       std::vector<std::size_t>& gone) {
+    std::vector<batch_of_holds> all;
+    for (std::size_t i = 0; i < holds.size(); ++i) {
+        const std::vector<own_node>* const nodes = home.held.find(*holds[i]);
+        const auto lives = [&](const own_node& each) { return home.lives(each); };
+        if (!nodes || !std::ranges::all_of(*nodes, lives)) {
+            gone.push_back(i);
+            continue;
+        }
+        if (all.empty() || all.back().paths.size() + nodes->size() > batch_max)
+            all.emplace_back();
+        batch_of_holds& to = all.back();
+        for (const own_node& each : *nodes)
+            to.paths.push_back(each.path);
+        to.which.push_back(i);
+        to.ends.push_back(to.paths.size());
+    }
+    return all;
+}
+
+/// Removes a lost hold. Also deletes its remaining nodes, because no release will follow.
+void give_up(household& home, const hold& lost) {
+    const std::vector<own_node>* const nodes = home.held.find(lost);
+    if (!nodes)
+        return;
+    if (nodes->size() > 1)
+        for (const own_node& each : *nodes)
+            home.left_behind.add(each);
+    home.forget(lost);
+}
+
+void report(household& home, hold_list holds, const batch_of_holds& some,
+            const std::vector<bool>& there, duration term, renewal_sink& to) {
+    auto from = there.begin();
+    for (std::size_t i = 0; i < some.which.size(); ++i) {
+        const auto end = there.begin() + static_cast<std::ptrdiff_t>(some.ends[i]);
+        const bool held = std::all_of(from, end, [](bool is_there) { return is_there; });
+        if (!held)
+            give_up(home, *holds[some.which[i]]);
+        to.renewed(some.which[i], held ? answer{.granted = true, .term = term} : answer{});
+        from = end;
+    }
+}
+
+void report(const batch_of_holds& some, const boost::system::system_error& why, renewal_sink& to) {
+    for (const std::size_t which : some.which)
+        to.failed(which, why);
+}
+
+} // namespace
+
+asio::awaitable<void> renew_holds(std::shared_ptr<household> home, hold_list holds,
+                                  time_point answer_by, renewal_sink& to) {
+    const std::int64_t session = home->at->state().id;
+    std::vector<std::size_t> gone;
+    const std::vector<batch_of_holds> batches = batches_of(*home, holds, gone);
+    for (const std::size_t which : gone) {
+        give_up(*home, *holds[which]);
+        to.renewed(which, answer{});
+    }
+    // Set after a batch got no answer. The other batches would get no answer either.
+    std::optional<boost::system::system_error> silent;
+    for (const batch_of_holds& each : batches) {
+        if (silent) {
+            report(each, *silent, to);
+            continue;
+        }
+        const time_point began = home->context.time.now();
+        std::vector<bool> there;
+        std::optional<boost::system::system_error> trouble;
+        try {
+            there = co_await home->at->confirm(each.paths, answer_by);
+        } catch (const boost::system::system_error& why) {
+            trouble = why;
+        }
+        if (trouble) {
+            report(each, *trouble, to);
+            if (trouble->code() != errc::refused)
+                silent.emplace(make_error_code(errc::unreachable), trouble->what());
+            continue;
+        }
+        if (home->at->state().id != session)
+            there.assign(each.paths.size(), false);
+        report(*home, holds, each, there, home->term_since(began), to);
+    }
+}
+
+namespace {
+
+/// Limit for node numbers. If a released node has this number or a greater number, the path is
+/// deleted when it is empty, so that the numbers begin again. The ensemble deletes empty paths too.
+/// It checks only once a minute, and may never find the path empty.
+constexpr std::int64_t number_of_the_old = std::int64_t{1} << 30;
+
+/// Deletes the node. Returns whether the node existed before.
+asio::awaitable<bool> delete_node(household& home, own_node node) {
+    if (!home.lives(node))
+        co_return false;
+    std::string path = node.path;
+    const session::removal got = co_await home.at->remove(std::move(path));
+    co_return got == session::removal::removed || home.left_behind.take_deleted(node);
+}
+
+asio::awaitable<void> renew_numbers(household& home, std::string path) {
+    const std::optional<std::int64_t> number = number_in(path);
+    if (!number || *number < number_of_the_old)
+        co_return;
+    try {
+        std::string above{parent_of(path)};
+        co_await home.at->remove(std::move(above));
+    } catch (const boost::system::system_error&) {
+        // Ignored: the next release tries again.
+    }
+}
+
+} // namespace
+
+asio::awaitable<release_answer> release_nodes(std::shared_ptr<household> home, hold what) {
+    const std::vector<own_node>* const kept = home->held.find(what);
+    if (!kept)
+        co_return release_answer{};
+    const std::vector<own_node> nodes = *kept;
+    bool all = true;
+    try {
+        for (const own_node& each : nodes) {
+            const bool was_there = co_await delete_node(*home, each);
+            all = all && was_there;
+        }
+    } catch (const boost::system::system_error&) {
+        for (const own_node& each : nodes)
+            home->left_behind.add(each, true);
+        throw;
+    }
+    home->forget(what);
+    co_await renew_numbers(*home, nodes.front().path);
+    co_return release_answer{.was_ours = all};
+}
+
+bool zookeeper_locks::offers(lock_kind kind) const noexcept {
+    switch (kind) {
+    case lock_kind::plain:
+    case lock_kind::fenced:
+    case lock_kind::fair:
+    case lock_kind::read:
+    case lock_kind::write:
+    case lock_kind::permit:
+        return true;
+    case lock_kind::spin:
+    case lock_kind::token:
+        break;
+    }
+    return false;
+}
+
+/// Returns the limits. One attempt may make the nodes above its own node, list the queue and set a
+/// watch. It starts no new request after one command timeout. Each running request has its own
+/// timeout.
+limits zookeeper_locks::bounds() const noexcept {
+    return {.name_bytes_max = paths::bytes_max,
+            .time_limit = 2 * home_->at->command_timeout(),
+            .by_session = true};
+}
+
+std::unique_ptr<place> zookeeper_locks::line_up(ask want, alarm& wake) {
+    if (want.kind == lock_kind::permit)
+        return std::make_unique<permit_place>(home_, std::move(want), wake);
+    return std::make_unique<lock_place>(home_, std::move(want), wake);
+}
+
+asio::awaitable<void> zookeeper_locks::renew(hold_list holds, const renewal_wishes& how,
+                                             renewal_sink& to) {
+    return renew_holds(home_, holds, how.answer_by, to);
+}
+
+asio::awaitable<release_answer> zookeeper_locks::release(hold what) {
+    return release_nodes(home_, std::move(what));
+}
+
+/// Watches only the first node of the hold. This is enough: a forced release deletes all nodes of
+/// the hold. A permit that is given back by its id is the only node that can be deleted alone; the
+/// next renewal notices that.
+std::unique_ptr<watch> zookeeper_locks::watch_over(const hold& what, doubter& whom) {
+    const std::vector<own_node>* const nodes = home_->held.find(what);
+    if (!nodes || nodes->empty())
+        return nullptr;
+    return home_->own_watches.over(nodes->front(), whom);
+}
+
+} // namespace holdfast::zookeeper

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "store/zookeeper/nodes.hpp"
+#include "store/zookeeper/store_session.hpp"
+#include "zookeeper/session.hpp"
+
+#include <holdfast/asio.hpp>
+#include <holdfast/store.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace holdfast::zookeeper {
+
+/// An ephemeral node of one owner in the queue of a lock (`claim`). Only one node is made, even if
+/// answers are lost. The node is deleted when it is no longer needed. Thread safety: call
+/// everything on the client's executor.
+class claim {
+public:
+    struct wish {
+        std::string parent;
+        std::string prefix; ///< prefix of the node's name; it contains the owner
+        std::string data;
+        /// whether the server adds a number; false: the prefix is the whole name
+        bool numbered = true;
+        /// Mode of the parent, and of the other nodes above, if they must be made.
+        node_mode parents_mode = node_mode::container;
+    };
+
+    claim(std::shared_ptr<household>, wish);
+    claim(const claim&) = delete;
+    /// Deletes the node in the background if it may still exist.
+    ~claim();
+
+    /// Makes the node if it does not exist. Returns the names of all children of the parent, with
+    /// the node's own name. The result contains every existing node that was made before this node.
+    asio::awaitable<std::vector<std::string>> among();
+
+    asio::awaitable<void> remove(); ///< deletes the node; a repeated call does no harm
+
+    /// Passes the node to the caller, which must delete it.
+    own_node hand_over();
+
+    const std::optional<own_node>& node() const noexcept { return mine_; }
+    std::string_view name() const noexcept { return last_part(mine_->path); }
+
+    bool may_exist() const noexcept { return unseen_ || mine_; }
+    bool uncertain() const noexcept { return unseen_; }
+
+private:
+    asio::awaitable<std::optional<std::vector<std::string>>> list_beside();
+    asio::awaitable<std::optional<std::vector<std::string>>> make();
+    asio::awaitable<void> find();
+    asio::awaitable<void> make_parent_anew();
+    bool is_among(const std::vector<std::string>&) const;
+
+    const std::shared_ptr<household> home_;
+    const wish want_;
+    std::optional<own_node> mine_;
+    bool unseen_ = false; ///< the answer was lost, so the node may exist
+};
+
+/// Maximum number of nodes in a queue. Each attempt reads the whole list, and a server sends at
+/// most one megabyte.
+inline constexpr std::size_t line_longest = 10'000;
+
+/// Watch of one node (`sentry`). It rings an alarm once when the node changes, and remembers the
+/// change.
+class sentry {
+public:
+    sentry(household& home, alarm& wake)
+        : home_{home}
+        , wake_{wake} {}
+
+    /// Sets the watch. Returns false if the node does not exist.
+    asio::awaitable<bool> watch_over(std::string path);
+    void stop();
+
+private:
+    household& home_;
+    alarm& wake_;
+    std::string path_;
+    std::shared_ptr<bool> rung_;
+    std::unique_ptr<watch> watch_;
+};
+
+/// Waiter for one lock. It makes its own node in the queue, and watches the node before its own.
+class lock_place final : public place {
+public:
+    /// `wake` must outlive the object.
+    lock_place(std::shared_ptr<household>, ask, alarm& wake);
+    ~lock_place() override;
+
+    asio::awaitable<answer> look() override;
+    asio::awaitable<void> leave() override;
+
+    bool must_leave() const noexcept override { return granted_ || spot_.may_exist(); }
+    bool uncertain() const noexcept override { return spot_.uncertain(); }
+    /// Once another connection has taken over the session, requests on the old connection have no
+    /// effect.
+    time_point settled_at() const noexcept override { return time_point::min(); }
+
+private:
+    asio::awaitable<bool> is_taken();
+    answer granted(time_point began);
+    answer busy() const;
+    const own_node* stood_on() const;
+    /// Throws if the owner's other hold, from which the request upgrades or downgrades, is lost.
+    /// `names` are the current children.
+    void check_foundation(const std::vector<std::string>* names) const;
+    std::string_view aside() const;
+
+    const std::shared_ptr<household> home_;
+    const std::shared_ptr<void> session_lives_ = home_->in_use();
+    const ask want_;
+    const std::string parent_;
+    claim spot_;
+    sentry before_;
+    bool granted_ = false; ///< the node was added to `household::held`
+    bool leaving_ = false;
+};
+
+/// Implements `lock_store::renew`. One write checks up to 500 nodes and keeps the session alive. A
+/// hold is valid as long as the session; the requested lease has no influence.
+asio::awaitable<void> renew_holds(std::shared_ptr<household>, hold_list, time_point answer_by,
+                                  renewal_sink&);
+
+/// Implements `lock_store::release`: deletes the nodes of the hold. If a node cannot be deleted
+/// now, it is deleted later in the background.
+asio::awaitable<release_answer> release_nodes(std::shared_ptr<household>, hold);
+
+/// Lock store in one session, for all kinds of locks that Curator has. The nodes have Curator's
+/// format.
+class zookeeper_locks final : public lock_store {
+public:
+    explicit zookeeper_locks(std::shared_ptr<household> home)
+        : home_{std::move(home)} {}
+
+    bool offers(lock_kind kind) const noexcept override;
+    limits bounds() const noexcept override;
+    std::optional<std::string> objection_to(const lock_name& name) const override {
+        return home_->where.objection_to(name);
+    }
+
+    std::unique_ptr<place> line_up(ask want, alarm& wake) override;
+    asio::awaitable<void> renew(hold_list, const renewal_wishes&, renewal_sink&) override;
+    asio::awaitable<release_answer> release(hold) override;
+    std::unique_ptr<watch> watch_over(const hold&, doubter&) override;
+
+private:
+    const std::shared_ptr<household> home_;
+};
+
+} // namespace holdfast::zookeeper

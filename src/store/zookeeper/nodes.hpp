@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <holdfast/inspection.hpp>
+#include <holdfast/store.hpp>
+#include <holdfast/zookeeper/options.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace holdfast::zookeeper {
+
+/// Node that a session of this client has made. The server deletes it when that session ends.
+struct own_node {
+    own_node(std::string p, std::int64_t s, std::int64_t z)
+        : path{std::move(p)}
+        , session{s}
+        , czxid{z} {}
+    bool operator==(const own_node&) const = default;
+    std::string path;
+    std::int64_t session;
+    std::int64_t czxid;
+};
+
+// Translates the name of a lock into the path of its node. Pure functions.
+
+/// Translator between lock names and paths. Thread safety: any thread may use it.
+class paths {
+public:
+    /// The parameters are options of the store. `root` must be a valid path.
+    paths(std::string root, bool names_are_paths);
+
+    /// Maximum length of the path of a lock, in bytes. The lock's nodes are below this path.
+    static constexpr std::size_t bytes_max = 1000;
+
+    std::optional<std::string> objection_to(const lock_name&) const;
+
+    /// Returns the path of a lock. The children of the path are the holders and waiters. The name
+    /// must be allowed.
+    std::string of(const lock_name&) const;
+
+    /// Returns the name of the lock at the path. Empty: no name leads to this path.
+    std::optional<std::string> name_at(std::string_view path) const;
+
+    /// Returns the parent of all locks' nodes. Empty if names are paths.
+    const std::string& root() const noexcept { return root_; }
+
+private:
+    std::string root_; // without a final slash; empty: names are paths
+    bool names_are_paths_;
+};
+
+/// Returns why ZooKeeper refuses the path. Empty: ZooKeeper accepts the path.
+std::optional<std::string> objection_to_path(std::string_view path);
+
+/// Replaces each byte that is not ASCII, or that a node's name must not contain, by `%` and two
+/// digits.
+std::string encoded(std::string_view name);
+/// Reverses `encoded`. Returns an empty result if `encoded` cannot have made the text.
+std::optional<std::string> decoded(std::string_view node);
+
+/// Joins "/a/b" and "c" to "/a/b/c".
+std::string below(std::string_view parent, std::string_view child);
+/// Returns "/a/b" for "/a/b/c", and "/" for "/a".
+std::string_view parent_of(std::string_view path);
+/// Returns "c" for "/a/b/c".
+std::string_view last_part(std::string_view path);
+
+// Names and data of the nodes that hold a lock or wait for it: docs/protocol/zookeeper.md. Pure
+// functions.
+
+/// Returns the 32 hexadecimal digits that identify an owner. They consist of half of the client's
+/// id and the owner's number.
+std::string digits_of(const owner_id&);
+
+/// Returns the prefix of an owner's node names. The server adds a number of ten digits. Prefixes:
+/// `_c_<uuid>-lock-`, `…-__READ__`, `…-__WRIT__`; in kazoo's form `<digits>__lock__`, `…__rlock__`.
+std::string node_prefix(node_form, lock_kind, const owner_id&);
+
+/// Returns the prefix of the node of a permit of a leased semaphore: `_c_<uuid>-lease-`. The digits
+/// in it are those of `permit_id`.
+std::string permit_prefix(const owner_id&);
+/// Returns the 32 digits in the name of a permit's node. Curator's nodes have them too.
+std::string permit_in(std::string_view node);
+
+/// A node that holds a lock or waits for it. It may belong to holdfast, Curator or kazoo.
+struct contender {
+    std::string_view node{}; ///< name of the node
+    /// number that the server gave the node; the smallest number is first in the queue
+    std::int64_t number = 0;
+    bool shares = false;  ///< whether the node belongs to a reader
+    bool of_pair = false; ///< whether the name belongs to a read-write lock
+    /// Whether the name belongs to a mutex. kazoo's `__lock__` may belong to a mutex or a
+    /// read-write lock.
+    bool of_mutex = false;
+};
+
+/// Parses a node's name. Returns an empty result if the node neither holds nor waits for a lock.
+/// The result refers to `node`, which must stay alive.
+std::optional<contender> contender_at(std::string_view node);
+
+/// Returns the holders and waiters among the children of a lock's node, in queue order. The result
+/// refers to `children`.
+std::vector<contender> contenders_in(const std::vector<std::string>& children);
+
+/// Returns the owner for messages, using only the node's name. The owner is a UUID or 32 digits if
+/// the name has them; otherwise it is the whole name.
+std::string owner_in(std::string_view node);
+
+/// Returns the number that the server gave the node. Empty: the name has no number.
+std::optional<std::int64_t> number_in(std::string_view node);
+
+/// Returns the data for a node of this client: the owner and, if given, a description of the
+/// client. `above` is the node of the read hold that a writer upgrades; empty: no upgrade.
+std::string data_of(const owner_id&, const std::optional<client_card>&,
+                    std::string_view above = {});
+
+struct told_owner {
+    std::string owner{}; ///< `<uuid>:<number>`
+    std::string above{};
+    std::optional<client_card> client{};
+};
+/// Parses a node's data. Returns an empty result if another program wrote the data.
+std::optional<told_owner> owner_in_data(std::string_view data);
+
+// Order of the nodes in a lock's queue. Pure functions.
+
+/// Position of one node in a lock's queue.
+struct standing {
+    bool there = false;    ///< whether the node exists
+    bool first = false;    ///< whether the node holds the lock
+    bool conflict = false; ///< an earlier node waits for the hold that this owner upgrades
+    /// Node to wait for. Make the next attempt when it was deleted.
+    std::string behind{};
+};
+
+/// Returns the position of the node `mine`. A reader waits for the last writer before it. An
+/// exclusive node waits for the last node before it. `aside` is the owner's own read hold during an
+/// upgrade; the node `mine` does not wait for it.
+standing standing_of(const std::vector<std::string>& children, std::string_view mine,
+                     std::string_view aside = {});
+
+/// Returns whether a new node in this queue would have to wait.
+bool is_taken(const std::vector<std::string>& children, bool shares, std::string_view aside = {});
+
+/// Returns the holders: one exclusive node, or all readers that share the lock. If a writer has a
+/// read node with the same number, that read node is a holder too.
+std::vector<contender> holders_among(const std::vector<contender>& in_order);
+
+// Finds out which kind of lock has a path, from the names of its children. Pure functions.
+
+/// Returns the other kind that uses the path, in words. Only the holder's node counts: a waiter
+/// must not be refused because of a node that will soon be deleted. `mine` is the caller's own
+/// node. Null: no other kind uses the path.
+const char* other_kind_than(lock_kind wanted, const std::vector<std::string>& children,
+                            std::string_view mine = {});
+
+/// Returns in words the lock that uses the path of a semaphore. Null: no lock uses it.
+const char* lock_in_words(const std::vector<std::string>& children);
+
+/// Returns whether a leased semaphore uses the path. Semaphores of holdfast and Curator have two
+/// folders below their path.
+bool is_semaphore(const std::vector<std::string>& children);
+
+} // namespace holdfast::zookeeper

@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/zookeeper/semaphores.hpp"
+
+#include "net/failure.hpp"
+#include "store/remote/attempts.hpp"
+#include "store/zookeeper/inspector.hpp"
+#include "store/zookeeper/nodes.hpp"
+
+#include <holdfast/error.hpp>
+
+#include <boost/system/system_error.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+namespace holdfast::zookeeper {
+namespace {
+
+constexpr std::size_t bytes_of_number = 4;
+constexpr std::string_view before_request = "\n";
+
+} // namespace
+
+// Format of Curator's SharedCount: a number of four bytes, the highest byte first. SharedCount
+// ignores all later bytes. A Java program can therefore pass the SharedCount of this path to its
+// semaphore, and has the same total.
+
+std::optional<std::int64_t> capacity_in(std::string_view data) {
+    const std::string_view behind = data.substr(std::min(data.size(), bytes_of_number));
+    const bool is_number =
+        data.size() >= bytes_of_number && (behind.empty() || behind.starts_with(before_request));
+    if (!is_number)
+        return std::nullopt; // data of a node that Curator made: empty or an address, but no number
+    std::uint32_t number = 0;
+    for (const char byte : data.substr(0, bytes_of_number))
+        number = (number << 8) | static_cast<unsigned char>(byte);
+    if (number > counted_max)
+        return std::nullopt;
+    return number;
+}
+
+std::string capacity_data(std::int64_t permits, const owner_id& request) {
+    std::string data;
+    for (int shift = 24; shift >= 0; shift -= 8)
+        data += static_cast<char>((permits >> shift) & 255);
+    data += before_request;
+    return data + to_string(request);
+}
+
+bool was_set_by(std::string_view data, const owner_id& request) {
+    return data.size() > bytes_of_number &&
+           data.substr(bytes_of_number + before_request.size()) == to_string(request);
+}
+
+asio::awaitable<std::optional<std::int64_t>> read_capacity(household& home,
+                                                           const semaphore_paths& at) {
+    std::string path = at.itself;
+    const std::optional<node_data> found = co_await home.at->get(std::move(path));
+    co_return found ? capacity_in(found->data) : std::nullopt;
+}
+
+asio::awaitable<void> refuse_lock(household& home, const semaphore_paths& at) {
+    std::string path = at.itself;
+    const listing names = co_await home.at->list(std::move(path));
+    if (const char* const lock = names ? lock_in_words(*names) : nullptr)
+        throw_wrong_type(lock, words_for(counter_kind::permits));
+}
+
+namespace {
+
+constexpr int turns_max = 10;
+
+/// Maximum number of permits in one request. The limit exists because one renewal checks at most
+/// this number of nodes.
+constexpr std::uint32_t permits_most = 500;
+
+/// Mode of both folders. The ensemble would delete empty container nodes, and the total number of
+/// permits would then be lost.
+constexpr node_mode mode_above = node_mode::persistent;
+
+claim::wish turn_wish(const household& home, const ask& want, const semaphore_paths& at) {
+    return {at.locks, node_prefix(node_form::curator, lock_kind::plain, want.owner),
+            home.data_for(want.owner), true, mode_above};
+}
+
+claim::wish seat_wish(const household& home, const owner_id& owner, const semaphore_paths& at) {
+    return {at.leases, permit_prefix(owner), home.data_for(owner), true, mode_above};
+}
+
+} // namespace
+
+permit_place::permit_place(std::shared_ptr<household> home, ask want, alarm& wake)
+    : home_{std::move(home)}
+    , want_{std::move(want)}
+    , wake_{wake}
+    , at_{home_->where, want_.name}
+    , turn_{home_, turn_wish(*home_, want_, at_)}
+    , before_{*home_, wake} {
+    owner_id each = want_.owner;
+    for (std::uint32_t i = 0; i < want_.permits; ++i, ++each.number)
+        seats_.push_back(std::make_unique<claim>(home_, seat_wish(*home_, each, at_)));
+}
+
+permit_place::~permit_place() {
+    if (granted_ && !leaving_)
+        for (const std::unique_ptr<claim>& each : seats_)
+            (void)each->hand_over();
+}
+
+bool permit_place::must_leave() const noexcept {
+    return granted_ || turn_.may_exist() ||
+           std::ranges::any_of(seats_, [](const auto& each) { return each->may_exist(); });
+}
+
+bool permit_place::uncertain() const noexcept {
+    return turn_.uncertain() ||
+           std::ranges::any_of(seats_, [](const auto& each) { return each->uncertain(); });
+}
+
+asio::awaitable<answer> permit_place::look() {
+    const time_point began = home_->context.time.now();
+    if (std::exchange(granted_, false))
+        home_->forget(want_);
+    if (want_.permits > permits_most)
+        throw net::failure{errc::invalid_argument, "on ZooKeeper at most " +
+                                                       std::to_string(permits_most) +
+                                                       " permits are had at once: each is a node"};
+    const std::optional<std::int64_t> all = co_await capacity();
+    if (!all)
+        co_return co_await busy();
+    if (want_.permits > *all)
+        throw net::failure{errc::invalid_argument, "'" + want_.name.text + "' has " +
+                                                       std::to_string(*all) +
+                                                       " permits in all, fewer than are wanted"};
+    if (!want_.waits && !must_leave()) {
+        const bool hopeless = co_await is_busy(*all);
+        if (hopeless)
+            co_return co_await busy();
+    }
+    bool enough = co_await is_my_turn();
+    if (enough)
+        enough = co_await has_seats(*all);
+    if (!enough)
+        co_return co_await busy();
+    co_await home_->prove_session();
+    if (!std::ranges::all_of(seats_,
+                             [this](const auto& each) { return home_->lives(*each->node()); }))
+        co_return answer{}; // the session has ended in the meantime: make all nodes again
+    co_return co_await granted(began);
+}
+
+/// Returns the total number of permits. Returns an empty result if the total is not set yet. A
+/// waiter then watches the semaphore's node, so that it notices when the total is set.
+asio::awaitable<std::optional<std::int64_t>> permit_place::capacity() {
+    const std::optional<std::int64_t> known = co_await read_capacity(*home_, at_);
+    if (!known)
+        co_await refuse_lock(*home_, at_);
+    if (known || !want_.waits)
+        co_return known;
+    std::string path = at_.itself;
+    const bool is_there = co_await before_.watch_over(path);
+    if (!is_there) {
+        co_await home_->make_path(path, mode_above);
+        co_await before_.watch_over(path);
+    }
+    co_return co_await read_capacity(*home_, at_);
+}
+
+/// Checks whether an attempt without waiting would fail. This check avoids useless writes.
+asio::awaitable<bool> permit_place::is_busy(std::int64_t capacity) {
+    const listing waiting = co_await home_->at->list(at_.locks);
+    if (waiting && is_taken(*waiting, false))
+        co_return true;
+    const listing held = co_await home_->at->list(at_.leases);
+    co_return held&& static_cast<std::int64_t>(held->size()) + want_.permits > capacity;
+}
+
+asio::awaitable<bool> permit_place::is_my_turn() {
+    for (int turn = 0; turn < turns_max; ++turn) {
+        const std::vector<std::string> names = co_await turn_.among();
+        const standing mine = standing_of(names, turn_.name());
+        if (mine.first)
+            co_return true;
+        if (!want_.waits)
+            co_return false;
+        std::string one_before = below(at_.locks, mine.behind);
+        const bool is_there = co_await before_.watch_over(std::move(one_before));
+        if (is_there)
+            co_return false;
+    }
+    wake_.ring();
+    co_return false;
+}
+
+/// Makes the nodes for the permits, if enough permits are free. All nodes count, even unused nodes,
+/// because Curator counts them too: Curator makes its node before it waits for a free permit. No
+/// other client adds nodes meanwhile, because this client holds the semaphore's mutex.
+asio::awaitable<bool> permit_place::has_seats(std::int64_t capacity) {
+    const auto fit = [capacity](std::size_t taken) {
+        return static_cast<std::int64_t>(taken) <= capacity;
+    };
+    others_leases_.reset();
+    session::watched_listing now = co_await home_->at->list_and_watch(at_.leases, wake_);
+    others_leases_ = std::move(now.children_watched);
+    const std::size_t taken = now.children ? now.children->size() : 0;
+    const auto missing = static_cast<std::size_t>(
+        std::ranges::count_if(seats_, [](const auto& each) { return !each->may_exist(); }));
+    if (!fit(taken + missing))
+        co_return false;
+    std::size_t all = 0;
+    for (const std::unique_ptr<claim>& each : seats_) {
+        const std::vector<std::string> names = co_await each->among();
+        all = names.size();
+    }
+    co_return fit(all);
+}
+
+asio::awaitable<answer> permit_place::granted(time_point began) {
+    before_.stop();
+    others_leases_.reset();
+    std::vector<own_node> nodes;
+    for (const std::unique_ptr<claim>& each : seats_)
+        nodes.push_back(*each->node());
+    answer said{
+        .granted = true, .token = static_cast<std::uint64_t>(nodes.front().czxid), .tokens = 1};
+    home_->keep(want_, std::move(nodes));
+    granted_ = true;
+    try {
+        co_await turn_.remove();
+    } catch (const boost::system::system_error&) {
+        // The node is deleted later, in the background. The permits are granted even if the
+        // deletion fails now.
+    }
+    said.term = home_->term_since(began);
+    co_return said;
+}
+
+asio::awaitable<answer> permit_place::busy() {
+    if (!want_.waits && must_leave()) {
+        for (const std::unique_ptr<claim>& each : seats_)
+            co_await each->remove();
+        co_await turn_.remove();
+    }
+    co_return answer{.term = remote::jittered(home_->context.poll_bound, home_->context.random())};
+}
+
+asio::awaitable<void> permit_place::leave() {
+    leaving_ = true;
+    before_.stop();
+    others_leases_.reset();
+    for (const std::unique_ptr<claim>& each : seats_)
+        co_await each->remove();
+    co_await turn_.remove();
+    if (std::exchange(granted_, false))
+        home_->forget(want_);
+}
+
+namespace {
+
+[[noreturn]] void refuse_another_number(const semaphore_paths& at, std::int64_t present) {
+    throw net::failure{errc::refused, "'" + at.itself + "' has " + std::to_string(present) +
+                                          " permits, and every client of it knows that number: on "
+                                          "ZooKeeper it is set once. Erase it first"};
+}
+
+[[noreturn]] void refuse_leases() {
+    throw net::failure{errc::refused,
+                       "on ZooKeeper a permit has no lease of its own: it is held as long as the "
+                       "session of its client"};
+}
+
+} // namespace
+
+/// Throws, because this store has no counters to wait for. Waiters for permits use a
+/// `permit_place`.
+std::unique_ptr<place> zookeeper_counters::line_up(counter_ask, alarm&) {
+    throw net::failure{errc::invalid_argument, "ZooKeeper keeps no such counters"};
+}
+
+asio::awaitable<counter_answer> zookeeper_counters::change(counter_change what) {
+    const semaphore_paths at{home_->where, what.name};
+    co_await refuse_lock(*home_, at);
+    counter_answer said;
+    switch (what.verb) {
+    case counter_verb::set_new:
+    case counter_verb::set:
+    case counter_verb::add: {
+        const bool only_new = what.verb == counter_verb::set_new;
+        co_return co_await set(std::move(what), only_new);
+    }
+    case counter_verb::give_back:
+        said.done = co_await give_back(at, std::move(what.permit));
+        co_return said;
+    case counter_verb::erase:
+        said.done = co_await erase(at);
+        co_return said;
+    case counter_verb::set_lease:
+        refuse_leases();
+    default:
+        break;
+    }
+    const std::optional<std::int64_t> present = co_await read_capacity(*home_, at);
+    refuse_another_number(at, present.value_or(0));
+}
+
+/// Sets the total number of permits. A repeated call does no harm: the request finds its own id in
+/// the node.
+asio::awaitable<counter_answer> zookeeper_counters::set(counter_change what, bool only_new) {
+    const semaphore_paths at{home_->where, what.name};
+    const std::string data = capacity_data(what.amount, what.request);
+    counter_answer said{.done = true, .value = what.amount};
+    const bool is_new = co_await make(at, data);
+    if (is_new)
+        co_return said;
+    std::string path = at.itself;
+    co_await home_->at->sync(path);
+    const std::optional<node_data> node = co_await home_->at->get(path);
+    const std::optional<std::int64_t> present = node ? capacity_in(node->data) : std::nullopt;
+    if (!present) { // Curator made it, or a client that waits for the total
+        co_await home_->at->set(std::move(path), data);
+        co_return said;
+    }
+    said.value = *present;
+    said.done = was_set_by(node->data, what.request);
+    const bool same = what.verb == counter_verb::set && *present == what.amount;
+    if (!said.done && !only_new && !same)
+        refuse_another_number(at, *present);
+    co_return said;
+}
+
+/// Makes the semaphore's nodes. Returns whether the semaphore's node is new. The folders below it
+/// are persistent: if they were deleted when empty, the semaphore's node could be deleted too.
+asio::awaitable<bool> zookeeper_counters::make(const semaphore_paths& at, std::string data) {
+    new_node wanted{at.itself, data, node_mode::persistent};
+    session::creation got = co_await home_->at->create(wanted);
+    if (got.why == session::refusal::no_parent) {
+        std::string above{parent_of(at.itself)};
+        co_await home_->make_path(std::move(above));
+        got = co_await home_->at->create(wanted);
+    }
+    for (const std::string* each : {&at.leases, &at.locks}) {
+        std::string path = *each;
+        co_await home_->make_path(std::move(path), node_mode::persistent);
+    }
+    co_return got.why == session::refusal::none;
+}
+
+/// Gives a permit back, even if another client holds it.
+asio::awaitable<bool> zookeeper_counters::give_back(const semaphore_paths& at, std::string permit) {
+    std::string path = at.leases;
+    co_await home_->at->sync(path);
+    const listing held = co_await home_->at->list(path);
+    if (!held)
+        co_return false;
+    const auto found =
+        std::ranges::find_if(*held, [&](const auto& each) { return permit_in(each) == permit; });
+    if (found == held->end())
+        co_return false;
+    std::string node = below(path, *found);
+    co_return co_await home_->at->remove(std::move(node)) == session::removal::removed;
+}
+
+/// Deletes the semaphore and all held permits. Waiters start again.
+asio::awaitable<bool> zookeeper_counters::erase(const semaphore_paths& at) {
+    const std::optional<std::int64_t> present = co_await read_capacity(*home_, at);
+    if (!present)
+        co_return false;
+    std::string itself = at.itself;
+    co_await home_->at->set(itself, {});
+    for (const std::string* folder : {&at.leases, &at.locks}) {
+        std::string path = *folder;
+        listing names = co_await home_->at->list(path);
+        if (!names)
+            names.emplace();
+        for (const std::string& each : *names) {
+            std::string node = below(path, each);
+            co_await home_->at->remove(std::move(node));
+        }
+        co_await home_->at->remove(path);
+    }
+    co_await home_->at->remove(itself);
+    co_return true;
+}
+
+asio::awaitable<counter_state> zookeeper_counters::state_at(const semaphore_paths& at) {
+    const std::optional<std::int64_t> all = co_await read_capacity(*home_, at);
+    std::string path = at.leases;
+    const listing leases = co_await home_->at->list(path);
+    const auto nodes = static_cast<std::int64_t>(leases ? leases->size() : 0);
+    counter_state found;
+    found.exists = all.has_value();
+    // Waiters have nodes too, so there may be more nodes than permits.
+    found.taken = all ? std::min(nodes, *all) : nodes;
+    found.value = all ? *all - found.taken : 0;
+    co_return found;
+}
+
+asio::awaitable<counter_state> zookeeper_counters::inspect(lock_name name, counter_kind) {
+    const semaphore_paths at{home_->where, name};
+    std::string path = at.itself;
+    co_await home_->at->sync(std::move(path));
+    co_await refuse_lock(*home_, at);
+    co_return co_await state_at(at);
+}
+
+asio::awaitable<counter_list> zookeeper_counters::list(counter_kind, std::string pattern,
+                                                       std::size_t limit) {
+    const found_paths found = co_await find_paths(*home_, std::move(pattern));
+    counter_list all;
+    all.complete = found.complete;
+    for (const found_paths::entry& each : found.entries) {
+        const semaphore_paths at{home_->where, lock_name{each.name}};
+        counter_list::entry one{each.name, {}};
+        one.state = co_await state_at(at);
+        if (!one.state.exists)
+            continue;
+        if (all.counters.size() == limit) {
+            all.complete = false;
+            break;
+        }
+        all.counters.push_back(std::move(one));
+    }
+    co_return all;
+}
+
+} // namespace holdfast::zookeeper

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "store/zookeeper/nodes.hpp"
+#include "zookeeper/session.hpp"
+
+#include <holdfast/asio.hpp>
+#include <holdfast/store.hpp>
+#include <holdfast/time.hpp>
+#include <holdfast/zookeeper/options.hpp>
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace holdfast::zookeeper {
+
+class household;
+
+/// Watcher of the nodes of this client's holds (`custodian`). It tells a holder at once if the
+/// holder's node is deleted. A watch is set some time after the grant, because most holds are
+/// released earlier. Thread safety: call everything on the client's executor.
+class custodian {
+public:
+    explicit custodian(household& home)
+        : home_{home} {}
+    custodian(const custodian&) = delete;
+
+    std::unique_ptr<watch> over(own_node, doubter& whom);
+
+    void try_again(); ///< sets the watches that could not be set earlier
+    void close() noexcept;
+
+private:
+    struct entry;
+    using entries = std::list<std::shared_ptr<entry>>;
+    class membership;
+
+    void wait_for(const std::shared_ptr<entry>&);
+    asio::awaitable<void> run(std::shared_ptr<household>);
+    asio::awaitable<void> set(std::weak_ptr<entry>);
+    void changed(const std::weak_ptr<entry>&);
+
+    household& home_;
+    /// holds without a watch yet, in the order of the times when their watches are due
+    entries unwatched_;
+    entries watched_;
+    std::shared_ptr<alarm> wake_;
+    bool running_ = false;
+};
+
+/// Table of the nodes of each hold of this client. The hold itself does not contain its nodes'
+/// names, because the server chose their numbers. Thread safety: call everything on the client's
+/// executor.
+class holdings {
+public:
+    void keep(const hold& what, std::vector<own_node> nodes) {
+        all_.insert_or_assign(key_of(what), std::move(nodes));
+    }
+    /// Returns the nodes of the hold. Null: this client no longer has the hold.
+    const std::vector<own_node>* find(const hold& what) const {
+        const auto found = all_.find(key_of(what));
+        return found == all_.end() ? nullptr : &found->second;
+    }
+    void forget(const hold& what) { all_.erase(key_of(what)); }
+    bool empty() const noexcept { return all_.empty(); }
+
+private:
+    /// Name of the lock and number of the owner. Each number is used for only one hold.
+    using key = std::pair<std::string, std::uint64_t>;
+    static key key_of(const hold& what) { return {what.name.text, what.owner.number}; }
+
+    std::map<key, std::vector<own_node>> all_;
+};
+
+class household;
+
+/// List of nodes that must be deleted, with no confirmation of their deletion yet (`orphans`).
+/// Until the session ends they would block other clients. The deletion is tried after each
+/// reconnection. While there is a connection, it is also repeated after pauses, because a server
+/// may be too busy. Thread safety: call everything on the client's executor.
+class orphans {
+public:
+    explicit orphans(household& home)
+        : home_{home} {}
+
+    /// Adds a node. `asked_for` says that `take_deleted` will be called for this node.
+    void add(own_node, bool asked_for = false);
+
+    /// Adds all children of `parent` with the name prefix `prefix` that the current or next session
+    /// makes. Call it after the answer to the creation of a node was lost.
+    void add_unseen(std::string parent, std::string prefix);
+
+    /// Returns whether this object has deleted the node. The call also removes that information.
+    bool take_deleted(const own_node&);
+
+    void try_all();       ///< tries all deletions; call it when the session has a connection again
+    void session_ended(); ///< forgets all nodes, because the server deletes them with the session
+    void close() noexcept;
+
+    std::size_t count() const noexcept { return left_.size(); }
+
+private:
+    struct entry {
+        std::string parent;
+        std::string name; ///< name of the node; only a prefix of the name if `unseen`
+        bool unseen;
+        bool asked_for = false;
+    };
+
+    bool can_try() const;
+    asio::awaitable<void> keep_trying(std::shared_ptr<household>);
+    asio::awaitable<void> try_each(household&);
+    asio::awaitable<void> try_one(entry);
+
+    household& home_;
+    std::list<entry> left_;
+    std::vector<std::string> deleted_;
+    std::shared_ptr<alarm> wake_;
+    bool trying_ = false;
+};
+
+/// Deletes the children of `parent` with the name prefix `prefix`, if this client's current session
+/// made them.
+asio::awaitable<void> delete_unseen(household&, std::string parent, std::string prefix);
+
+/// Returns the children of `parent` with the name prefix `prefix` that this client's current
+/// session made, oldest first. If the result is empty, no earlier request will make a child any
+/// more.
+asio::awaitable<std::vector<own_node>> find_unseen(household&, std::string parent,
+                                                   std::string prefix);
+
+/// State that all parts of one store share. Running operations keep it alive.
+class household : public std::enable_shared_from_this<household> {
+public:
+    household(std::unique_ptr<session>, store_context, const options&);
+    household(const household&) = delete;
+    ~household();
+
+    void begin(); ///< call it once, after a shared_ptr owns the object
+    void close() noexcept;
+
+    const store_context context;
+    const paths where;
+    const node_form form;
+    const std::unique_ptr<session> at;
+    holdings held;
+    orphans left_behind;
+    custodian own_watches;
+
+    bool is_closed() const noexcept { return closed_; }
+
+    /// Returns a handle; while a handle exists, writes keep the session alive.
+    std::shared_ptr<void> in_use() { return at->in_use(); }
+    void keep(const hold&, std::vector<own_node>);
+    void forget(const hold&);
+
+    /// Returns whether the session that made the node is still open. The node then exists unless it
+    /// was deleted.
+    bool lives(const own_node& node) const { return node.session == at->state().id; }
+
+    /// Returns how long a hold that began at `began` is valid. The result depends on the answers of
+    /// the ensemble so far.
+    duration term_since(time_point began) const;
+
+    /// Waits until it is sure that the session will live for a while. Call it before a grant is
+    /// reported.
+    asio::awaitable<void> prove_session() {
+        const time_point answer_by = context.time.now() + at->command_timeout();
+        co_await at->prove_alive(answer_by);
+    }
+
+    /// Returns the data for a node of this client. formats.hpp explains `above`.
+    std::string data_for(const owner_id&, std::string_view above = {}) const;
+
+    /// Makes the node and the missing nodes above it. `last` is the mode of the node. If it is
+    /// container, the ensemble deletes the node some time after the node became empty.
+    asio::awaitable<void> make_path(std::string path, node_mode last = node_mode::container);
+
+    /// Returns the identity of the ensemble, which is derived from the creation of the root node.
+    /// Empty: not read yet.
+    const std::string& ensemble() const noexcept { return ensemble_; }
+
+private:
+    void learn_root(const node_stat&);
+    void hear(session_news);
+    asio::awaitable<void> read_root(std::shared_ptr<household>);
+    asio::awaitable<bool> make_node(std::string path, node_mode);
+
+    std::optional<client_card> card_;
+    std::unique_ptr<watch> news_;
+    std::shared_ptr<void> holding_; ///< keeps the session in use while there are holds
+    std::string ensemble_;
+    bool closed_ = false;
+};
+
+} // namespace holdfast::zookeeper

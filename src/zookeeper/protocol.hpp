@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "net/failure.hpp"
+#include "zookeeper/session.hpp"
+
+#include <holdfast/credentials.hpp>
+#include <holdfast/zookeeper/options.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// Jute, the encoding of ZooKeeper: big-endian numbers, and texts and lists with their length in
+// front.
+
+namespace holdfast::zookeeper {
+
+/// Writer that appends to a string.
+class jute_writer {
+public:
+    explicit jute_writer(std::string& out)
+        : out_{out} {}
+
+    jute_writer& number(std::int32_t);
+    jute_writer& long_number(std::int64_t);
+    jute_writer& text(std::string_view); ///< also for bytes that are not text
+    jute_writer& flag(bool);
+
+private:
+    std::string& out_;
+};
+
+/// Reader of encoded bytes. It never reads beyond the end, and it never reserves memory for more
+/// elements than the bytes can contain. In both cases it throws `net::failure` (protocol) instead.
+class jute_reader {
+public:
+    explicit jute_reader(std::string_view bytes)
+        : rest_{bytes} {}
+
+    std::int32_t number();
+    std::int64_t long_number();
+    bool flag();
+    std::string_view text(); ///< view of the bytes given to the constructor; empty for null
+    std::vector<std::string> texts();
+
+    bool at_end() const { return rest_.empty(); }
+    std::string_view rest() const { return rest_; }
+
+private:
+    std::string_view take(std::size_t bytes);
+    std::size_t length(std::size_t least_bytes_each);
+
+    std::string_view rest_;
+};
+
+/// Splitter of received bytes into frames. Each frame begins with its length. If a frame is too
+/// long, it throws `net::failure` (protocol) before it reserves memory for the frame.
+class frame_reader {
+public:
+    explicit frame_reader(std::size_t frame_bytes_max)
+        : bytes_max_{frame_bytes_max} {}
+
+    void feed(std::string_view bytes);
+
+    /// Returns the next complete frame, without its length. The frame is valid until the next
+    /// feed().
+    std::optional<std::string_view> next();
+
+private:
+    const std::size_t bytes_max_;
+    std::string buffer_;
+    std::size_t taken_ = 0; // number of bytes of buffer_ that were already returned
+};
+
+/// Write a frame. Call begin_frame(), append the content, then call end_frame() with the result of
+/// begin_frame().
+std::size_t begin_frame(std::string& out);
+void end_frame(std::string& out, std::size_t begun_at);
+
+// Messages of a session: requests without frame and number, and readers of answers. All readers
+// throw `net::failure` (protocol) if the bytes make no sense.
+
+enum class opcode : std::int32_t {
+    remove = 2,
+    exists = 3,
+    get_data = 4,
+    set_data = 5,
+    get_children = 8,
+    sync = 9,
+    ping = 11,
+    check = 13,
+    multi = 14,
+    create2 = 15,
+    create_container = 19,
+    authenticate = 100,
+    close_session = -11,
+};
+
+/// Message numbers with a special meaning. The numbers of ordinary requests begin at one.
+namespace number_of {
+inline constexpr std::int32_t event = -1;
+inline constexpr std::int32_t ping = -2;
+inline constexpr std::int32_t authentication = -4;
+} // namespace number_of
+
+/// Error numbers that some requests expect as regular answers.
+namespace answered {
+inline constexpr std::int32_t well = 0;
+inline constexpr std::int32_t unimplemented = -6;
+inline constexpr std::int32_t no_node = -101;
+inline constexpr std::int32_t node_exists = -110;
+inline constexpr std::int32_t not_empty = -111;
+inline constexpr std::int32_t session_expired = -112;
+inline constexpr std::int32_t session_moved = -118;
+} // namespace answered
+
+// Constructors of the requests.
+
+struct message {
+    opcode what;
+    std::string body{};
+    /// Returns whether the message is a write. The ensemble agrees on a write before the write is
+    /// answered.
+    bool is_write() const;
+};
+
+message create_message(std::string_view path, std::string_view data, node_mode, node_acl);
+message remove_message(std::string_view path);
+message exists_message(std::string_view path);
+message get_message(std::string_view path, bool watched);
+message set_message(std::string_view path, std::string_view data);
+message list_message(std::string_view path, bool watched);
+message sync_message(std::string_view path);
+/// Makes a request that checks, as a write, whether the nodes exist. `paths` must not be empty.
+message check_message(std::span<const std::string> paths);
+
+/// Append a message to `out` as a frame.
+void compose(std::string& out, std::int32_t number, const message&);
+void compose_ping(std::string& out);
+void compose_digest(std::string& out, const credentials&);
+
+/// First frame that the client sends on a connection.
+struct greeting {
+    /// newest zxid that the client has seen; a server with older data refuses the client
+    std::int64_t last_zxid = 0;
+    std::int32_t timeout_ms = 0;
+    std::int64_t id = 0;    ///< id of the session to resume; zero: open a new session
+    std::string password{}; ///< password of the session; never stored on disk
+};
+void compose_greeting(std::string& out, const greeting&);
+
+struct welcome {
+    std::int32_t timeout_ms = 0;
+    std::int64_t id = 0; ///< id of the granted session; zero: the session has expired
+    std::string password{};
+};
+welcome read_welcome(std::string_view frame);
+
+// Readers of the answers.
+
+struct answer_head {
+    std::int32_t number = 0;
+    std::int64_t zxid = 0;
+    std::int32_t error = 0;
+};
+answer_head read_head(jute_reader&);
+
+struct node_event {
+    enum class kind : std::int32_t { created = 1, deleted = 2, changed = 3, children = 4 };
+    std::int32_t type = 0; ///< a `kind`; events of other types are ignored
+    std::string path{};
+
+    bool is(kind one) const { return type == static_cast<std::int32_t>(one); }
+};
+node_event read_event(jute_reader&);
+
+node_stat read_stat(jute_reader&);
+created_node read_created(std::string_view body);
+node_data read_data(std::string_view body);
+std::vector<std::string> read_children(std::string_view body);
+
+/// Returns for each check whether the node exists. Empty: unknown, because a node in an earlier
+/// check does not exist.
+std::vector<std::optional<bool>> read_checks(std::string_view body, std::size_t count);
+
+/// Makes a failure from the error number of an answer. `asked` describes the request.
+net::failure failure_of(std::int32_t error, std::string_view asked);
+
+} // namespace holdfast::zookeeper

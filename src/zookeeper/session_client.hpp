@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "net/address.hpp"
+#include "net/destination.hpp"
+#include "net/lookout.hpp"
+#include "net/presence.hpp"
+#include "runtime/outside_wait.hpp"
+#include "runtime/semaphore.hpp"
+#include "runtime/visit.hpp"
+#include "zookeeper/connection.hpp"
+#include "zookeeper/requests.hpp"
+#include "zookeeper/server_list.hpp"
+#include "zookeeper/session.hpp"
+#include "zookeeper/session_expiry.hpp"
+
+#include <boost/intrusive/list.hpp>
+
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace holdfast::zookeeper {
+
+/// A calling thread that runs its own request. One visitor reads the socket for all visitors. The
+/// other visitors sleep until another thread wakes them. Call every function inside the monitor,
+/// unless its comment says "outside".
+class visitor final : public runtime::interruptible, public boost::intrusive::list_base_hook<> {
+public:
+    visitor(runtime::visit& caller, request& asked)
+        : caller_{caller}
+        , asked_{asked} {
+        asked_.visitor = this;
+    }
+    visitor(const visitor&) = delete;
+    ~visitor() { asked_.visitor = nullptr; }
+
+    /// Returns whether the request is neither settled nor left to the background thread.
+    bool waits() const {
+        return asked_.standing != request::stage::settled && caller_.waits() &&
+               !caller_.interrupted();
+    }
+
+    /// Wakes the thread, because its request is settled or because it must read the socket now. The
+    /// thread may also wake without a reason. `by` is the visitor that wakes this thread; null
+    /// means the background thread.
+    void wake(runtime::visit* by) {
+        if (reads_)
+            reads_->interrupt();
+        else if (by == &caller_)
+            return; // the thread is awake
+        else if (by)
+            by->wake_behind(*woken_, woken_);
+        else
+            woken_->post();
+    }
+    void interrupt() noexcept override {
+        if (reads_)
+            reads_->interrupt();
+        else
+            woken_->post();
+    }
+
+    void rest() {
+        caller_.outside(*this, [this]() noexcept { woken_->wait(); });
+    }
+
+    template <typename Work>
+    void outside(Work work) {
+        caller_.outside(*this, std::move(work));
+    }
+
+    /// Waits outside the monitor until the socket is readable. Returns false if no data came yet.
+    bool wait_for(int socket, runtime::outside_wait& how) {
+        bool came = false;
+        reads_ = &how;
+        caller_.outside(*this, [&how, &came, socket]() noexcept {
+            came = how.until_readable(socket, duration::max());
+        });
+        reads_ = nullptr;
+        return came;
+    }
+
+private:
+    runtime::visit& caller_;
+    request& asked_;
+    const std::shared_ptr<runtime::semaphore> woken_ = std::make_shared<runtime::semaphore>();
+    runtime::outside_wait* reads_ = nullptr;
+};
+
+/// Client that keeps a session alive while the session is needed. It connects, opens or resumes the
+/// session, and sends requests and heartbeats. It goes to the next server if a server is lost or
+/// silent.
+///
+///   none ──opened──▶ connected ◀──resumed── suspended
+///     ▲                  │ └──lost, silent──▶ │
+///     └──────ended───────┴────────────────────┘   the server or the client's clock says that the
+///                                                 session ended, or the session is not needed
+///
+/// A request waits for a connection until its timeout. The request fails earlier if an attempt to
+/// connect fails and either there is only one server or every server refuses the client. If the
+/// connection is lost while a request waits for its answer, the request is never sent again.
+class keeper final : public std::enable_shared_from_this<keeper> {
+public:
+    keeper(options, store_context);
+    keeper(const keeper&) = delete;
+
+    /// Puts the request into the queue. Throws `net::failure` with the code closed or overloaded.
+    void ask(shared_request);
+
+    /// Completes when the request is settled. Throws `net::failure` if the request got no answer.
+    asio::awaitable<void> settled(shared_request);
+    /// Does the same as `settled`, but stops waiting at `limit`.
+    asio::awaitable<void> settled_by(shared_request, time_point limit);
+
+    /// Returns a watch. The watch begins when the request is answered without an error.
+    std::unique_ptr<watch> watch_with(const shared_request&, watches::shared_watcher);
+
+    session_state state() const;
+    /// Returns whether the ensemble may end the session in less than a sixth of the session's
+    /// timeout.
+    bool may_end_soon() const;
+    /// Cuts the connection. The client then resumes the session over another connection.
+    void connect_anew();
+    std::shared_ptr<void> in_use();
+    std::unique_ptr<watch> on_news(std::function<void(session_news)>);
+
+    const options& how() const { return how_; }
+    std::string address() const { return net::address_of(servers_.all()[servers_.present()]); }
+    /// Returns the path in the form that the server knows: the chroot comes first.
+    std::string below_chroot(const std::string& path) const;
+
+    asio::awaitable<survey> look_around();
+
+    asio::awaitable<void> depart();
+    void close();
+
+private:
+    /// Maximum number of bytes in one write. Other bytes stay queued, so that a request in the
+    /// queue can still be given up when it is late.
+    static constexpr std::size_t batch_bytes_max = 256 * 1024;
+    /// An unused session is closed after this time, or after two session timeouts if they are
+    /// longer.
+    static constexpr duration idle_most = std::chrono::minutes{1};
+    /// Longest pause between two attempts to connect while the session is in use.
+    static constexpr duration pause_max_in_use{250};
+
+    /// Maximum number of running requests at which a calling thread still runs its own request.
+    /// With more requests the background thread is equally fast or faster. It sends many requests
+    /// in one write, and no other thread must wake it before it can read answers. Measured with 1
+    /// to 64 threads on two cores.
+    static constexpr std::size_t visitors_max = 1;
+
+    class use;
+    class watching;
+    class listening;
+    using shared_connection = std::shared_ptr<connection>;
+    using listener = std::shared_ptr<std::function<void(session_news)>>;
+
+    // Functions for the session, defined in keeper.cpp.
+    void connect();
+    asio::awaitable<void> keep_connected(std::shared_ptr<void> keep);
+    asio::awaitable<std::optional<net::failure>> establish(connection&);
+    asio::awaitable<void> begin_session(connection&);
+    asio::awaitable<void> bury(connection&);
+    void meet(const welcome&, time_point sent_at);
+    void attempt_failed(const net::failure& why);
+    void conversation_begins();
+    void conversation_ended(const net::failure& why);
+    void go_on_elsewhere();
+    void end_session(bool may_be_alive);
+    void tell(session_news);
+    void use_ended();
+    duration wanted_timeout() const;
+    /// Returns whether the session is needed. Watches also need the session, because their owners
+    /// must be called if the watches become impossible.
+    bool is_needed() const { return users_ > 0 || watches_.size() > 0; }
+    bool wants_connection() const { return requests_.anything_queued() || is_needed(); }
+
+    // Functions for requests and answers, defined in keeper_talk.cpp.
+    asio::awaitable<net::failure> converse(connection&);
+    asio::awaitable<void> finish_sending(std::shared_ptr<void> keep, shared_connection);
+    void flush_soon();
+    void flush();
+    void compose_queued(std::string& out);
+    void hear(std::string_view frame);
+    void answered(const shared_request&);
+    void withdraw(const shared_request&);
+    void resume(request&);
+    void fail(const std::vector<shared_request>&, const net::failure& why);
+    void fail_later(const std::vector<shared_request>&, const net::failure& why);
+    void say_goodbye(const shared_request&);
+
+    // Functions for requests that calling threads run themselves, defined in keeper_visitors.cpp.
+    runtime::visit* caller() const;
+    void settle_by(runtime::visit& caller, request&);
+    void flush_by(visitor&);
+    void wait_by(visitor&);
+    bool read_by(visitor&);
+    bool can_be_read_here() const;
+    void hear_arrived(connection&);
+    void hand_reading_on();
+
+    // Functions for extra connections to the servers, outside the session; defined in
+    // keeper_survey.cpp.
+    asio::awaitable<server_seen> visit(std::size_t number);
+
+    // Functions for timeouts and heartbeats, defined in keeper_limits.cpp.
+    void watch_for(time_point limit) { lookout_.watch_for(limit, shared_from_this()); }
+    time_point next_limit() const;
+    void limit_reached(time_point now);
+    void give_up_late(time_point now);
+    void give_up(const std::vector<shared_request>& late, duration within);
+    void beat(time_point now);
+    duration beat_period() const { return session_.timeout / (users_ > 0 ? 12 : 6); }
+    time_point silent_at() const;
+    time_point idle_until() const;
+    duration silence_max() const;
+    net::failure unsent(duration within) const;
+    net::failure unanswered(duration within) const;
+
+    const options how_;
+    const store_context home_;
+    runtime::monitor* const entrance_; // null: calling threads cannot run requests themselves
+    ensemble servers_;
+    // addresses; the indexes are those of servers_
+    std::vector<std::shared_ptr<const net::destination>> servers_at_;
+    net::presence presence_;
+    const std::unique_ptr<alarm> rest_;
+    time_point not_before_ = time_point::min(); // earliest time of the next attempt to connect
+
+    known_session session_;
+    // Session that has ended by the client's clock. Its nodes may still exist.
+    std::optional<known_session> corpse_;
+    requests requests_;
+    watches watches_;
+    std::list<listener> listeners_;
+    net::lookout lookout_;
+
+    shared_connection line_; // connection that is being made or is in use
+    std::vector<shared_connection> visits_;
+    boost::intrusive::list<visitor> visitors_; // calling threads that wait, in order of arrival
+    visitor* reader_ = nullptr;                // visitor that reads the socket for all; null: none
+    runtime::outside_wait reading_;            // state of that visitor's wait
+    std::optional<net::failure> trouble_;
+    time_point connected_since_{};
+    time_point last_heard_{};
+    time_point last_write_{};
+    time_point beat_due_{};
+    time_point last_asked_{};
+    std::size_t users_ = 0;
+    bool running_ = false; // keep_connected is running
+    bool connected_ = false;
+    bool flush_is_due_ = false;
+    bool fresh_ = false;  // a new session was opened, but the listeners do not know yet
+    bool leaves_ = false; // the client itself is ending the current connection
+    bool closed_ = false;
+};
+
+} // namespace holdfast::zookeeper
