@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any text as a URL: options, or a refusal in words that never show the password.
-#include "url.hpp"
+#include "config/url.hpp"
 
 #include "input.hpp"
-#include "validation.hpp"
+#include "config/validation.hpp"
 
 #include <holdfast/error.hpp>
 

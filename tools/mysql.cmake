@@ -10,9 +10,9 @@ set_property(CACHE HOLDFAST_MYSQL PROPERTY STRINGS AUTO ON OFF)
 # more. These files have no state that would have to be shared, and define nothing that the core
 # exports. tests/package/symbols.sh checks this.
 set(holdfast_inside_of_mysql
-  src/net/address.cpp src/net/credentials.cpp src/net/lookout.cpp src/net/option_checks.cpp
-  src/net/presence.cpp src/net/time_limit.cpp src/net/tls_context.cpp
-  src/runtime/entrance.cpp src/runtime/outside_wait.cpp src/runtime/self.cpp src/runtime/thread.cpp
+  src/net/endpoint.cpp src/net/endpoint.cpp src/net/deadlines.cpp src/net/endpoint.cpp
+  src/net/deadlines.cpp src/net/deadlines.cpp src/net/tls.cpp
+  src/runtime/blocking.cpp src/runtime/blocking.cpp src/runtime/process.cpp src/runtime/process.cpp
   src/store/remote/attempts.cpp src/store/remote/diagnostics.cpp
   src/store/remote/diagnostics.cpp)
 

@@ -14,7 +14,7 @@ function(holdfast_testing_library target)
   holdfast_add_sources(${target} ${testing_sources})
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src")
   # A program that only uses URLs refers to no symbol of the component. So the linker is told to
-  # require this symbol, whose initialiser adds the scheme memory: (src/store/memory/scheme.cpp).
+  # require this symbol, whose initialiser adds the scheme memory: (src/store/memory/server.cpp).
   # Some compilers still drop a shared library that no object refers to.
   get_target_property(kind ${target} TYPE)
   set(keep_it "")

@@ -4,7 +4,7 @@
 // kernel needs to switch threads.
 #include "bench/contenders/arena.hpp"
 #include "bench/contenders/one_lock.hpp"
-#include "runtime/semaphore.hpp"
+#include "runtime/process.hpp"
 
 #include <deque>
 #include <mutex>

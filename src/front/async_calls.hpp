@@ -4,7 +4,7 @@
 #pragma once
 
 #include "front/preconditions.hpp"
-#include "runtime/thread.hpp"
+#include "runtime/process.hpp"
 
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/associated_executor.hpp>

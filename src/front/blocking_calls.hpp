@@ -3,8 +3,7 @@
 
 #include "front/preconditions.hpp"
 #include "runtime/monitor.hpp"
-#include "runtime/semaphore.hpp"
-#include "runtime/visit.hpp"
+#include "runtime/process.hpp"
 #include "sync/acquisition.hpp"
 #include "sync/counter_changes.hpp"
 #include "sync/engine.hpp"

@@ -2,12 +2,11 @@
 #include "front/async_calls.hpp"
 #include "front/blocking_calls.hpp"
 #include "front/context_end.hpp"
-#include "refusal.hpp"
-#include "runtime/fork.hpp"
-#include "runtime/random.hpp"
-#include "runtime/visit.hpp"
-#include "url.hpp"
-#include "validation.hpp"
+#include "config/errors.hpp"
+#include "runtime/environment.hpp"
+#include "runtime/monitor.hpp"
+#include "config/url.hpp"
+#include "config/validation.hpp"
 
 #include <holdfast/client.hpp>
 

@@ -2,8 +2,8 @@
 #include "compose/composite_hold.hpp"
 #include "front/blocking_calls.hpp"
 #include "front/requests.hpp"
-#include "refusal.hpp"
-#include "validation.hpp"
+#include "config/errors.hpp"
+#include "config/validation.hpp"
 
 #include <holdfast/multi_mutex.hpp>
 #include <holdfast/quorum_mutex.hpp>

@@ -3,7 +3,7 @@
 // functions may never run.
 #pragma once
 
-#include "runtime/real_clock.hpp"
+#include "runtime/clock.hpp"
 #include "sync/engine.hpp"
 
 namespace holdfast::front {

@@ -2,8 +2,8 @@
 #include "front/async_calls.hpp"
 #include "front/blocking_calls.hpp"
 #include "front/requests.hpp"
-#include "refusal.hpp"
-#include "validation.hpp"
+#include "config/errors.hpp"
+#include "config/validation.hpp"
 
 #include <holdfast/basic_counter.hpp>
 #include <holdfast/counting_semaphore.hpp>

@@ -2,7 +2,7 @@
 #include "front/async_calls.hpp"
 #include "front/blocking_calls.hpp"
 #include "front/requests.hpp"
-#include "refusal.hpp"
+#include "config/errors.hpp"
 #include "sync/acquisition_loop.hpp"
 
 #include <holdfast/client.hpp>

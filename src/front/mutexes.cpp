@@ -2,7 +2,7 @@
 #include "front/async_calls.hpp"
 #include "front/blocking_calls.hpp"
 #include "front/requests.hpp"
-#include "validation.hpp"
+#include "config/validation.hpp"
 
 #include <holdfast/basic_mutex.hpp>
 #include <holdfast/fenced_mutex.hpp>

@@ -2,7 +2,7 @@
 // Checks that every public function makes before it begins.
 #pragma once
 
-#include "runtime/loop.hpp"
+#include "runtime/monitor.hpp"
 #include "sync/engine.hpp"
 #include "sync/lock_handle.hpp"
 

@@ -2,11 +2,11 @@
 #pragma once
 
 #include "front/preconditions.hpp"
-#include "refusal.hpp"
+#include "config/errors.hpp"
 #include "sync/counter_changes.hpp"
 #include "sync/engine.hpp"
 #include "sync/lock_descriptor.hpp"
-#include "validation.hpp"
+#include "config/validation.hpp"
 
 #include <holdfast/basic_counter.hpp>
 #include <holdfast/counters.hpp>

@@ -3,11 +3,10 @@
 
 #include "mysql/libmariadb_connection.hpp"
 #include "mysql/server_answers.hpp"
-#include "net/address.hpp"
-#include "net/credentials.hpp"
-#include "net/time_limit.hpp"
-#include "runtime/thread.hpp"
-#include "runtime/wipe.hpp"
+#include "net/endpoint.hpp"
+#include "net/deadlines.hpp"
+#include "runtime/process.hpp"
+#include "runtime/secret.hpp"
 
 #include <boost/asio/post.hpp>
 

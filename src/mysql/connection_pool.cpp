@@ -2,7 +2,7 @@
 #include "mysql/connection_pool.hpp"
 
 #include "mysql/connecting.hpp"
-#include "net/later.hpp"
+#include "net/deadlines.hpp"
 #include "runtime/background.hpp"
 
 #include <boost/asio/post.hpp>

@@ -3,9 +3,7 @@
 
 #include "mysql/connection.hpp"
 #include "mysql/server_answers.hpp"
-#include "net/backoff.hpp"
-#include "net/lookout.hpp"
-#include "net/presence.hpp"
+#include "net/deadlines.hpp"
 #include "runtime/monitor.hpp"
 
 #include <holdfast/mysql/options.hpp>

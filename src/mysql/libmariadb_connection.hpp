@@ -3,8 +3,8 @@
 
 #include "mysql/connection.hpp"
 #include "mysql/libmariadb.hpp"
-#include "runtime/outside_wait.hpp"
-#include "runtime/visit.hpp"
+#include "runtime/blocking.hpp"
+#include "runtime/monitor.hpp"
 
 #include <holdfast/asio.hpp>
 

@@ -4,7 +4,7 @@
 #include "mysql/connecting.hpp"
 #include "mysql/connection_pool.hpp"
 #include "mysql/libmariadb.hpp"
-#include "net/option_checks.hpp"
+#include "net/endpoint.hpp"
 
 #include <algorithm>
 #include <string>

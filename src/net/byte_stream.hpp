@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "net/bare_socket.hpp"
-#include "net/destination.hpp"
+#include "net/endpoint.hpp"
 #include "net/failure.hpp"
-#include "net/socket.hpp"
 
+#include <holdfast/asio.hpp>
 #include <holdfast/store.hpp>
+#include <holdfast/time.hpp>
+
+#include <boost/asio/any_completion_handler.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
 
 #include <array>
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +22,49 @@
 #include <vector>
 
 namespace holdfast::net {
+
+/// Connected socket that is not registered with Asio. Asio would wake the background thread
+/// whenever data arrives, even while another thread waits for the data. The background thread waits
+/// through an epoll of its own, which is registered with Asio. While another thread reads, that
+/// epoll ignores the socket.
+class bare_socket {
+public:
+    /// Takes ownership of `socket`. Throws `failure`.
+    bare_socket(const asio::any_io_executor&, int socket);
+    bare_socket(const bare_socket&) = delete;
+    ~bare_socket();
+
+    int number() const noexcept { return number_; }
+
+    // Writes as much as the system accepts at once. Fails with `would_block` if the system accepts
+    // nothing. Any thread may call it.
+    std::size_t write_some(std::string_view, error_code&) const noexcept;
+    /// Reads data that has arrived. Returns zero without an error if the server closed the
+    /// connection.
+    std::size_t read_some(char* into, std::size_t size, error_code&) const noexcept;
+
+    /// Waits until data arrives that no other thread reads. Only the background thread calls it. It
+    /// may return without data.
+    asio::awaitable<void> readable();
+    asio::awaitable<void> writable();
+
+    /// Says whether another thread reads. If true, the background thread ignores arriving data.
+    void look_away(bool);
+    bool looks_away() const noexcept { return looks_away_; }
+
+    /// Shuts the socket down, and wakes all waiting threads.
+    void shut_down();
+
+private:
+    asio::awaitable<void> wanted();
+    void go_on();
+
+    const int number_;
+    asio::posix::stream_descriptor watcher_; // an epoll that watches only this socket
+    bool looks_away_ = false;
+    bool shut_ = false;
+    asio::any_completion_handler<void()> waiter_; // swap it, never assign it: bug in Boost 1.81
+};
 
 /// Error text for a connection that the server closed normally.
 inline constexpr const char* closed_by_server = "closed by the server";
@@ -139,5 +188,29 @@ private:
     error_code unwritten_;    // error of the last attempt to write
     std::array<char, 64 * 1024> inbox_;
 };
+
+/// Returns the addresses of a host. The system's resolver can hang for minutes and cannot be
+/// stopped. Therefore the function stops waiting as soon as `given_up` returns true, and ignores
+/// the resolver's later result. It calls `given_up` whenever `wake` rings. Throws `failure`
+/// (unreachable).
+asio::awaitable<std::vector<asio::ip::tcp::endpoint>> look_up(asio::any_io_executor,
+                                                              std::string host, std::uint16_t port,
+                                                              alarm& wake,
+                                                              std::function<bool()> given_up);
+
+// Error texts of a failed attempt to connect.
+
+/// Returns the handler for the timeout of an attempt to connect. The handler cuts the connection.
+/// Its error text says what the connection was doing, and contains the timeout `patience`. The
+/// connection must outlive the handler.
+std::function<void()> give_up(byte_stream&, duration patience);
+
+/// Returns the error that ended an attempt to connect; call it in a catch block. It accepts every
+/// exception, because the reconnect loop must continue. An attempt sends no lock request, so
+/// `outcome_unknown` becomes `unreachable`.
+failure trouble_of_attempt();
+
+/// Returns the failure for callers that wait for the connection. Its text names the address.
+failure no_connection(const std::string& address, const failure& why);
 
 } // namespace holdfast::net

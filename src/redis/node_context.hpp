@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "net/destination.hpp"
+#include "net/endpoint.hpp"
 #include "net/failure.hpp"
-#include "net/socket.hpp"
 #include "redis/node.hpp"
 
 #include <holdfast/redis/options.hpp>

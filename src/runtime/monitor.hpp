@@ -5,14 +5,25 @@
 // background thread.
 #pragma once
 
+#include "runtime/clock.hpp"
+#include "runtime/process.hpp"
+
 #include <holdfast/asio.hpp>
 
+#include <boost/asio/execution/blocking.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/prefer.hpp>
+#include <boost/asio/query.hpp>
+#include <boost/asio/require.hpp>
+#include <boost/container/small_vector.hpp>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
+#include <thread>
+#include <type_traits>
 #include <utility>
 
 namespace holdfast::runtime {
@@ -86,5 +97,217 @@ private:
     std::atomic<std::size_t> load_ = 0;
     std::atomic<std::size_t> load_max_ = 0;
 };
+
+// Caller-runs executor. A calling thread runs its own operation inside the client's monitor instead
+// of waking the background thread. This saves two thread switches, which cost more than the
+// operation.
+
+/// Wait of a calling thread outside the monitor, which other threads can end.
+class interruptible {
+public:
+    /// Ends the wait soon. Called inside the monitor, possibly before the wait has begun.
+    virtual void interrupt() noexcept = 0;
+
+protected:
+    ~interruptible() = default;
+};
+
+/// Stay of a calling thread inside a monitor. The thread is called a visitor. If the constructor
+/// succeeds, the thread is inside until the destructor, except while `outside()` waits.
+///
+/// The thread runs only the functions that are posted to the visit's own executor: the coroutine of
+/// its call. The background thread runs everything else, in particular the user's handlers. If the
+/// coroutine sleeps when the visit ends, the background thread resumes it.
+class visit {
+public:
+    /// Enters the monitor. Does not enter if the monitor admits no calling threads now, or if this
+    /// thread is inside already.
+    explicit visit(monitor&);
+    visit(const visit&) = delete;
+    ~visit();
+
+    explicit operator bool() const noexcept { return alone_.owns_lock(); }
+
+    /// Returns the visit of the calling thread to that monitor, or null. A thread may visit several
+    /// monitors, because code inside one client's monitor may use another client.
+    static visit* here(const monitor&) noexcept;
+
+    asio::any_io_executor executor();
+
+    /// Leaves the monitor, runs `work`, and enters the monitor again. `work` waits for `what`.
+    /// Other threads may enter in the meantime.
+    template <typename Work>
+    void outside(interruptible& what, Work work) {
+        static_assert(noexcept(work()), "else a thread would be outside without knowing it");
+        leave_for(what);
+        work();
+        come_back();
+    }
+
+    /// Interrupts the wait outside the monitor, because its result is no longer wanted. Called
+    /// inside the monitor.
+    void interrupt() noexcept;
+    bool interrupted() const noexcept { return interrupted_; }
+
+    /// Declares that the caller only wants the request to be sent. The background thread handles
+    /// the outcome.
+    void wait_for_nothing() noexcept { waits_ = false; }
+    bool waits() const noexcept { return waits_; }
+
+    /// Records that this thread has sent the request.
+    void note_sent_off() noexcept { sent_off_ = true; }
+    bool sent_off() const noexcept { return sent_off_; }
+
+    /// Posts `ready` as soon as this thread has left the monitor, even if it leaves only for a
+    /// short time. If `ready` were posted earlier, the woken thread would find the monitor
+    /// occupied. `keep` is kept alive until then.
+    void wake_behind(semaphore& ready, std::shared_ptr<void> keep);
+
+    // The next functions are for the executor of this visit.
+    std::uint64_t number() const noexcept { return number_; }
+    template <typename Function>
+    void later(Function&& what) {
+        tasks_.emplace_back(std::forward<Function>(what));
+    }
+
+private:
+    void leave_for(interruptible&) noexcept;
+    void come_back();
+    void enter();
+    void leave() noexcept;
+    void wake() noexcept;
+
+    monitor& monitor_;
+    visit* const outer_; // enclosing visit of this thread, to another monitor
+    bool waits_ = true;
+    bool sent_off_ = false;
+    bool interrupted_ = false;
+    struct sleeper {
+        semaphore* ready;
+        // Keeps the semaphore alive, because the woken thread may drop the last other reference to
+        // the semaphore.
+        std::shared_ptr<void> keep;
+    };
+    boost::container::small_vector<sleeper, 2> to_wake_;
+    std::unique_lock<std::mutex> alone_;
+    std::uint64_t number_ = 0;           // unique among all visits of the process
+    interruptible* waits_for_ = nullptr; // current wait outside the monitor; null: none
+    boost::container::small_vector<asio::any_completion_handler<void()>, 2> tasks_;
+};
+
+// The monitor as an Asio executor.
+
+/// Marks the calling thread as inside a monitor while the object exists.
+class monitor::presence {
+public:
+    explicit presence(const monitor& where) noexcept
+        : before_{std::exchange(here(), &where)} {}
+    presence(const presence&) = delete;
+    ~presence() { here() = before_; }
+
+    /// Returns the monitor that the calling thread is inside, or null.
+    static const monitor*& here() noexcept;
+
+private:
+    const monitor* const before_;
+};
+
+template <typename Function>
+void monitor::run(Function& what) {
+    if (presence::here() == this)
+        return what();
+    const std::scoped_lock alone{mutex_};
+    const presence inside{*this};
+    what();
+}
+
+/// Executor of a monitor. `Inner` is an executor of the background io_context, with any properties.
+/// An executor that belongs to a visit (`of_visit`) runs a function on the visiting thread if that
+/// thread submits the function.
+template <typename Inner>
+class monitor::entering {
+public:
+    entering(monitor& where, const Inner& inner, std::uint64_t of_visit = 0) noexcept
+        : monitor_{&where}
+        , inner_{inner}
+        , of_visit_{of_visit} {}
+
+    monitor& where() const noexcept { return *monitor_; }
+    bool of_visit() const noexcept { return of_visit_ != 0; }
+
+    template <typename Function>
+    void execute(Function&& what) const {
+        const bool at_once =
+            asio::query(inner_, asio::execution::blocking) == asio::execution::blocking.possibly;
+        if (visit* const visitor = visitor_here())
+            return at_once ? what() : visitor->later(std::forward<Function>(what));
+        if (at_once && inner_.running_in_this_thread())
+            return monitor_->run(what);
+        inner_.execute([where = monitor_, what = std::forward<Function>(what)]() mutable {
+            where->run(what);
+        });
+    }
+
+    bool operator==(const entering& other) const noexcept {
+        return monitor_ == other.monitor_ && inner_ == other.inner_ && of_visit_ == other.of_visit_;
+    }
+
+    // For all other properties, the io_context replies to the query.
+    template <typename Property>
+    requires asio::can_query_v<const Inner&, Property>
+    // The type that Asio returns may be const. NOLINTNEXTLINE(readability-const-return-type)
+    decltype(auto) query(const Property& p) const noexcept { return asio::query(inner_, p); }
+
+    template <typename Property>
+    requires asio::can_require_v<const Inner&, Property>
+    auto require(const Property& p) const noexcept { return wrap(asio::require(inner_, p)); }
+
+    template <typename Property>
+    requires asio::can_prefer_v<const Inner&, Property>
+    auto prefer(const Property& p) const noexcept { return wrap(asio::prefer(inner_, p)); }
+
+private:
+    template <typename Changed>
+    entering<std::decay_t<Changed>> wrap(const Changed& inner) const noexcept {
+        return {*monitor_, inner, of_visit_};
+    }
+
+    visit* visitor_here() const noexcept {
+        visit* const here = of_visit_ == 0 ? nullptr : visit::here(*monitor_);
+        return here && here->number() == of_visit_ ? here : nullptr;
+    }
+
+    monitor* monitor_;
+    Inner inner_;
+    std::uint64_t of_visit_;
+};
+
+// The background thread of a client, and the clock that runs on it.
+
+/// Background thread that runs an io_context until the object is destroyed. The destructor joins
+/// the thread. If the destructor runs on that thread (a handler dropped the last lease), the thread
+/// ends by itself later.
+class loop {
+public:
+    loop();
+    ~loop();
+    loop(const loop&) = delete;
+
+    asio::any_io_executor executor() const;
+    clock& time() const;
+
+private:
+    struct inside;
+    std::shared_ptr<inside> inside_; // shared with the thread
+    std::thread thread_;
+};
+
+/// Returns whether the calling thread runs `executor` now, or is inside its monitor as a visitor.
+/// This works only for the executors of io_context and thread_pool, with or without a strand.
+bool runs_here(const asio::any_io_executor& executor);
+
+/// Returns whether the calling thread is executing a function inside `executor`. A posted function
+/// then runs later. For a strand, the thread must be inside the strand, not only in its pool.
+bool is_inside(const asio::any_io_executor& executor);
 
 } // namespace holdfast::runtime

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "net/backoff.hpp"
+#include "net/deadlines.hpp"
 #include "zookeeper/session.hpp"
 
 #include <holdfast/address.hpp>

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zookeeper/session_client.hpp"
 
-#include "net/attempt.hpp"
-#include "net/credentials.hpp"
-#include "net/later.hpp"
-#include "net/time_limit.hpp"
+#include "net/byte_stream.hpp"
+#include "net/endpoint.hpp"
+#include "net/deadlines.hpp"
 #include "runtime/background.hpp"
 #include "zookeeper/protocol.hpp"
 

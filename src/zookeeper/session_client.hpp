@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "net/address.hpp"
-#include "net/destination.hpp"
-#include "net/lookout.hpp"
-#include "net/presence.hpp"
-#include "runtime/outside_wait.hpp"
-#include "runtime/semaphore.hpp"
-#include "runtime/visit.hpp"
+#include "net/endpoint.hpp"
+#include "net/deadlines.hpp"
+#include "runtime/blocking.hpp"
+#include "runtime/process.hpp"
+#include "runtime/monitor.hpp"
 #include "zookeeper/connection.hpp"
 #include "zookeeper/requests.hpp"
 #include "zookeeper/server_list.hpp"

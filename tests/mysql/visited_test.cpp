@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls by threads that visit the client, and so wait for their answers themselves.
 #include "database_on_server.hpp"
-#include "runtime/visit.hpp"
+#include "runtime/monitor.hpp"
 
 #include <cstddef>
 #include <filesystem>

@@ -3,7 +3,7 @@
 // nothing else is asked.
 #include "lane_fixture.hpp"
 #include "node_fixture.hpp"
-#include "runtime/real_clock.hpp"
+#include "runtime/clock.hpp"
 #include "support/eventually.hpp"
 #include "support/on_each_topology.hpp"
 #include "support/redis_replicas.hpp"

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // TCP: how a socket is made, and how a server is found.
 #include "named_pair.hpp"
-#include "net/look_up.hpp"
+#include "net/byte_stream.hpp"
 #include "node_fixture.hpp"
 #include "node_on_server.hpp"
 #include "redis/topology/primary_node.hpp"
 #include "redis/client/connection.hpp"
 #include "redis/make_node.hpp"
-#include "runtime/real_clock.hpp"
-#include "runtime/self.hpp"
+#include "runtime/clock.hpp"
+#include "runtime/process.hpp"
 #include "support/eventually.hpp"
 #include "support/host_names.hpp"
 #include "support/loop_thread.hpp"

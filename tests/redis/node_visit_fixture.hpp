@@ -2,7 +2,7 @@
 #pragma once
 
 #include "node_fixture.hpp"
-#include "runtime/visit.hpp"
+#include "runtime/monitor.hpp"
 
 #include <chrono>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The store as a client gets it: `make_store`, its connection and its scripts on each server.
 #include "redis/topology/slot_map.hpp"
-#include "runtime/real_clock.hpp"
+#include "runtime/clock.hpp"
 #include "store/redis/redis_store.hpp"
 #include "store_fixture.hpp"
 #include "support/on_each_server.hpp"

@@ -3,7 +3,7 @@
 
 #include "sim/inspection.hpp"
 #include "sim/world.hpp"
-#include "store/memory/group.hpp"
+#include "store/memory/replicas.hpp"
 
 #include <algorithm>
 #include <string>

@@ -4,7 +4,7 @@
 #include "sim/client_executor.hpp"
 #include "sim/inspection.hpp"
 #include "sim/telling.hpp"
-#include "store/memory/group.hpp"
+#include "store/memory/replicas.hpp"
 #include "store/memory/server_state.hpp"
 
 #include <holdfast/error.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "runtime/real_clock.hpp"
+#include "runtime/clock.hpp"
 #include "support/eventually.hpp"
 #include "support/recorder.hpp"
 

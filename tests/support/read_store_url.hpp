@@ -2,9 +2,8 @@
 // Gives a URL to the reader of its scheme.
 #pragma once
 
-#include "url/client_parameters.hpp"
-#include "url/parts.hpp"
-#include "url/reading.hpp"
+#include "config/url.hpp"
+#include "config/url_parts.hpp"
 
 #include <holdfast/error.hpp>
 

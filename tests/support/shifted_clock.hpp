@@ -3,7 +3,7 @@
 // wake.
 #pragma once
 
-#include "runtime/real_clock.hpp"
+#include "runtime/clock.hpp"
 
 #include <boost/asio/post.hpp>
 

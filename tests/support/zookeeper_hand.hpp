@@ -2,7 +2,7 @@
 // Changes nodes of an ensemble one by one, as an operator or another program does.
 #pragma once
 
-#include "runtime/real_clock.hpp"
+#include "runtime/clock.hpp"
 #include "support/loop_thread.hpp"
 #include "zookeeper/make_session.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "every_error.hpp"
-#include "explanation.hpp"
+#include "config/errors.hpp"
 #include "redis/client/error_replies.hpp"
 #include "support/source_tree.hpp"
 
@@ -105,7 +105,7 @@ TEST(Error, ConvertsToTheStandardLibrarysError) {
 constexpr const char* head =
     "# Errors\n"
     "\n"
-    "`tests/unit/error_test.cpp` generates this page from `src/explanation.cpp`. Error messages "
+    "`tests/unit/error_test.cpp` generates this page from `src/config/errors.cpp`. Error messages "
     "have the\n"
     "same words.\n"
     "\n"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "refusal.hpp"
-#include "url.hpp"
-#include "validation.hpp"
+#include "config/errors.hpp"
+#include "config/url.hpp"
+#include "config/validation.hpp"
 
 #include <holdfast/error.hpp>
 

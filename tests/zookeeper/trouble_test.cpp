@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The line of a lock that is cut has no other node of ours.
-#include "runtime/real_clock.hpp"
+#include "runtime/clock.hpp"
 #include "session_fixture.hpp"
 #include "store/zookeeper/zookeeper_store.hpp"
 #include "support/cut_lock.hpp"

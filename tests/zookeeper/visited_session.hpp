@@ -2,7 +2,7 @@
 #pragma once
 
 #include "fake_server.hpp"
-#include "runtime/visit.hpp"
+#include "runtime/monitor.hpp"
 #include "support/driven_loop.hpp"
 #include "support/loop_thread.hpp"
 #include "support/thrown.hpp"

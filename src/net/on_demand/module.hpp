@@ -3,7 +3,7 @@
 // folder has the version in its name.
 #pragma once
 
-#include "net/tls_engine.hpp"
+#include "net/tls.hpp"
 
 extern "C" {
 using holdfast_tls_maker = holdfast::net::tls_engine*(const holdfast::tls_options&,

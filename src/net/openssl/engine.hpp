@@ -1,13 +1,91 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "net/openssl/owned.hpp"
-#include "net/tls_engine.hpp"
+#include "net/tls.hpp"
 
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+#include <cstddef>
+#include <exception>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
+
+// Owning pointers for OpenSSL's objects. Include it only in sources that use OpenSSL.
 
 namespace holdfast::net {
+
+template <auto Free>
+struct freed_by {
+    template <typename T>
+    void operator()(T* object) const noexcept {
+        Free(object);
+    }
+};
+
+using owned_context = std::unique_ptr<SSL_CTX, freed_by<SSL_CTX_free>>;
+using owned_ssl = std::unique_ptr<SSL, freed_by<SSL_free>>;
+using owned_store = std::unique_ptr<X509_STORE, freed_by<X509_STORE_free>>;
+using owned_names = std::unique_ptr<GENERAL_NAMES, freed_by<GENERAL_NAMES_free>>;
+
+// Translates OpenSSL's errors into texts that say what to do.
+
+/// Returns why the verification failed.
+std::string objection_of(X509_STORE_CTX&);
+
+/// Returns the error that OpenSSL has just reported for this session. `objection`: why the server's
+/// certificate was refused, or empty.
+tls_trouble trouble_of(const SSL&, const std::string& objection);
+
+/// Runs `work`. Returns its error, or nothing after success. No exception leaves this function.
+template <typename Work>
+maybe_trouble trouble_in(const Work& work) noexcept {
+    try {
+        work();
+        return std::nullopt;
+    } catch (const tls_trouble& why) {
+        return why;
+    } catch (const std::exception& why) { // for example, out of memory
+        return tls_trouble{store_errc::tls_failed, why.what()};
+    }
+}
+
+/// Returns the first reason in OpenSSL's error queue. For a file that cannot be opened, it returns
+/// the system's error text.
+std::string first_reason();
+
+/// Implements the TLS of one connection (`tls_talk`) with OpenSSL and two memory buffers.
+class openssl_session : public tls_talk {
+public:
+    /// Takes a configured client session, and begins the handshake.
+    explicit openssl_session(owned_ssl);
+    openssl_session(const openssl_session&) = delete; // OpenSSL keeps the address of objection_
+
+    bool established() const override { return established_; }
+    [[nodiscard]] bool seal(std::string_view plain, std::string& out) override;
+    [[nodiscard]] maybe_trouble open(std::string_view received, std::string_view& said) override;
+    bool ended() const override { return ended_; }
+    void say_goodbye(std::string& out) override;
+
+private:
+    void take_in(std::string_view received);
+    void shake_hands();
+    std::size_t read_into_plain();
+    void take_output(std::string& out);
+    void throw_unless_more_is_needed(int result);
+
+    std::string objection_; // reason why the server's certificate is refused
+    owned_ssl ssl_;
+    BIO* const received_; // owned by ssl_; the same is true for to_send_
+    BIO* const to_send_;
+    std::string plain_; // buffer that keeps its size
+    bool established_ = false;
+    bool ended_ = false;
+};
 
 /// Implements `tls_engine` with OpenSSL.
 class openssl_engine : public tls_engine {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redis/client/blocking_connections.hpp"
 
-#include "net/later.hpp"
+#include "net/deadlines.hpp"
 #include "redis/client/error_replies.hpp"
 #include "runtime/background.hpp"
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "net/backoff.hpp"
+#include "net/deadlines.hpp"
 #include "redis/client/connection.hpp"
 #include "redis/client/requests.hpp"
 #include "redis/client/resp.hpp"
 #include "redis/node_context.hpp"
-#include "runtime/answer_wait.hpp"
-#include "runtime/visit.hpp"
+#include "runtime/blocking.hpp"
+#include "runtime/monitor.hpp"
 
 #include <array>
 #include <cstddef>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "net/later.hpp"
-#include "net/lookout.hpp"
+#include "net/deadlines.hpp"
 #include "redis/client/connection.hpp"
 #include "redis/client/requests.hpp"
 #include "redis/node_context.hpp"

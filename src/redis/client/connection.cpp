@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redis/client/connection.hpp"
 
-#include "net/address.hpp"
-#include "net/attempt.hpp"
-#include "net/credentials.hpp"
+#include "net/endpoint.hpp"
+#include "net/byte_stream.hpp"
 #include "redis/client/error_replies.hpp"
 #include "runtime/background.hpp"
 

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "net/backoff.hpp"
+#include "net/deadlines.hpp"
 #include "net/byte_stream.hpp"
 #include "net/failure.hpp"
-#include "net/later.hpp"
-#include "net/presence.hpp"
-#include "net/time_limit.hpp"
 #include "redis/client/resp.hpp"
 #include "redis/node_context.hpp"
 #include "runtime/remote_clock.hpp"

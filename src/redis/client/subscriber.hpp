@@ -2,7 +2,7 @@
 #pragma once
 
 #include "net/failure.hpp"
-#include "net/lookout.hpp"
+#include "net/deadlines.hpp"
 #include "redis/client/connection.hpp"
 #include "redis/node.hpp"
 

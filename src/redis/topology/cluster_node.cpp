@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redis/topology/cluster_node.hpp"
 
-#include "net/later.hpp"
+#include "net/deadlines.hpp"
 #include "redis/node_context.hpp"
 #include "redis/topology/survey.hpp"
 

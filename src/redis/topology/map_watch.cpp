@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redis/topology/map_watch.hpp"
 
-#include "net/address.hpp"
-#include "net/credentials.hpp"
-#include "net/later.hpp"
+#include "net/endpoint.hpp"
+#include "net/deadlines.hpp"
 #include "redis/client/resp.hpp"
 #include "runtime/background.hpp"
 

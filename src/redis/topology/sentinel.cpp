@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redis/topology/sentinel.hpp"
 
-#include "net/backoff.hpp"
-#include "net/later.hpp"
+#include "net/deadlines.hpp"
 #include "runtime/background.hpp"
 
 #include <algorithm>

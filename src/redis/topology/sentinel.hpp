@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "net/credentials.hpp"
+#include "net/endpoint.hpp"
 #include "redis/client/connection.hpp"
 #include "redis/node_context.hpp"
 #include "redis/topology/inquiries.hpp"

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redis/topology/survey.hpp"
 
-#include "net/address.hpp"
-#include "net/credentials.hpp"
+#include "net/endpoint.hpp"
 #include "net/failure.hpp"
-#include "net/later.hpp"
+#include "net/deadlines.hpp"
 #include "redis/topology/sentinel.hpp"
 
 #include <algorithm>

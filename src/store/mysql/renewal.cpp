@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/mysql/renewal.hpp"
 
-#include "net/later.hpp"
+#include "net/deadlines.hpp"
 #include "store/mysql/lock_statements.hpp"
 #include "store/mysql/sql.hpp"
 

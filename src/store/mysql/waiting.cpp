@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/mysql/waiting.hpp"
 
-#include "net/later.hpp"
+#include "net/deadlines.hpp"
 #include "runtime/background.hpp"
 #include "store/mysql/lock_statements.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/redis/doctor.hpp"
 
-#include "net/address.hpp"
+#include "net/endpoint.hpp"
 #include "net/failure.hpp"
 #include "redis/client/error_replies.hpp"
 #include "redis/client/resp.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/redis/redis_store.hpp"
 
-#include "net/option_checks.hpp"
+#include "net/endpoint.hpp"
 #include "redis/make_node.hpp"
 #include "store/redis/names.hpp"
 #include "store/redis/renewal.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/remote/diagnostics.hpp"
 
-#include "runtime/self.hpp"
-#include "runtime/wall_clock.hpp"
+#include "runtime/process.hpp"
+#include "runtime/remote_clock.hpp"
 
 #include <cstddef>
 #include <utility>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A client on an executor of the user's, which may have many threads.
-#include "runtime/loop.hpp"
+#include "runtime/monitor.hpp"
 #include "support/loop_thread.hpp"
 #include "unit/front/real_time.hpp"
 

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "net/address.hpp"
-#include "net/attempt.hpp"
-#include "net/backoff.hpp"
+#include "net/endpoint.hpp"
 #include "net/byte_stream.hpp"
-#include "net/lookout.hpp"
-#include "net/option_checks.hpp"
-#include "runtime/real_clock.hpp"
+#include "net/deadlines.hpp"
+#include "runtime/clock.hpp"
 #include "support/sim_clock.hpp"
 #include "support/thrown.hpp"
 

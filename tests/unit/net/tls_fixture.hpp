@@ -2,7 +2,7 @@
 #pragma once
 
 #include "net/failure.hpp"
-#include "net/tls_context.hpp"
+#include "net/tls.hpp"
 #include "support/certificates.hpp"
 #include "support/tls_peer.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/real_clock.hpp"
+#include "runtime/clock.hpp"
 #include "runtime/remote_clock.hpp"
 
 #include <boost/asio/co_spawn.hpp>

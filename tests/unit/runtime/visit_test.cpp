@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A calling thread inside the monitor: alone there, and with its own work only.
-#include "runtime/answer_wait.hpp"
-#include "runtime/visit.hpp"
+#include "runtime/blocking.hpp"
+#include "runtime/monitor.hpp"
 #include "support/eventually.hpp"
 
 #include <boost/asio/dispatch.hpp>

@@ -2,12 +2,9 @@
 #include "support/read_store_url.hpp"
 #include "support/source_tree.hpp"
 #include "support/thrown.hpp"
-#include "url.hpp"
-#include "url/client_parameters.hpp"
-#include "url/reading.hpp"
-#include "url/server.hpp"
-#include "url/zookeeper.hpp"
-#include "validation.hpp"
+#include "config/url.hpp"
+#include "config/url_parts.hpp"
+#include "config/validation.hpp"
 
 #include <holdfast/client.hpp>
 #include <holdfast/options.hpp>

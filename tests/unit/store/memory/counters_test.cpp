@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a number under a name does, and that a request does it once.
 #include "memory_world.hpp"
-#include "store/memory/counter_table.hpp"
+#include "store/memory/counter_tables.hpp"
 #include "store/memory/server_state.hpp"
 
 #include <holdfast/counters.hpp>

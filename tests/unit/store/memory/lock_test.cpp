@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "memory_world.hpp"
-#include "runtime/real_clock.hpp"
+#include "runtime/clock.hpp"
 #include "sim/dice.hpp"
-#include "store/memory/fair_table.hpp"
+#include "store/memory/lock_tables.hpp"
 #include "store/memory/server_state.hpp"
 #include "support/listed.hpp"
 #include "support/renewed.hpp"

@@ -2,7 +2,7 @@
 // What permits that are leased do: each is free or held, goes back once when its lease is over, and
 // a hold of several has all of them or none.
 #include "sim/dice.hpp"
-#include "store/memory/permit_table.hpp"
+#include "store/memory/counter_tables.hpp"
 
 #include <algorithm>
 #include <cstdint>

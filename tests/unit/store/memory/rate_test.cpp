@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a rate limiter lets be drawn: so much in any interval, each draw once.
 #include "sim/dice.hpp"
-#include "store/memory/rate_table.hpp"
+#include "store/memory/counter_tables.hpp"
 
 #include <algorithm>
 #include <cstdint>

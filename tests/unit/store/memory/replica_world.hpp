@@ -3,7 +3,7 @@
 #pragma once
 
 #include "memory_world.hpp"
-#include "store/memory/group.hpp"
+#include "store/memory/replicas.hpp"
 
 #include <memory>
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an answer says of requests before it that had none.
-#include "runtime/wall_clock.hpp"
+#include "runtime/remote_clock.hpp"
 #include "store/remote/attempts.hpp"
 #include "store/remote/diagnostics.hpp"
 #include "support/sim_clock.hpp"

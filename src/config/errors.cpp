@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/errors.hpp"
+
+#include <holdfast/counters.hpp>
+#include <holdfast/diagnosis.hpp>
+#include <holdfast/inspection.hpp>
+#include <holdfast/store.hpp>
+
+#include <boost/system/system_error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <utility>
+
+namespace holdfast {
+namespace {
+
+/// Table row: a server's error and the `errc` that it is equal to.
+struct server_says {
+    store_errc code;
+    errc equal_to;
+    const char* name;
+    const char* words;
+    const char* meaning;
+    const char* advice;
+};
+
+constexpr std::array refusals{
+    server_says{store_errc::loading, errc::unreachable, "loading", "LOADING",
+                "The server is still reading its data from disk.",
+                "Wait until it has read all of it. A call waits for unavailable_patience."},
+    server_says{store_errc::busy_script, errc::unreachable, "busy_script", "BUSY",
+                "A script that runs too long keeps the server busy.",
+                "Find out whose script it is. SCRIPT KILL ends a script that has written nothing."},
+    server_says{store_errc::read_only, errc::unreachable, "read_only", "READONLY, (ROLE: slave)",
+                "The server takes no writes: it is a replica, or was set so.",
+                "Use the address of the primary, or of all servers. After a failover it is another "
+                "one."},
+    server_says{store_errc::master_down, errc::unreachable, "master_down", "MASTERDOWN",
+                "The server is a replica that has lost its primary.",
+                "Use the address of the primary. Find out why its replica cannot reach it."},
+    server_says{
+        store_errc::cluster_down, errc::unreachable, "cluster_down", "CLUSTERDOWN",
+        "The cluster does not serve the slot of this lock.",
+        "Look at CLUSTER INFO and CLUSTER NODES: a slot has no node, or too many nodes are down."},
+    server_says{store_errc::try_again, errc::unreachable, "try_again", "MOVED, ASK, TRYAGAIN",
+                "The server put the request off: what it concerns is busy, or is moving to another "
+                "server.",
+                "Wait. If it lasts: look whether a Redis cluster is being resharded, whether a "
+                "transaction in the database stays open, whether the servers have too much to do."},
+    server_says{
+        store_errc::too_many_clients, errc::unreachable, "too_many_clients",
+        "ERR max number of clients reached", "The server has reached its limit of clients.",
+        "Raise that limit, or find out who opens so many connections (Redis: maxclients, CLIENT "
+        "LIST; MySQL: max_connections, SHOW PROCESSLIST)."},
+    server_says{store_errc::no_replicas, errc::unreachable, "no_replicas", "NOREPLICAS",
+                "The server has too few replicas and takes no writes.",
+                "Bring its replicas back, or lower min-replicas-to-write."},
+    server_says{store_errc::disk_trouble, errc::unreachable, "disk_trouble", "MISCONF",
+                "The server cannot save its data and takes no writes.",
+                "Its log says why: a full disk, a folder it may not write to, no memory to fork."},
+    server_says{store_errc::out_of_memory, errc::refused, "out_of_memory", "OOM",
+                "The server has reached a limit: of its memory, of a quota, or of one lock's line.",
+                "Raise that limit (Redis: maxmemory; ZooKeeper: the path's quota), or delete data. "
+                "What is held can still be renewed and released."},
+    server_says{store_errc::no_permission, errc::refused, "no_permission",
+                "NOPERM, ACL failure in script", "This user does not have the right to do that.",
+                "Grant the right. docs/security/ lists all that are needed, for each store."},
+    server_says{store_errc::not_authenticated, errc::refused, "not_authenticated",
+                "NOAUTH, WRONGPASS, (TLS alert)",
+                "The server does not accept this user, this password or this certificate.",
+                "Check them, and what the server knows of the user (Redis: ACL LIST; MySQL: SHOW "
+                "GRANTS; ZooKeeper: getAcl)."},
+    server_says{
+        store_errc::untrusted, errc::refused, "untrusted", "(TLS: its certificate)",
+        "The server's certificate is not accepted. No request was sent.",
+        "The text says why. Name the authority that signed it (tls_ca_file) or the host that it is "
+        "made for (tls_server_name), or give the server a certificate that is valid today."},
+    server_says{store_errc::wrong_type, errc::refused, "wrong_type", "WRONGTYPE",
+                "Something that is not a lock has the name of this lock.",
+                "Choose another name or prefix. Nothing was changed."},
+    server_says{store_errc::tls_failed, errc::unreachable, "tls_failed", "(TLS: the handshake)",
+                "The client and the server could not agree on TLS.",
+                "Check that this port speaks TLS 1.2 or newer, and that nothing on the way cuts "
+                "the connection."},
+    server_says{store_errc::script_killed, errc::outcome_unknown, "script_killed",
+                "ERR Script killed by user", "An operator ended the script.",
+                "Find out who sends SCRIPT KILL. A script of holdfast takes microseconds."},
+    server_says{store_errc::protocol, errc::outcome_unknown, "protocol",
+                "(no answer of its protocol)", "The answer does not follow the protocol.",
+                "Check what answers at this address: a server of the kind that the URL names, or a "
+                "proxy that changes its answers."},
+    server_says{store_errc::other, errc::refused, "other", "(any other error)",
+                "The server refused with another error.", "The server's words say why."},
+    server_says{store_errc::not_replicated, errc::outcome_unknown, "not_replicated", "(WAIT)",
+                "Fewer replicas than required have confirmed it in time.",
+                "Look whether the replicas are connected and keep up (INFO replication). "
+                "required_replicas must not be more than there are."},
+    server_says{store_errc::wrong_address, errc::refused, "wrong_address",
+                "(MOVED or ASK at redis://), (ROLE: sentinel)",
+                "A cluster or a Sentinel is where the client was told to find one server.",
+                "Use the URL that the text names: redis+cluster:// or redis+sentinel://."},
+    server_says{
+        store_errc::not_set_up, errc::refused, "not_set_up", "(a table or path is missing)",
+        "The schema, the tables or the chroot that locks need are not there, or are others.",
+        "Make tables with holdfast doctor --create-tables, or by the statements in the "
+        "text. A chroot of ZooKeeper is created by hand."},
+    server_says{store_errc::unfit, errc::refused, "unfit", "(its settings)",
+                "The server is set so that a lock could be granted twice there.",
+                "The text names the setting, and what it must be."},
+    server_says{store_errc::worn_out, errc::refused, "worn_out", "(a sequence number near 2^31)",
+                "The numbers of the nodes below this path are about to end, and locks would be "
+                "granted twice then.",
+                "Wait until nobody uses this path, delete it, and it begins with 0 again."},
+};
+
+constexpr bool each_has_its_place() {
+    std::size_t place = 0;
+    for (const server_says& one : refusals)
+        if (one.code != static_cast<store_errc>(++place))
+            return false;
+    return refusals.back().code == store_errc::worn_out; // the last code of store_errc
+}
+static_assert(each_has_its_place(), "in the order of store_errc, and none is missing");
+
+} // namespace
+
+explanation explain(errc what) noexcept {
+    switch (what) {
+    case errc::unreachable:
+        return {"unreachable", "The store could not be asked.", "Nothing was done there.",
+                "Check the address, and whether a server answers there. Then try again."};
+    case errc::outcome_unknown:
+        return {"outcome_unknown", "The request was sent, but no answer came.",
+                "The request may have been carried out. You hold nothing: what it may have taken "
+                "is released in the background, and ends with its lease at the latest.",
+                "Try again; but what changes a counter may count twice then, so look first."};
+    case errc::refused:
+        return {"refused", "The store refused the request.", "Nothing was done there.",
+                "The server's words say why. Asking again does not help."};
+    case errc::lease_lost:
+        return {
+            "lease_lost", "The lease ended before it was released.",
+            "Somebody else may have held the lock meanwhile.",
+            "Treat the work as done without a lock. lost() and in_danger() can stop it earlier."};
+    case errc::not_owner:
+        return {"not_owner", "The caller does not hold this lock.", "Nothing was done.",
+                "Unlock once, in the thread that locked."};
+    case errc::already_held:
+        return {"already_held", "This thread holds the lock already, and it is not recursive.",
+                "Nothing was done.", "Use a recursive_mutex, or do not lock twice."};
+    case errc::invalid_argument:
+        return {"invalid_argument", "A name, a length of time or an address is not allowed.",
+                "Nothing was sent.", "Correct it. The text says which one it is, and why."};
+    case errc::overloaded:
+        return {"overloaded", "This client has reached one of its limits.", "Nothing was sent.",
+                "Ask for less at a time, or raise the limit that the text names."};
+    case errc::would_deadlock:
+        return {"would_deadlock",
+                "The call would wait for something that waits for it: its own thread, or another "
+                "upgrade.",
+                "Nothing was taken.",
+                "Use the asynchronous verb there, or give way: release the shared hold."};
+    case errc::clock_unstable:
+        return {"clock_unstable", "The server's clock jumped twice while the lock was asked for.",
+                "Nothing is held.",
+                "Let NTP change the server's clock slowly, and never in steps."};
+    case errc::closed:
+        return {"closed", "The client is closed.",
+                "Nothing was sent. What was held ends with its lease.",
+                "Close the client only when nobody needs it any more."};
+    case errc::forked:
+        return {"forked", "The object was made before fork().", "Nothing was done.",
+                "Make a new one in this process."};
+    }
+    return {"", "This is no error of holdfast.", "", ""};
+}
+
+store_explanation explain(store_errc what) noexcept {
+    const auto found = std::ranges::find(refusals, what, &server_says::code);
+    if (found == refusals.end())
+        return {{"", "This is no error of a store.", "", ""}, "", errc::refused};
+    const char* const known = explain(found->equal_to).known;
+    return {{found->name, found->meaning, known, found->advice}, found->words, found->equal_to};
+}
+
+namespace {
+
+std::string sentences_of(const explanation& of) {
+    std::string all{of.meaning};
+    for (const char* const more : {of.known, of.advice})
+        if (*more != '\0')
+            all.append(" ").append(more);
+    return all;
+}
+
+// The fixed ids make the categories of two shared objects equal, if both objects contain this code.
+struct category final : boost::system::error_category {
+    constexpr category() noexcept
+        : error_category{0xbe854fc4efea3759} {}
+    const char* name() const noexcept override { return "holdfast"; }
+    std::string message(int value) const override {
+        return sentences_of(explain(static_cast<errc>(value)));
+    }
+};
+
+struct store_category final : boost::system::error_category {
+    constexpr store_category() noexcept
+        : error_category{0xe13a80e3d0672aa1} {}
+    const char* name() const noexcept override { return "holdfast.store"; }
+    std::string message(int value) const override {
+        return sentences_of(explain(static_cast<store_errc>(value)));
+    }
+    error_condition default_error_condition(int value) const noexcept override {
+        return explain(static_cast<store_errc>(value)).equal_to;
+    }
+};
+
+constexpr category instance;
+constexpr store_category store_instance;
+
+} // namespace
+
+error_code make_error_code(errc e) noexcept {
+    return {static_cast<int>(e), instance};
+}
+error_condition make_error_condition(errc e) noexcept {
+    return {static_cast<int>(e), instance};
+}
+error_code make_error_code(store_errc e) noexcept {
+    return {static_cast<int>(e), store_instance};
+}
+
+namespace {
+
+constexpr std::size_t bytes_shown_max = 64;
+
+void append_escaped(std::string& text, char byte) {
+    constexpr std::string_view digits = "0123456789ABCDEF";
+    if (byte == '"' || byte == '\\') {
+        text.append({'\\', byte});
+    } else if (byte >= ' ' && byte <= '~') {
+        text.push_back(byte);
+    } else {
+        const auto value = static_cast<unsigned char>(byte);
+        text.append({'\\', 'x', digits[value / 16], digits[value % 16]});
+    }
+}
+
+/// Error that contains only the reason in its what(). Boost would append the code's general
+/// message.
+class refusal final : public boost::system::system_error {
+public:
+    explicit refusal(std::string why)
+        : system_error{make_error_code(errc::invalid_argument)}
+        , why_{std::move(why)} {}
+    const char* what() const noexcept override { return why_.c_str(); }
+
+private:
+    std::string why_;
+};
+
+} // namespace
+
+void refuse(const std::string& why) {
+    throw refusal{why};
+}
+
+std::string in_quotes(std::string_view bytes) {
+    std::string text{'"'};
+    for (const char byte : bytes.substr(0, bytes_shown_max))
+        append_escaped(text, byte);
+    text.push_back('"');
+    if (bytes.size() > bytes_shown_max)
+        text += "... (" + std::to_string(bytes.size()) + " bytes)";
+    return text;
+}
+
+const char* words_for(lock_kind kind) noexcept {
+    switch (kind) {
+    case lock_kind::read:
+    case lock_kind::write:
+        return "a read-write lock";
+    case lock_kind::token:
+        return "a token lock";
+    case lock_kind::permit:
+        return "a leased semaphore";
+    case lock_kind::plain:
+    case lock_kind::spin:
+    case lock_kind::fenced:
+    case lock_kind::fair:
+        break;
+    }
+    return "a mutex";
+}
+
+const char* words_for(counter_kind kind) noexcept {
+    switch (kind) {
+    case counter_kind::permits:
+        return "a leased semaphore";
+    case counter_kind::latch:
+        return "a latch";
+    case counter_kind::rate:
+        return "a rate limiter";
+    case counter_kind::semaphore:
+        break;
+    }
+    return "a semaphore";
+}
+
+void throw_wrong_type(std::string_view there, std::string_view wanted) {
+    std::string text{there};
+    text.append(" has this name, and ").append(wanted).append(" was asked for");
+    throw boost::system::system_error{make_error_code(store_errc::wrong_type), text};
+}
+
+const char* to_string(severity how_bad) noexcept {
+    switch (how_bad) {
+    case severity::fine:
+        return "fine";
+    case severity::note:
+        return "note";
+    case severity::warning:
+        return "warning";
+    case severity::danger:
+        return "danger";
+    }
+    return "";
+}
+
+const char* to_string(key_kind kind) noexcept {
+    switch (kind) {
+    case key_kind::lock:
+        return "lock";
+    case key_kind::read_write_lock:
+        return "read-write lock";
+    case key_kind::token_lock:
+        return "token lock";
+    case key_kind::other:
+        break;
+    }
+    return "other";
+}
+
+} // namespace holdfast

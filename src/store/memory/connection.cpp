@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/memory/connection.hpp"
+
+#include "runtime/background.hpp"
+
+#include <holdfast/error.hpp>
+
+#include <boost/system/system_error.hpp>
+
+namespace holdfast::memory {
+namespace {
+
+/// Longest wait for replicas: one second, the same as for Redis. The wait is shorter if too little
+/// of the request's time would remain.
+constexpr duration longest_confirmation{1000};
+
+/// Returns a `post` function for a context without one. Tests of the store alone use such a
+/// context.
+std::function<bool(asio::any_completion_handler<void()>)> post_to(asio::any_io_executor executor) {
+    return [executor = std::move(executor)](auto work) {
+        asio::post(executor, std::move(work));
+        return true;
+    };
+}
+
+} // namespace
+
+link::link(std::shared_ptr<server::group> servers, const way& how, const store_context& context)
+    : group_{std::move(servers)}
+    , server_{group_->last_announced().primary}
+    , term_{group_->last_announced().term}
+    , faults_{how.faults}
+    , notices_{how.notices}
+    , command_timeout_{how.command_timeout}
+    , session_time_{group_->session_time()}
+    , home_{context}
+    , post_{context.post ? context.post : post_to(context.executor)} {
+    connect();
+}
+
+link::~link() {
+    group_->forget(listener_);
+}
+
+void link::begin() {
+    listener_ = group_->listen(
+        [weak = weak_from_this(), post = post_](const server::group::announcement& said) {
+            (void)post([weak, said] {
+                if (const std::shared_ptr<link> self = weak.lock())
+                    self->hear_of(said);
+            });
+        });
+}
+
+void link::close() noexcept {
+    closed_ = true;
+    group_->forget(listener_);
+    for (alarm* const sleeper : sleepers_)
+        sleeper->ring();
+}
+
+fate link::decide(request what) const {
+    if (!faults_ || closed_)
+        return {};
+    what.to = server_->number;
+    return faults_(what);
+}
+
+/// Returns how many replicas must confirm a request, and the time limit for the confirmation. The
+/// limit is a part of the request's own limit, so that the reply can still arrive in time.
+link::confirmation link::confirmation_for(const request& what, time_point answer_by) const {
+    if (!group_->has_replicas())
+        return {};
+    duration within = std::min(longest_confirmation, command_timeout_ / 3);
+    if (what.lease_time > duration::zero())
+        within = std::min(within, what.lease_time / 3);
+    if (answer_by < time_point::max())
+        within = std::min(within, std::max((answer_by - now()) / 2, duration::zero()));
+    return {.replicas = what.replicas, .within = within};
+}
+
+void link::await_confirmation(std::shared_ptr<server::state> there, std::uint64_t write,
+                              confirmation wanted, std::function<void(std::string)> told) {
+    const bool was_demoted = there->demotions() > wanted.demotions_before;
+    const unsigned count = was_demoted ? 0 : there->confirmed(write);
+    if (count >= wanted.replicas)
+        return told({});
+    if (now() >= wanted.until || was_demoted)
+        return told(std::to_string(count) + " of " + std::to_string(wanted.replicas) +
+                    " replicas confirmed within " + std::to_string(wanted.within.count()) + " ms");
+    const time_point next = std::min(wanted.until, there->next_confirmation());
+    at(next, [this, there, write, wanted, told = std::move(told)]() mutable {
+        await_confirmation(there, write, wanted, std::move(told));
+    });
+}
+
+void link::deliver(const errand& one) {
+    if (one.receiver)
+        one.receiver->ring();
+}
+
+void link::when_it_goes_on(server::state& there, std::function<void()> act) {
+    there.when_it_goes_on([weak = weak_from_this(), post = post_, act = std::move(act)] {
+        (void)post([weak, act] {
+            const std::shared_ptr<link> self = weak.lock();
+            if (self && !self->closed_)
+                act();
+        });
+    });
+}
+
+/// Moves to the announced primary. The test sets the delay of the move.
+void link::hear_of(const server::group::announcement& said) {
+    if (closed_)
+        return;
+    const std::optional<duration> after = notices_ ? notices_() : std::optional{duration::zero()};
+    if (after)
+        at(now() + *after, [this, said] { move_to(said, "it was announced"); });
+}
+
+/// Moves to the last announced primary. Called after a machine refused a write because it is a
+/// replica.
+void link::ask_for_primary() {
+    move_to(group_->last_announced(), "the old one is a replica now");
+}
+
+void link::move_to(const server::group::announcement& said, std::string_view who_said_so) {
+    if (closed_ || said.term <= term_)
+        return;
+    term_ = said.term;
+    if (said.primary == server_)
+        return;
+    server_ = said.primary;
+    met_ = false;
+    forgets_before_ = time_point::min();
+    connect();
+    for (errand* const each : under_way_) {
+        each->cut = true;
+        deliver(*each);
+    }
+    for (ear* const each : ears_)
+        each->move_to(server_);
+    event moved{.kind = event_kind::moved};
+    moved.name = server_->id().data();
+    moved.name_size = server_->id().size();
+    moved.text = who_said_so.data();
+    moved.text_size = who_said_so.size();
+    if (home_.tell)
+        home_.tell(moved);
+    if (home_.doubt)
+        home_.doubt({}, true);
+}
+
+/// Opens a connection. Resets the estimate of the clock, because the old estimate may be for
+/// another server.
+void link::connect() {
+    server_clock_ = std::make_shared<runtime::remote_clock>();
+    server_clock_->learn(now(), now(), server_->now());
+    give_up_connection();
+}
+
+/// Ends this connection. The client then opens another connection to the same machine.
+void link::give_up_connection() {
+    ++connection_;
+    last_write_ = 0;
+}
+
+void link::at(time_point when, std::function<void()> act) {
+    if (when <= now())
+        return act();
+    runtime::run_in_background(home_, act_later(shared_from_this(), when, std::move(act)));
+}
+
+asio::awaitable<void> link::act_later(std::shared_ptr<link> self, time_point when,
+                                      std::function<void()> act) {
+    if (self->closed_) // the clock may already be destroyed
+        co_return;
+    const std::unique_ptr<alarm> nap = self->home_.time.make_alarm();
+    co_await self->rest(*nap, when);
+    if (!self->closed_)
+        act();
+}
+
+asio::awaitable<void> link::nap(duration length) {
+    const std::unique_ptr<alarm> sleep = home_.time.make_alarm();
+    co_await rest(*sleep, now() + length);
+}
+
+asio::awaitable<void> link::rest(alarm& bed, time_point until) {
+    struct registered {
+        registered(std::list<alarm*>& a, alarm& one)
+            : all{a}
+            , entry{all.insert(all.end(), &one)} {}
+        registered(const registered&) = delete;
+        ~registered() { all.erase(entry); }
+        std::list<alarm*>& all;
+        std::list<alarm*>::iterator entry;
+    };
+    const registered rung_by_close{sleepers_, bed};
+    co_await bed.wait_until(until);
+}
+
+void fail_closed() {
+    throw boost::system::system_error{make_error_code(errc::closed)};
+}
+void fail_unreachable() {
+    throw boost::system::system_error{make_error_code(errc::unreachable)};
+}
+void fail_outcome_unknown() {
+    throw boost::system::system_error{make_error_code(errc::outcome_unknown)};
+}
+
+void fail_overloaded() {
+    throw boost::system::system_error{make_error_code(errc::overloaded)};
+}
+void fail_denied() {
+    throw boost::system::system_error{make_error_code(errc::refused)};
+}
+
+namespace {
+
+/// Pause between two attempts, in ms.
+constexpr duration orphans_pause{500};
+
+asio::awaitable<release_answer> release_once(std::shared_ptr<link> way, hold what) {
+    const request asked{verb::release, what.name.text, {&what, 1}};
+    std::function<release_answer(server::state&)> execute = [what](server::state& server) {
+        return server.release(what);
+    };
+    const auto got = co_await way->call(asked, std::move(execute));
+    co_return got.said;
+}
+
+} // namespace
+
+bool orphans::is_left(const hold& what) const {
+    return std::ranges::any_of(left_, [&](const hold& each) { return each.owner == what.owner; });
+}
+
+void orphans::keep(const hold& what) {
+    if (!link_->keeps_orphans() || link_->closed() || is_left(what))
+        return;
+    left_.push_back(what);
+    runtime::run_in_background(context_, release(shared_from_this(), what));
+}
+
+void orphans::forget(const hold& what) {
+    std::erase_if(left_, [&what](const hold& each) { return each.owner == what.owner; });
+}
+
+/// Repeats the release of one hold. Each hold has its own loop, so that an unanswered release does
+/// not delay the other releases.
+asio::awaitable<void> orphans::release(std::shared_ptr<orphans> self, hold what) {
+    while (self->is_left(what) && !self->link_->closed()) {
+        co_await self->link_->nap(orphans_pause);
+        if (!self->is_left(what) || self->link_->closed())
+            break;
+        try {
+            (void)co_await release_once(self->link_, what);
+            self->forget(what);
+        } catch (const boost::system::system_error&) {
+            continue; // try again after the pause
+        }
+    }
+}
+
+asio::awaitable<release_answer> release_or_keep(std::shared_ptr<link> way,
+                                                std::shared_ptr<orphans> left, hold what) {
+    try {
+        const release_answer said = co_await release_once(std::move(way), what);
+        left->forget(what);
+        co_return said;
+    } catch (const boost::system::system_error&) {
+        left->keep(what);
+        throw;
+    }
+}
+
+} // namespace holdfast::memory

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/remote_clock.hpp"
+#include "store/memory/replicas.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+// Connection of one client to the servers. The test's fault function decides what happens to a
+// request:
+//
+//     asked ──request_delay──▶ executed ──replicas──▶ confirmed ──answer_delay──▶ answered
+//       └─ command_timeout, answer_by, cut_off or another primary ──▶ outcome_unknown; a request
+//          that is under way goes on
+//
+// A link leads to one machine at a time over one connection: to the primary of the last
+// announcement that it got.
+
+namespace holdfast::memory {
+
+class ear;
+
+/// Reply of the server, with the times of the request.
+template <typename T>
+struct reply {
+    T said;
+    time_point sent_at;
+    time_point received_at;
+    microseconds server_now;   ///< time of the server when it executed the request
+    time_point forgets_before; ///< value of state::forgets_before() at that time
+    std::string unconfirmed{}; ///< why too few replicas confirmed the request; empty: enough did
+    /// estimate of the server's clock for this connection
+    std::shared_ptr<runtime::remote_clock> clock{};
+};
+
+/// Connection of a client (`link`). If another primary is announced, the connection moves to it.
+/// Thread safety: call everything on the client's executor.
+class link : public std::enable_shared_from_this<link> {
+public:
+    link(std::shared_ptr<server::group>, const way&, const store_context&);
+    ~link();
+
+    void begin(); ///< subscribes to announcements; call it once, before the first request
+
+    /// Runs `execute`, which returns a T, at the server. Updates the estimate of the server's clock
+    /// from the reply. Does not wait beyond `answer_by`. Throws `errc::unreachable`,
+    /// `errc::outcome_unknown` or `errc::closed`.
+    template <typename T>
+    asio::awaitable<reply<T>> call(const request& what, std::function<T(server::state&)> execute) {
+        return call<T>(decide(what), what, std::move(execute), time_point::max());
+    }
+
+    /// Returns the fate of a request. Some callers must know the fate before they send the request.
+    fate decide(request what) const;
+    template <typename T>
+    asio::awaitable<reply<T>> call(const fate& f, const request& what,
+                                   std::function<T(server::state&)> execute, time_point answer_by) {
+        return carry<T>(shared_from_this(), f, confirmation_for(what, answer_by),
+                        std::move(execute), answer_by);
+    }
+
+    /// Fails all running requests. None of them reaches the server later.
+    void close() noexcept;
+
+    const std::shared_ptr<server::state>& far_end() const { return server_; }
+    /// Returns the estimate of the server's clock.
+    const std::shared_ptr<runtime::remote_clock>& server_clock() const { return server_clock_; }
+    /// Returns the server's identity from the last reply. Empty before the first reply.
+    server_identity identity() const {
+        return met_ ? server_identity{server_->id(), forgets_before_} : server_identity{};
+    }
+    duration command_timeout() const { return command_timeout_; }
+    /// Returns the length of a session. Zero: holds have their own leases.
+    duration session_time() const { return session_time_; }
+    bool is_by_session() const { return session_time_ > duration::zero(); }
+    /// Returns whether the store itself must repeat a release that failed.
+    bool keeps_orphans() const { return is_by_session(); }
+    bool closed() const { return closed_; }
+    asio::awaitable<void> nap(duration); ///< pauses for this time; ends early if the link is closed
+    time_point now() const { return home_.time.now(); }
+
+    /// Returns whether the test wants the next notification to be lost.
+    bool loses_wake_up() { return std::exchange(deaf_, false); }
+
+    // Add and remove a subscriber. Subscribers move with the link to another machine.
+    void add(ear& one) { ears_.push_back(&one); }
+    void remove(ear& one) { std::erase(ears_, &one); }
+
+private:
+    /// Requirement that a number of replicas confirm a write in time.
+    struct confirmation {
+        unsigned replicas = 0;
+        duration within{};
+        time_point until{}; ///< end of the time limit
+        /// Number of demotions of the machine when the wait began. A further demotion ends the
+        /// wait.
+        std::uint64_t demotions_before{};
+    };
+    /// One request, from sending until nobody waits for its reply (`errand`).
+    struct errand {
+        std::unique_ptr<alarm> receiver; ///< set while a caller waits for the reply
+        std::uint64_t connection = 0;    ///< number of the connection that carries the request
+        bool refused = false;            ///< the machine is a replica, so it did nothing
+        bool cut = false;                ///< the connection of the request was ended
+    };
+    template <typename T>
+    struct parcel : errand {
+        std::optional<reply<T>> answer;
+    };
+    /// Guard that registers a request while a caller waits for its reply. If the link moves to
+    /// another machine, the request fails.
+    class awaited_here;
+
+    template <typename T>
+    static asio::awaitable<reply<T>> carry(std::shared_ptr<link>, fate, confirmation,
+                                           std::function<T(server::state&)> execute,
+                                           time_point answer_by);
+    template <typename T>
+    void arrive(std::shared_ptr<server::state> there, fate, confirmation, reply<T> blank,
+                std::function<T(server::state&)> execute, std::shared_ptr<parcel<T>>);
+    template <typename T>
+    void send_back(const fate&, reply<T>, std::shared_ptr<parcel<T>>);
+    confirmation confirmation_for(const request&, time_point answer_by) const;
+    /// Calls `told` with an empty text when enough replicas have confirmed the write. Calls `told`
+    /// with the reason when the wait fails.
+    void await_confirmation(std::shared_ptr<server::state> there, std::uint64_t write,
+                            confirmation wanted, std::function<void(std::string)> told);
+    static void deliver(const errand&);
+    /// Runs `act` on the executor when the stopped machine is resumed. Does nothing if the link is
+    /// closed by then.
+    void when_it_goes_on(server::state& there, std::function<void()> act);
+
+    void hear_of(const server::group::announcement&);
+    void ask_for_primary();
+    void move_to(const server::group::announcement&, std::string_view who_said_so);
+    void connect();
+    void give_up_connection();
+
+    /// Runs `act` at the time `when`, or now if that time has passed. Does nothing if the link is
+    /// closed by then.
+    void at(time_point when, std::function<void()> act);
+    static asio::awaitable<void> act_later(std::shared_ptr<link>, time_point when,
+                                           std::function<void()> act);
+    /// sleeps until this time; ends early if the link is closed
+    asio::awaitable<void> rest(alarm&, time_point until);
+
+    std::shared_ptr<server::group> group_;
+    std::shared_ptr<server::state> server_;
+    std::uint64_t term_;           // term of the announcement that named the current machine
+    std::uint64_t listener_ = 0;   // number of the registration at the group
+    std::uint64_t connection_ = 0; // number of the current connection
+    std::uint64_t last_write_ = 0; // last write of this connection at its machine
+    std::list<ear*> ears_;
+    std::list<errand*> under_way_;
+    fault_function faults_;
+    notice_function notices_;
+    duration command_timeout_;
+    const duration session_time_;
+    const store_context home_;
+    // post function from store_context
+    const std::function<bool(asio::any_completion_handler<void()>)> post_;
+    std::shared_ptr<runtime::remote_clock> server_clock_;
+    std::list<alarm*> sleepers_; // a list has a fixed order, so that a simulation is repeatable
+    bool deaf_ = false;
+    bool closed_ = false;
+    bool met_ = false;
+    time_point forgets_before_ = time_point::min();
+};
+
+class link::awaited_here {
+public:
+    awaited_here(link& at, errand& one)
+        : all_{at.under_way_}
+        , entry_{all_.insert(all_.end(), &one)} {
+        one.receiver = at.home_.time.make_alarm();
+    }
+    awaited_here(const awaited_here&) = delete;
+    ~awaited_here() {
+        (*entry_)->receiver.reset();
+        all_.erase(entry_);
+    }
+
+private:
+    std::list<errand*>& all_;
+    std::list<errand*>::iterator entry_;
+};
+
+[[noreturn]] void fail_closed();
+[[noreturn]] void fail_unreachable();
+[[noreturn]] void fail_outcome_unknown();
+[[noreturn]] void fail_overloaded();
+[[noreturn]] void fail_denied();
+
+template <typename T>
+asio::awaitable<reply<T>> link::carry(std::shared_ptr<link> self, fate f, confirmation wanted,
+                                      std::function<T(server::state&)> execute,
+                                      time_point answer_by) {
+    if (self->closed_)
+        fail_closed();
+    self->deaf_ = self->deaf_ || f.wake_up_lost;
+    if (f.refused)
+        fail_unreachable();
+    if (f.overloaded)
+        fail_overloaded();
+
+    reply<T> blank{};
+    blank.sent_at = self->now();
+    blank.clock = self->server_clock_;
+    const duration patience = self->command_timeout_;
+    const time_point limit =
+        std::min(answer_by, blank.sent_at + std::min(patience, f.cut_off.value_or(patience)));
+    const auto sent = std::make_shared<parcel<T>>();
+    sent->connection = self->connection_;
+    if (!f.request_lost) {
+        auto arrive = [self, there = self->server_, f, wanted, blank, execute, sent] {
+            self->arrive<T>(there, f, wanted, blank, execute, sent);
+        };
+        self->at(blank.sent_at + f.request_delay, std::move(arrive));
+    }
+    if (!sent->answer && !sent->refused) {
+        const awaited_here listed{*self, *sent};
+        co_await self->rest(*sent->receiver, limit);
+    }
+    if (self->closed_)
+        fail_closed();
+    if (sent->refused) {
+        self->ask_for_primary();
+        fail_unreachable();
+    }
+    if (!sent->answer) {
+        if (sent->connection == self->connection_)
+            self->give_up_connection();
+        fail_outcome_unknown();
+    }
+    const reply<T>& got = *sent->answer;
+    got.clock->learn(got.sent_at, got.received_at, got.server_now);
+    self->met_ = true;
+    self->forgets_before_ = std::max(self->forgets_before_, got.forgets_before);
+    if (f.denied)
+        fail_denied();
+    co_return got;
+}
+
+template <typename T>
+void link::arrive(std::shared_ptr<server::state> there, fate f, confirmation wanted,
+                  reply<T> answer, std::function<T(server::state&)> execute,
+                  std::shared_ptr<parcel<T>> sent) {
+    if (there->stands_still()) {
+        auto later = [this, there, f, wanted, answer, execute, sent] {
+            arrive<T>(there, f, wanted, answer, execute, sent);
+        };
+        return when_it_goes_on(*there, std::move(later));
+    }
+    if (!there->is_primary()) {
+        sent->refused = true;
+        return at(now() + f.answer_delay, [sent] { deliver(*sent); });
+    }
+    if (is_by_session())
+        there->prolong_session(home_.client, session_time_);
+    const std::uint64_t before = there->writes();
+    answer.said = f.denied ? T{} : execute(*there);
+    const std::uint64_t after = there->writes();
+    const bool is_of_today = sent->connection == connection_;
+    if (is_of_today && after != before)
+        last_write_ = after;
+    answer.server_now = there->now();
+    answer.forgets_before = there->forgets_before();
+    if (f.executed_again && !f.denied)
+        at(now() + *f.executed_again, [there, execute] {
+            if (there->is_primary() && !there->stands_still())
+                (void)execute(*there);
+        });
+    if (wanted.replicas == 0 || f.denied)
+        return send_back(f, std::move(answer), sent);
+    auto told = [this, f, answer = std::move(answer), sent](std::string unconfirmed) mutable {
+        answer.unconfirmed = std::move(unconfirmed);
+        send_back(f, std::move(answer), sent);
+    };
+    const std::uint64_t write = is_of_today ? last_write_ : after;
+    wanted.until = now() + wanted.within;
+    wanted.demotions_before = there->demotions();
+    await_confirmation(there, write, wanted, std::move(told));
+}
+
+template <typename T>
+void link::send_back(const fate& f, reply<T> answer, std::shared_ptr<parcel<T>> sent) {
+    if (f.answer_lost)
+        return;
+    at(now() + f.answer_delay, [this, sent, answer = std::move(answer)]() mutable {
+        answer.received_at = now();
+        sent->answer = std::move(answer);
+        deliver(*sent);
+    });
+}
+
+// Notification of a waiter when another client, perhaps on another thread, has released a lock.
+
+/// Subscription of a waiter (`ear`). While the object exists, it calls `heard` on its own executor
+/// for each release of `name` at the primary. It also calls `heard` after it has moved to another
+/// primary.
+class ear {
+public:
+    /// `wanted` is the number of permits that the subscriber needs; 0 for locks.
+    ear(std::shared_ptr<link> way, lock_name name, asio::any_io_executor executor,
+        std::function<void()> heard, std::int64_t wanted = 0)
+        : way_{std::move(way)}
+        , at_{way_->far_end()}
+        , name_{std::move(name)}
+        , executor_{std::move(executor)}
+        , heard_{std::make_shared<std::function<void()>>(std::move(heard))}
+        , wanted_{wanted} {
+        at_->add(*this);
+        way_->add(*this);
+    }
+    ear(const ear&) = delete;
+    ~ear() {
+        way_->remove(*this);
+        at_->remove(*this);
+    }
+
+    const lock_name& name() const { return name_; }
+    std::int64_t wanted() const { return wanted_; }
+
+    void move_to(const std::shared_ptr<server::state>& other) {
+        at_->remove(*this);
+        at_ = other;
+        at_->add(*this);
+        tell();
+    }
+
+    /// Notifies the subscriber. Thread-safe. A notification that is still on its way when this
+    /// object is destroyed has no effect.
+    void tell() const {
+        asio::post(executor_, [weak = std::weak_ptr{heard_}] {
+            if (const auto heard = weak.lock())
+                (*heard)();
+        });
+    }
+
+private:
+    std::shared_ptr<link> way_;
+    std::shared_ptr<server::state> at_;
+    lock_name name_;
+    asio::any_io_executor executor_;
+    std::shared_ptr<std::function<void()>> heard_;
+    std::int64_t wanted_;
+};
+
+/// List of holds with releases that the server did not acknowledge (`orphans`). If holds last as
+/// long as the session, these holds would stay. Therefore the release is repeated until the server
+/// acknowledges it or the link is closed. Holds with a lease expire by themselves, so the list does
+/// not contain them. Thread safety: call everything on the client's executor.
+class orphans : public std::enable_shared_from_this<orphans> {
+public:
+    /// `context` must outlive this object. Alternatively the link must be closed before the context
+    /// ends.
+    orphans(std::shared_ptr<link> way, const store_context& context)
+        : link_{std::move(way)}
+        , context_{context} {}
+
+    void keep(const hold&);
+    void forget(const hold&); ///< removes a hold: its release was acknowledged
+
+private:
+    bool is_left(const hold&) const;
+    static asio::awaitable<void> release(std::shared_ptr<orphans>, hold);
+
+    std::shared_ptr<link> link_;
+    const store_context& context_;
+    std::vector<hold> left_;
+};
+
+/// Releases a hold. If the release fails, adds the hold to the list.
+asio::awaitable<release_answer> release_or_keep(std::shared_ptr<link>, std::shared_ptr<orphans>,
+                                                hold);
+
+} // namespace holdfast::memory

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "store/memory/lock_tables.hpp"
+#include "store/remote/attempts.hpp"
+
+#include <holdfast/counters.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+// Memory of answered requests, so that a repeated request gets the same answer and does nothing.
+
+namespace holdfast::memory {
+
+/// Memory of the answers to requests about counters. An answer is kept for the time that its client
+/// asked for. At most `requests_max` answers are kept: the latest of all clients. Thread safety:
+/// none; the server's mutex protects it.
+class request_memory {
+public:
+    static constexpr std::size_t requests_max = 65'536;
+
+    /// The clock must outlive this object.
+    explicit request_memory(const server_clock& clock)
+        : clock_{clock} {}
+
+    /// Returns the answer to this request. Null: the request was not carried out, or its answer was
+    /// forgotten.
+    const counter_answer* find(const lock_name& name, const owner_id& request) {
+        forget_the_old();
+        const auto found = answers_.find(key_of(name, request));
+        return found == answers_.end() ? nullptr : &found->second.said;
+    }
+
+    /// Stores the answer. Replaces an earlier answer to the same request.
+    void remember(const lock_name& name, const owner_id& request, const counter_answer& said,
+                  duration how_long) {
+        key which = key_of(name, request);
+        order_.emplace_back(++last_, which);
+        answers_.insert_or_assign(std::move(which), entry{said, clock_.end_of(how_long), last_});
+        forget_the_old();
+    }
+
+    std::size_t size() const { return answers_.size(); }
+    void clear() {
+        answers_.clear();
+        order_.clear();
+    }
+    void become(const request_memory& other) {
+        answers_ = other.answers_;
+        order_ = other.order_;
+        last_ = other.last_;
+    }
+
+private:
+    // name of the counter, and owner id of the request
+    using key = std::pair<std::string, std::string>;
+    struct entry {
+        counter_answer said;
+        microseconds ends_at;
+        std::size_t written; // position in the order in which answers were stored
+    };
+
+    static key key_of(const lock_name& name, const owner_id& request) {
+        return {name.text, to_string(request)};
+    }
+
+    void forget_the_old() {
+        while (!order_.empty()) {
+            const auto oldest = answers_.find(order_.front().second);
+            const bool is_current =
+                oldest != answers_.end() && oldest->second.written == order_.front().first;
+            if (is_current && answers_.size() <= requests_max &&
+                !clock_.is_over(oldest->second.ends_at))
+                return;
+            if (is_current)
+                answers_.erase(oldest);
+            order_.pop_front();
+        }
+    }
+
+    const server_clock& clock_;
+    std::map<key, entry> answers_;
+    // keys in the order in which answers were stored
+    std::deque<std::pair<std::size_t, key>> order_;
+    std::size_t last_ = 0;
+};
+
+using remote::verdict;
+
+/// Outcome of a request to take from a counter.
+struct count_verdict {
+    verdict said{};
+    std::optional<duration> left{}; ///< busy latch: time until it expires and is then open
+    const char* other = nullptr;    ///< words for the other kind that uses the name; null: none
+    std::string refused{};          ///< rate limiter: why the request can never be granted
+};
+
+/// Outcome of a change of a counter, or of a return of permits.
+struct change_verdict {
+    bool late = false;
+    const char* other = nullptr; ///< words for the other kind that uses the name; null: none
+    counter_answer what{};
+    /// number of permits that waiters can get now; latch: 1 if it is open now
+    std::int64_t rings = 0;
+    std::string refused{}; ///< rate limiter: why the change was not made
+};
+
+/// Number that a server keeps, with its expiry.
+struct kept_number {
+    std::int64_t value = 0;
+    /// expiry on the server's clock; maximum: no expiry
+    microseconds ends_at = microseconds::max();
+};
+
+/// Table of semaphores and latches. For each name it stores a number, in the same way as Redisson.
+/// It also remembers the requests that were carried out. Thread safety: none; the server's mutex
+/// protects it.
+class counter_table {
+public:
+    /// The clock must outlive this object.
+    explicit counter_table(const server_clock& clock)
+        : clock_{clock}
+        , requests_{clock} {}
+
+    /// Takes the permits, or checks that the latch is open.
+    count_verdict look(const counter_ask&, duration memory);
+    /// Returns the permits that this request may have taken. Afterwards a delayed copy of the
+    /// request takes nothing.
+    change_verdict take_back(const counter_ask&, duration memory);
+    change_verdict change(const counter_change&, duration memory);
+    /// change by a foreign program; it is not remembered
+    change_verdict carry_out(const counter_change&);
+
+    /// number of the counter; empty: the counter does not exist
+    std::optional<std::int64_t> value(const lock_name&) const;
+    std::vector<std::string> names() const;
+    bool erase(const lock_name&);
+    /// Removes a counter and returns its number, which then becomes the number of a leased
+    /// semaphore. Returns an empty result if the counter does not exist.
+    std::optional<kept_number> take_out(const lock_name&);
+    void put(const lock_name&, const kept_number&); ///< stores a number under the name again
+    /// Returns the time until the counter expires. Empty: the counter does not exist, or does not
+    /// expire.
+    std::optional<duration> left(const lock_name&) const;
+    void clear(); ///< removes all counters and all remembered requests
+    void become(const counter_table& other) {
+        counters_ = other.counters_;
+        requests_.become(other.requests_);
+    }
+
+    std::size_t requests_remembered() const { return requests_.size(); }
+
+private:
+    using counter = kept_number;
+
+    count_verdict look_at_latch(const counter_ask&);
+    change_verdict add(const counter_change&, std::int64_t amount);
+    change_verdict set_new(const counter_change&);
+    change_verdict drain(const counter_change&);
+    change_verdict count_down(const counter_change&);
+    change_verdict remove(const counter_change&);
+    counter* find(const lock_name&);
+
+    const server_clock& clock_;
+    std::map<std::string, counter> counters_;
+    request_memory requests_;
+};
+
+/// Table of leased permits. For each name it has the number of free permits, and each held permit
+/// with its expiry. Expired permits become free before each access. Thread safety: none; the
+/// server's mutex protects it.
+class permit_table {
+public:
+    /// The clock must outlive this object.
+    explicit permit_table(const server_clock& clock)
+        : clock_{clock}
+        , requests_{clock} {}
+
+    /// Outcome of a release. `rings` is the number of free permits that waiters are notified of.
+    struct left {
+        bool was_ours = false;
+        std::int64_t rings = 0;
+    };
+
+    verdict_on_look look(const ask&);
+    /// false: some of the permits are not held any more
+    bool renew(const hold&, duration lease_time);
+    /// Returns the remaining time for which all of the permits are held. Empty: some are not held,
+    /// or they do not expire.
+    std::optional<duration> left_of(const hold&) const;
+    left release(const hold&); ///< releases the permits of the hold that are still held
+    /// Extends all holds of the owner's client to `end`. Shortens no hold.
+    void prolong(const owner_id&, microseconds end);
+    change_verdict change(const counter_change&, duration memory);
+    /// change by a foreign program; it is not remembered
+    change_verdict carry_out(const counter_change&);
+
+    /// state of the semaphore; empty: it does not exist
+    std::optional<counter_state> inspect(const lock_name&) const;
+    /// Returns the remaining lease of each held permit, by permit id.
+    std::map<std::string, duration> held(const lock_name&) const;
+    std::vector<std::string> names() const; ///< names of the semaphores with held permits
+    /// Returns whether the semaphore has entries of held permits. An expired entry counts until it
+    /// is removed. Without such entries a leased semaphore looks the same as any other number, as
+    /// in Redisson.
+    bool has_members(const lock_name&) const;
+    /// stores a number as the number of free permits
+    void put(const lock_name&, const kept_number&);
+    /// Removes a leased semaphore without held permits and returns its number. Returns an empty
+    /// result if there is no such semaphore.
+    std::optional<kept_number> take_out(const lock_name&);
+    bool erase(const lock_name&);
+    void clear();
+    void become(const permit_table& other) {
+        pools_ = other.pools_;
+        requests_.become(other.requests_);
+    }
+
+private:
+    struct pool {
+        std::int64_t free = 0;
+        microseconds ends_at = microseconds::max(); // expiry of the semaphore; maximum: no expiry
+        std::map<std::string, microseconds> held{}; // expiry of each held permit, by its id
+        // ids of expired permits that are still to be removed
+        std::set<std::string> over{};
+    };
+
+    /// returns the semaphore after expired permits became free; null: none
+    pool* find(const lock_name&);
+    void take_back_expired(pool&) const;
+    static std::vector<std::string> ids_of(const hold&);
+    change_verdict add(const lock_name&, std::int64_t amount);
+    change_verdict change_held(const counter_change&);
+
+    const server_clock& clock_;
+    std::map<std::string, pool> pools_;
+    request_memory requests_;
+};
+
+/// Table of rate limiters, with the setting and the draws of each limiter. A draw counts for one
+/// interval of the server's clock. Redisson also stores how many permits are left; this table
+/// calculates that number from the draws. Thread safety: none; the server's mutex protects it.
+class rate_table {
+public:
+    /// Client with draws that are counted together. All zeros: the draws of all clients are counted
+    /// together.
+    using drawer = std::array<std::uint8_t, 16>;
+
+    /// The clock must outlive this object.
+    explicit rate_table(const server_clock& clock)
+        : clock_{clock}
+        , requests_{clock} {}
+
+    /// Draws permits if enough are left. If not, the verdict contains the time until enough may be
+    /// left. A repeated request does not draw again while its first draw counts.
+    count_verdict look(const counter_ask&);
+    /// Removes the draw that this request made.
+    change_verdict take_back(const counter_ask&);
+    change_verdict change(const counter_change&, duration memory);
+    /// change by a foreign program; it is not remembered
+    change_verdict carry_out(const counter_change&);
+
+    counter_state state(const lock_name&, const drawer& client) const;
+    bool is_set(const lock_name& name) const { return find(name) != nullptr; }
+    std::vector<std::string> names() const;
+    bool erase(const lock_name&);
+    void clear(); ///< removes all limiters and all remembered requests
+    void become(const rate_table& other) {
+        limiters_ = other.limiters_;
+        requests_.become(other.requests_);
+    }
+
+private:
+    struct draw {
+        owner_id by;
+        microseconds at;
+        std::int64_t permits;
+    };
+    using draws = std::vector<draw>; // draws, oldest first
+    struct limiter {
+        rate how;
+        microseconds ends_at = microseconds::max();
+        std::map<drawer, draws> drawn{};
+    };
+
+    limiter* find(const lock_name&);
+    const limiter* find(const lock_name&) const;
+    void use(limiter&);
+    void keep_for_waiter(limiter&, std::optional<duration> wait) const;
+    static drawer drawer_of(const limiter&, const drawer& client);
+    static microseconds counts_until(const limiter&, const draw&);
+    std::int64_t free_in(const limiter&, const drawer& client) const;
+    count_verdict busy(const limiter&, const draws&, std::int64_t missing) const;
+    change_verdict set(const counter_change&);
+    change_verdict release(limiter&, const counter_change&);
+
+    const server_clock& clock_;
+    std::map<std::string, limiter> limiters_;
+    request_memory requests_;
+};
+
+} // namespace holdfast::memory

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "store/remote/attempts.hpp"
+
+#include <holdfast/store.hpp>
+#include <holdfast/time.hpp>
+
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace holdfast::memory {
+
+using microseconds = std::chrono::microseconds;
+
+/// Clock of the server. It shows a date, as the clock of a real server does. A client's clock shows
+/// no date, so code that confuses the clocks is wrong by years, and every test notices.
+class server_clock {
+public:
+    explicit server_clock(std::function<time_point()> clients)
+        : clients_{std::move(clients)}
+        , anchor_{clients_()} {}
+
+    microseconds now() const {
+        const microseconds passed = clients_() - anchor_;
+        return shown_at_anchor_ +
+               microseconds{std::llround(static_cast<double>(passed.count()) * rate_)};
+    }
+
+    /// Returns the end of a lease that begins now. A lease of more than a hundred years never ends.
+    microseconds end_of(duration lease_time) const {
+        constexpr duration without_end = std::chrono::hours{24 * 36525};
+        return lease_time > without_end ? never : now() + lease_time;
+    }
+    bool is_over(microseconds end) const { return end <= now(); }
+
+    /// Returns the time until `end`. Empty: `end` is never.
+    std::optional<duration> left(microseconds end) const {
+        if (end == never)
+            return std::nullopt;
+        return std::chrono::ceil<duration>(end - now());
+    }
+
+    time_point clients_now() const { return clients_(); }
+
+    void step(duration by) { shown_at_anchor_ += by; }
+
+    void set_rate(double rate) {
+        shown_at_anchor_ = now();
+        anchor_ = clients_();
+        rate_ = rate;
+    }
+
+private:
+    static constexpr microseconds never = microseconds::max();
+
+    std::function<time_point()> clients_;
+    time_point anchor_;
+    microseconds shown_at_anchor_{std::chrono::seconds{1'000'000'000}}; // a date in September 2001
+    double rate_ = 1.0;
+};
+
+/// Returns the entry with this name, or null. First removes the entry if it has expired
+/// (`ends_at`).
+template <typename Entries>
+typename Entries::mapped_type* find_living(Entries& all, const lock_name& name,
+                                           const server_clock& clock) {
+    const auto found = all.find(name.text);
+    if (found == all.end())
+        return nullptr;
+    if (!clock.is_over(found->second.ends_at))
+        return &found->second;
+    all.erase(found);
+    return nullptr;
+}
+
+/// Returns whether the owner in `text` and the owner `owner` belong to the same client.
+inline bool is_of_client(const std::string& text, const owner_id& owner) {
+    const std::string one = to_string(owner);
+    return text.starts_with(std::string_view{one}.substr(0, one.rfind(':') + 1));
+}
+
+using remote::verdict;
+
+struct verdict_on_look {
+    verdict said{};
+    /// Remaining lease of the hold that keeps the lock busy, or of the other holds that share the
+    /// lock. Empty: no expiry.
+    std::optional<duration> left{};
+    std::uint64_t token = 0;     ///< first token of the grant, if a fenced lock is granted
+    bool queued = false;         ///< the lock is busy, and the owner is in the queue
+    bool joined_now = false;     ///< the owner joined the queue with this request
+    const char* other = nullptr; ///< words for the other kind that uses the name; null: none
+    bool holder_tells = true;    ///< if busy: the holder notifies waiters when it releases
+};
+
+/// Table of locks with a single owner and no queue. An expired lock is removed before each access.
+/// Thread safety: none; the server's mutex protects it.
+class exclusive_table {
+public:
+    /// The clock must outlive this object.
+    explicit exclusive_table(const server_clock& clock)
+        : clock_{clock} {}
+
+    /// Takes the lock if it is free. An owner that already has the lock gets it again. Its lease
+    /// then lasts at least `want.lease_time` from now.
+    verdict_on_look look(const ask&);
+    bool renew(const hold&, duration lease_time); ///< false: this owner does not hold the lock
+    bool release(const hold&);                    ///< false: this owner does not hold the lock
+    /// Returns whether other clients wait for this spin lock. Each request of a waiter tells the
+    /// server that the client waits.
+    bool others_spin(const hold&) const;
+    /// Extends all holds of the owner's client to `end`. Shortens no hold.
+    void prolong(const owner_id&, microseconds end);
+
+    /// state of the lock; empty: the lock is free
+    std::optional<holding> inspect(const lock_name&) const;
+    std::vector<std::string> held() const; ///< names of the held locks, sorted
+
+    /// Takes the lock away from its holder, and gives it to `owner`.
+    void occupy(const lock_name&, std::string owner, duration lease_time);
+    bool erase(const lock_name&); ///< takes the lock away from its holder; false: it was free
+    void clear();
+    /// copies the other table; expiry times keep their values
+    void become(const exclusive_table& other) {
+        locks_ = other.locks_;
+        last_tokens_ = other.last_tokens_;
+        spinners_ = other.spinners_;
+    }
+
+    /// Returns the token of the current hold. Returns 0 if the hold has no token or a block of
+    /// several tokens. A block has one token for each of the holder's owners in turn.
+    std::uint64_t token(const lock_name&) const;
+    /// Returns the greatest token that was granted or reserved, even if the lock does not exist any
+    /// more. 0: no token was granted.
+    std::uint64_t last_token(const lock_name&) const;
+
+private:
+    struct lock {
+        std::string owner;
+        microseconds ends_at;    ///< expiry; microseconds::max(): none
+        std::uint64_t token = 0; ///< token of the hold, as in token()
+    };
+
+    bool is_over(const lock& l) const { return clock_.is_over(l.ends_at); }
+    lock* find(const lock_name&);
+    lock* find_of(const hold&);
+    std::uint64_t reserve_tokens(const ask&);
+
+    const server_clock& clock_;
+    std::map<std::string, lock> locks_;
+    std::map<std::string, std::uint64_t> last_tokens_;
+    using client = std::array<std::uint8_t, 16>;
+    // Time until which each waiter of a spin lock counts, by lock name and client.
+    std::map<std::string, std::map<client, microseconds>> spinners_;
+};
+
+/// Outcome of a release of a read-write lock.
+struct left_verdict {
+    bool was_ours = false;
+    bool is_told = false; ///< whether waiters are notified
+};
+
+/// Table of read-write locks. Its layout is the layout of Redisson and of the Lua scripts. The
+/// lease of a lock is the longest lease of its holds. Each reader also has its own timer. A reader
+/// with an ended timer is dead; the next writer or the last reader removes it. Thread safety: none;
+/// the server's mutex protects it.
+class shared_table {
+public:
+    /// The clock must outlive this object.
+    explicit shared_table(const server_clock& clock)
+        : clock_{clock} {}
+
+    verdict_on_look look(const ask&);
+    bool renew(const hold&, duration lease_time); ///< false: this owner does not hold the lock
+    /// Returns the remaining time of this owner's hold. Empty: the owner does not hold the lock, or
+    /// the hold does not expire.
+    std::optional<duration> left_of(const hold&) const;
+    left_verdict release(const hold&);
+    /// Extends all holds of the owner's client to `end`. Shortens no hold.
+    void prolong(const owner_id&, microseconds end);
+
+    /// state of the lock; empty: the lock is free
+    std::optional<holding> inspect(const lock_name&) const;
+    std::vector<std::string> held() const; ///< names of the held locks, sorted
+
+    // Returns the holders for reports. Call it only if the lock is held.
+    std::vector<lock_owner> owners(const lock_name&) const;
+    std::vector<lock_waiter> waiting_writers(const lock_name&) const;
+
+    /// Gives the lock to `owner` in the mode `kind`. Holders in the other mode lose the lock.
+    void occupy(const lock_name&, const std::string& owner, lock_kind kind, duration lease_time);
+    /// false: this owner does not hold the lock
+    bool vacate(const lock_name&, const std::string& owner);
+    /// Makes the timers of all readers and the lease of the lock end after `lease_time`. Returns
+    /// false if the lock has no readers.
+    bool cut_readers(const lock_name&, duration lease_time);
+    bool erase(const lock_name&); ///< false: the lock was free
+    void clear();
+    void become(const shared_table& other) {
+        locks_ = other.locks_;
+        waiting_ = other.waiting_;
+    }
+
+private:
+    struct lock {
+        std::string writer{};                          // empty: no writer holds the lock
+        std::map<std::string, microseconds> readers{}; // end of each reader's timer
+        microseconds ends_at{};
+    };
+    /// Mark of a waiting writer: the time until which it counts, and the read hold that the writer
+    /// upgrades.
+    struct mark {
+        microseconds until{};
+        std::string beside{};
+    };
+    struct waiting {
+        std::map<std::string, mark> marks{};
+        microseconds ends_at{};
+        duration head_start{};
+    };
+
+    verdict_on_look look_to_read(const ask&);
+    verdict_on_look look_to_write(const ask&);
+    verdict_on_look busy(const lock&) const;
+    verdict_on_look let_read(const ask&);
+    void sweep(lock&, const std::string& asker) const;
+    bool meets_another_upgrade(const lock&, const ask&) const;
+    void leave_mark(const ask&);
+    bool withdraw(const hold&);
+    void cut_to_head_start(const lock_name&);
+    left_verdict release_read(const hold&);
+    left_verdict release_write(const hold&);
+    microseconds longest_timer(const lock&) const;
+
+    lock* find(const lock_name&);
+    waiting* find_waiting(const lock_name&);
+
+    const server_clock& clock_;
+    std::map<std::string, lock> locks_;
+    std::map<std::string, waiting> waiting_;
+};
+
+/// Queues of fair locks, in the same form as in lock_fair.lua and release_fair.lua. The holds are
+/// in the table of locks. A holdfast client stays in the queue for some time after its owner's last
+/// request. A JVM sends no request until it is notified, so its time begins with its turn. Thread
+/// safety: none; the server's mutex protects it.
+class fair_table {
+public:
+    using owners = std::vector<std::string>;
+
+    /// Both arguments must outlive this object.
+    fair_table(const server_clock& clock, exclusive_table& locks)
+        : clock_{clock}
+        , locks_{locks} {}
+
+    /// Takes the lock if it is the owner's turn; see `exclusive_table::look`. Adds the owners that
+    /// must be notified to `told`.
+    verdict_on_look look(const ask&, owners& told);
+
+    /// Ends a hold or removes a waiter. Returns false if the owner did not hold the lock.
+    bool release(const hold&, owners& told);
+
+    /// Returns the owners to notify after the lock was taken away from its holder.
+    owners next(const lock_name&) const;
+    owners waiting(const lock_name&) const; ///< all waiters, the next waiter first
+    /// waiters that are holdfast clients and have not expired
+    owners counting(const lock_name&) const;
+    std::vector<lock_waiter> queued(const lock_name&) const; ///< all waiters, for reports
+
+    // Plays a JVM that asks for the lock or queues for it, with Redisson's arithmetic. Returns true
+    // if the JVM got the lock.
+    bool stranger_takes_or_queues(const lock_name&, const std::string& owner, duration wait,
+                                  duration lease); ///< true: the JVM has the lock
+    void stranger_leaves(const lock_name&, const std::string& owner, duration wait);
+
+    void clear() {
+        ++changes_;
+        queues_.clear();
+    }
+    void become(const fair_table& other) {
+        ++changes_;
+        queues_ = other.queues_;
+    }
+    /// Returns a number that grows with each call that may have changed a queue.
+    std::uint64_t changes() const { return changes_; }
+    void set_jvm_wait(duration wait) { jvm_wait_ = wait; }
+    duration jvm_wait() const { return jvm_wait_; }
+
+private:
+    struct waiter {
+        std::string owner;
+        microseconds until;
+        duration lasts; ///< time after the last request; for a JVM its whole wait
+        bool is_ours;
+    };
+    using queue = std::deque<waiter>;
+
+    bool is_free(const lock_name& name) const { return !locks_.inspect(name); }
+    std::size_t first_in(const queue&, const std::string& me) const;
+    void let_go(const lock_name&, queue&, std::size_t count, const std::string& me) const;
+    void take_place(queue&, const ask&, std::size_t first, verdict_on_look&) const;
+    void begin_turn(const lock_name&, waiter&, bool is_new) const;
+    static queue::iterator find(queue&, const std::string& owner);
+    void forget_if_empty(const lock_name&);
+
+    const server_clock& clock_;
+    exclusive_table& locks_;
+    std::map<std::string, queue> queues_;
+    std::uint64_t changes_ = 0;
+    duration jvm_wait_ = std::chrono::minutes{5}; // Redisson's option fairLockWaitTimeout
+};
+
+} // namespace holdfast::memory
