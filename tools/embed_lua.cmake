@@ -32,7 +32,7 @@ function(embed_lua output)
   endforeach()
   file(WRITE "${output}.new"
        "// Written by tools/embed_lua.cmake from src/store/redis/scripts.\n"
-       "#pragma once\n\n#include \"redis/script.hpp\"\n\n"
+       "#pragma once\n\n#include \"redis/client/resp.hpp\"\n\n"
        "namespace holdfast::redis::scripts {\n\n"
        "${constants}} // namespace holdfast::redis::scripts\n")
   file(COPY_FILE "${output}.new" "${output}" ONLY_IF_DIFFERENT)

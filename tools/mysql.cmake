@@ -10,11 +10,9 @@ set_property(CACHE HOLDFAST_MYSQL PROPERTY STRINGS AUTO ON OFF)
 # more. These files have no state that would have to be shared, and define nothing that the core
 # exports. tests/package/symbols.sh checks this.
 set(holdfast_inside_of_mysql
-  src/net/endpoint.cpp src/net/endpoint.cpp src/net/deadlines.cpp src/net/endpoint.cpp
-  src/net/deadlines.cpp src/net/deadlines.cpp src/net/tls.cpp
-  src/runtime/blocking.cpp src/runtime/blocking.cpp src/runtime/process.cpp src/runtime/process.cpp
-  src/store/remote/attempts.cpp src/store/remote/diagnostics.cpp
-  src/store/remote/diagnostics.cpp)
+  src/net/deadlines.cpp src/net/endpoint.cpp src/net/tls.cpp
+  src/runtime/blocking.cpp src/runtime/process.cpp
+  src/store/remote/attempts.cpp src/store/remote/diagnostics.cpp)
 
 file(GLOB_RECURSE mysql_sources CONFIGURE_DEPENDS src/mysql/*.cpp src/store/mysql/*.cpp)
 list(FILTER mysql_sources EXCLUDE REGEX "/src/mysql/(on_demand/|linked\\.cpp$)")

@@ -39,7 +39,7 @@ function(holdfast_tls_module beside)
   set(source "${PROJECT_SOURCE_DIR}/src")
   add_library(holdfast_tls MODULE
     ${openssl_sources} "${source}/net/on_demand/module.cpp"
-    "${source}/secret.cpp" "${source}/built_with_boost.cpp")
+    "${source}/runtime/secret.cpp" "${source}/built_with_boost.cpp")
   target_compile_features(holdfast_tls PRIVATE cxx_std_20)
   target_include_directories(holdfast_tls PRIVATE "${source}" "${PROJECT_SOURCE_DIR}/include")
   target_link_libraries(holdfast_tls PRIVATE Boost::headers OpenSSL::SSL)

@@ -1,31 +1,34 @@
 # Compiles many files as one. Asio's templates are parsed, instantiated and compiled again for each
-# unit, which is most of the work. Sixty files of the library together take a seventh of the time
-# that they take one by one, and 1.5 GB of memory. CMake's own unity builds write absolute paths
+# unit, which is most of the work. 250 KB of the library together take a seventh of the time that
+# sixty files take one by one, and 1.5 GB of memory. CMake's own unity builds write absolute paths
 # into the units, so two checkouts could not share ccache's results. These units have relative
 # paths.
 #
 # Therefore names in the anonymous namespaces of one folder must differ from file to file. ./dev
 # lint (tools/dev/each_file.py) and the dev preset check that each file compiles alone.
-set(HOLDFAST_FILES_PER_UNIT 60 CACHE STRING "So many sources are compiled as one; 1: each alone")
-mark_as_advanced(HOLDFAST_FILES_PER_UNIT)
+set(HOLDFAST_UNIT_KILOBYTES 250 CACHE STRING "So much source text is compiled as one; 0: each alone")
+mark_as_advanced(HOLDFAST_UNIT_KILOBYTES)
 
 # holdfast_add_sources(<target> <source>...): adds the sources, as units if that is enabled.
 function(holdfast_add_sources target)
-  if(HOLDFAST_FILES_PER_UNIT LESS 2)
+  if(HOLDFAST_UNIT_KILOBYTES EQUAL 0)
     target_sources(${target} PRIVATE ${ARGN})
     return()
   endif()
+  math(EXPR bytes_max "${HOLDFAST_UNIT_KILOBYTES} * 1000")
   set(folder "${PROJECT_BINARY_DIR}/units/${target}")
   set(number 0)
   while(ARGN)
-    list(SUBLIST ARGN 0 ${HOLDFAST_FILES_PER_UNIT} together)
-    list(REMOVE_ITEM ARGN ${together})
     set(text "")
-    foreach(source IN LISTS together)
+    set(bytes 0)
+    while(ARGN AND bytes LESS bytes_max)
+      list(POP_FRONT ARGN source)
       cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}")
+      file(SIZE "${source}" size)
+      math(EXPR bytes "${bytes} + ${size}")
       cmake_path(RELATIVE_PATH source BASE_DIRECTORY "${PROJECT_SOURCE_DIR}")
       string(APPEND text "#include \"${source}\"\n")
-    endforeach()
+    endwhile()
     file(CONFIGURE OUTPUT "${folder}/unit_${number}.cpp" CONTENT "${text}" @ONLY)
     target_sources(${target} PRIVATE "${folder}/unit_${number}.cpp")
     math(EXPR number "${number} + 1")

@@ -32,7 +32,7 @@ class RulesTest(unittest.TestCase):
         self.finds(rule, "src/sync/gate.cpp", 2, HEAD + "#include <boost/asio/ip/tcp.hpp>\n")
         self.finds(rule, "src/sync/gate.cpp", 2, HEAD + "#include <boost/asio/steady_timer.hpp>\n")
         self.finds(rule, "src/sync/gate.cpp", 2, HEAD + "#include <thread>\n")
-        self.finds(rule, "src/redis/client/subscriber.cpp", 2, HEAD + '#include "store/redis/names.hpp"\n')
+        self.finds(rule, "src/redis/a.cpp", 2, HEAD + '#include "store/redis/names.hpp"\n')
         self.finds(rule, "src/store/memory/a.cpp", 2, HEAD + '#include "redis/node.hpp"\n')
         self.finds(rule, "src/runtime/monitor.cpp", 2, HEAD + '#include "sync/gate.hpp"\n')
         self.finds(rule, "cli/run/run.cpp", 2, HEAD + '#include "sync/gate.hpp"\n')
