@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "bench/contenders/arena.hpp"
-#include "bench/failover/realm.hpp"
+#include "bench/contenders/contender.hpp"
 #include "bench/figures/figures.hpp"
 #include "bench/server/server_groups.hpp"
-#include "bench/standstill/troubled_server.hpp"
 
 #include <memory>
 #include <optional>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // All contests and goals on MariaDB. There is one contest per line.
 #include "bench/contests.hpp"
-#include "bench/database/contenders.hpp"
-#include "bench/database/database.hpp"
+#include "bench/database/mariadb.hpp"
 
 namespace holdfast::bench {
 namespace {

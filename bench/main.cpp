@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // holdfast_bench: compares the library with Redisson and with the limits that the server and the
 // kernel set. README.md in this folder explains the output.
-#include "bench/contenders/neighbour.hpp"
-#include "bench/meeting.hpp"
-#include "bench/progress.hpp"
+#include "bench/contenders/other_programs.hpp"
+#include "bench/runner.hpp"
+#include "bench/user_interface.hpp"
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command_line.hpp"
 
-#include "cli/terminal/say.hpp"
-#include "cli/text/suggestion.hpp"
+#include "cli/terminal/output.hpp"
+#include "cli/text/text.hpp"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -13,6 +13,7 @@
 #include <charconv>
 #include <cmath>
 #include <iostream>
+#include <utility>
 
 namespace cli {
 
@@ -147,6 +148,46 @@ void expect_replicas(CLI::App& expected, std::optional<unsigned>& into) {
     constexpr unsigned most = 100;
     expect_number(expected, "--replicas", "--replicas", 0, most,
                   [&into](std::uint64_t number) { into = static_cast<unsigned>(number); });
+}
+
+namespace {
+
+bool is_option(const std::string& word) {
+    return word.size() > 1 && word.front() == '-';
+}
+
+bool needs_value(const CLI::App& known, const std::string& option) {
+    const CLI::Option* const found = known.get_option_no_throw(option);
+    return found != nullptr && found->get_items_expected_max() > 0;
+}
+
+/// Returns whether the option takes the next word as its value. Yes for `--wait`, `-w` and `-vw`,
+/// no for `--wait=5`, `-w5` and `-v`.
+bool takes_next_word(const CLI::App& known, const std::string& option) {
+    if (option.starts_with("--"))
+        return needs_value(known, option);
+    for (std::size_t i = 1; i < option.size(); ++i)
+        if (needs_value(known, {'-', option[i]}))
+            return i + 1 == option.size();
+    return false;
+}
+
+} // namespace
+
+split_arguments split_at_command(const CLI::App& known, arguments all) {
+    bool named = false;
+    for (auto at = all.begin(); at != all.end(); ++at) {
+        if (*at == "--")
+            return {{all.begin(), at}, arguments{at + 1, all.end()}};
+        if (is_option(*at)) {
+            const auto value = at + 1;
+            if (takes_next_word(known, *at) && value != all.end() && *value != "--")
+                at = value;
+        } else if (std::exchange(named, true)) {
+            return {{all.begin(), at}, arguments{at, all.end()}};
+        }
+    }
+    return {std::move(all), std::nullopt};
 }
 
 } // namespace cli

@@ -10,6 +10,34 @@
 #include <string_view>
 #include <vector>
 
+// Exit statuses of the program. `holdfast run` normally exits with the status of its command
+// instead. The numbers follow flock(1), the shells, and sysexits.h.
+
+namespace cli {
+
+enum exit_status : int {
+    success = 0,
+    busy = 1,            ///< the lock is not free; -E changes this number
+    is_free = 1,         ///< inspect, unlock: the lock is free
+    left_alone = 1,      ///< unlock: the user answered "no"
+    found_trouble = 1,   ///< doctor: found a problem that needs action
+    not_running = 1,     ///< the private server does not run
+    in_use = 1,          ///< the private server is in use, so it is not stopped
+    wrong_result = 1,    ///< demo: the counted number is wrong
+    usage = 64,          ///< EX_USAGE
+    no_lock = 65,        ///< EX_DATAERR: the name belongs to something that is not a lock
+    unavailable = 69,    ///< EX_UNAVAILABLE: the server cannot be reached, or refuses
+    internal_error = 70, ///< EX_SOFTWARE
+    system_error = 71,   ///< EX_OSERR: the system refused a call, for example fork()
+    unwritten = 74,      ///< EX_IOERR: stdout could not be written
+    lock_lost = 75,      ///< EX_TEMPFAIL
+    cannot_execute = 126,
+    not_found = 127,
+    signalled = 128, ///< plus the number of the signal
+};
+
+} // namespace cli
+
 namespace CLI {
 class App;
 } // namespace CLI
@@ -48,5 +76,39 @@ void require_name(const CLI::App&, const std::string& name, const std::string& w
 
 /// Registers the option `--replicas N`.
 void expect_replicas(CLI::App&, std::optional<unsigned>& into);
+
+class inheritance;
+
+// The verbs of the program. Each function takes the arguments after the verb and returns the exit
+// status.
+int run(const inheritance&, arguments);
+int demo(const inheritance&, arguments);
+int doctor(const inheritance&, arguments);
+int ls(const inheritance&, arguments);
+int inspect(const inheritance&, arguments);
+int unlock(const inheritance&, arguments);
+int wait(const inheritance&, arguments);
+int latch(const inheritance&, arguments);
+int bench(const inheritance&, arguments);
+int server(const inheritance&, arguments);
+
+// For internal use: the demo starts it.
+int demo_worker(const inheritance&, arguments);
+int demo_holder(const inheritance&, arguments);
+
+// For internal use: a process starts it if it needs a private server and finds none.
+int private_server(const inheritance&, arguments);
+
+/// Arguments of `holdfast run`, split into the program's own words and the command. The command may
+/// have options of its own.
+struct split_arguments {
+    arguments ours;
+    std::optional<arguments> command; ///< empty if there is no command
+};
+
+/// Splits the arguments. The command begins after the first `--`. Without `--`, ignore options and
+/// their values: the first other word is the lock's name, and the second other word begins the
+/// command.
+split_arguments split_at_command(const CLI::App& known, arguments);
 
 } // namespace cli

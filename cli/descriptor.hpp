@@ -6,6 +6,8 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 namespace cli {
@@ -46,6 +48,13 @@ inline pipe_ends make_pipe() {
     if (::pipe2(ends, O_CLOEXEC) != 0)
         throw std::system_error{errno, std::system_category(), "pipe"};
     return {descriptor{ends[0]}, descriptor{ends[1]}};
+}
+
+/// Returns a descriptor that becomes readable when the process has exited. The descriptor has
+/// close-on-exec set. Returns a negative number if the system call is missing, or forbidden by the
+/// seccomp profile of a container. Then poll with waitid() instead.
+inline int open_pidfd(pid_t id) noexcept {
+    return static_cast<int>(::syscall(SYS_pidfd_open, id, 0U));
 }
 
 } // namespace cli

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The holdfast program: finds the verb, runs the verb, and turns exceptions into exit statuses.
 // Each verb has its own file.
-#include "cli/exit_status.hpp"
-#include "cli/run/inheritance.hpp"
-#include "cli/schemes.hpp"
+#include "cli/command_line.hpp"
+#include "cli/run/child_process.hpp"
+#include "cli/server/server_access.hpp"
 #include "cli/terminal/output.hpp"
-#include "cli/terminal/say.hpp"
-#include "cli/text/suggestion.hpp"
-#include "cli/verbs.hpp"
+#include "cli/text/text.hpp"
 
 #include <holdfast/version.hpp>
 

@@ -2,11 +2,19 @@
 // Contender of a contest: it repeats one operation on locks as fast as possible.
 #pragma once
 
-#include "bench/figures/tally.hpp"
-#include "bench/server/cpu.hpp"
-#include "bench/server/ledger.hpp"
+#include "bench/figures/samples.hpp"
+#include "bench/server/cpu_time.hpp"
+#include "bench/server/server.hpp"
+
+#include <holdfast/mutex.hpp>
 
 #include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <random>
+#include <stdexcept>
+#include <string>
 
 namespace holdfast::bench {
 
@@ -31,5 +39,264 @@ public:
     /// start processes.
     virtual double memory_kb() const { return 0; }
 };
+
+// Loop for all contenders with threads. They differ only in the function that they call.
+
+/// Starts all threads together. Each thread calls `once` with its number until `length` has passed.
+/// `once` runs one counted operation, and returns the time that the operation took or waited.
+tally in_threads(int threads, nanoseconds length, const std::function<nanoseconds(int)>& once);
+
+/// Returns how long the call of `what` takes.
+template <typename What>
+nanoseconds time_of(What what) {
+    const auto begin = stopwatch::now();
+    what();
+    return stopwatch::now() - begin;
+}
+
+/// Runs threads that all want one lock all the time. A sample is how long a thread waited for the
+/// lock. Throws if two threads held the lock at the same time.
+template <typename Enter, typename Leave>
+tally through_one_lock(int threads, nanoseconds length, Enter enter, Leave leave) {
+    long long entered = 0; // guarded only by the measured lock
+    const tally all = in_threads(threads, length, [&](int) {
+        const nanoseconds waited = time_of(enter);
+        ++entered;
+        leave();
+        return waited;
+    });
+    if (entered != all.done)
+        throw std::runtime_error{"two threads were inside one lock at the same time"};
+    return all;
+}
+
+/// Runs one thread that takes two locks alternately: a lock without confirmation, and a lock that a
+/// replica confirms. A sample is how much longer the second lock took. The two measurements are
+/// close in time, so disturbances of the machine affect both.
+template <typename Lock, typename Unlock, typename ConfirmedLock, typename ConfirmedUnlock>
+tally of_both(nanoseconds length, Lock lock, Unlock unlock, ConfirmedLock confirmed_lock,
+              ConfirmedUnlock confirmed_unlock) {
+    return in_threads(1, length, [&](int) {
+        const nanoseconds alone = time_of(lock);
+        unlock();
+        const nanoseconds confirmed = time_of(confirmed_lock);
+        confirmed_unlock();
+        return confirmed - alone;
+    });
+}
+
+/// Content of a sample: the time until the lock is granted, or the time of the whole pair.
+enum class sampled { lock, pair };
+
+/// Returns the sample of a pair. The pair began at `begin`, got the lock at `taken`, and has just
+/// ended.
+inline nanoseconds sample_of(sampled what, stopwatch::time_point begin,
+                             stopwatch::time_point taken) {
+    return (what == sampled::lock ? taken : stopwatch::now()) - begin;
+}
+
+/// Releases the lock. Throws if the lock was not held any more.
+inline void expect_unlocked(basic_mutex& held) {
+    error_code failure;
+    held.unlock(failure);
+    if (failure)
+        throw boost::system::system_error{failure, "unlock"};
+}
+
+// Measures how fast a client's waiter is woken by an action of another client.
+
+/// Contender that measures wake-ups. A sample is the time from the call that wakes the waiter until
+/// the waiter returns.
+class relay : public contender {
+public:
+    /// Time between the start of the wait and the wake-up. It is random between `least` and `most`.
+    /// After 2 ms the waiter has made a failed attempt, has subscribed, and sleeps. For a waiter
+    /// that polls, the range should cover its poll interval.
+    struct pause {
+        std::chrono::microseconds least{2'000}, most{2'000};
+    };
+    static constexpr pause a_while{std::chrono::milliseconds{40}, std::chrono::milliseconds{60}};
+
+    relay() = default;
+    explicit relay(pause how_long)
+        : pause_{how_long} {}
+
+    tally run(nanoseconds length) override;
+
+    /// Returns no upper limit, because each waiter first makes a failed attempt.
+    claim scripts_for(const tally& all) const override;
+
+private:
+    virtual void hold_back() = 0; ///< makes the waiter wait from now on
+    virtual void wait() = 0;      ///< called on its own thread
+    virtual void give_back() {}   ///< called after `wait`, on that thread
+    virtual void let_go_on() = 0;
+
+    nanoseconds wake_up();
+    std::chrono::microseconds length_of_pause();
+
+    const pause pause_{};
+    std::minstd_rand chance_; // gives the same sequence in each run
+};
+
+// Servers and settings of a contest (`arena`), and the functions that create its contenders.
+
+class redisson;
+
+/// Servers and settings of one contest. They outlive the contenders.
+struct arena {
+    const server& home;
+    transport way;     ///< how both sides connect
+    std::string query; ///< URL parameters of the holdfast client, for example "?poll_bound=1s"
+    int at_once;       ///< number of threads, coroutines or pending requests
+    redisson& java;
+    more_servers& more;          ///< servers besides `home`
+    std::optional<site> group{}; ///< used instead of `home`
+
+    /// Returns the URL for the holdfast client, with `announce` turned off. Otherwise the client
+    /// would send its client information every half minute. The statistics count every script, so
+    /// these requests would be counted too.
+    std::string url() const { return group ? with_settings(group->url) : url_of(home); }
+    std::string url_of(const server& which) const { return with_settings(which.url(way)); }
+    std::string with_settings(const std::string& address) const {
+        return address + query + (query.empty() ? '?' : '&') + "announce=no";
+    }
+
+    /// Connects to the server. If the arena has a group, connects to the group's first primary.
+    connection connect() const {
+        return group ? connect_to(group->ports.front()) : home.connect(way);
+    }
+};
+
+/// Returns the statistics of all Redis servers in the arena.
+inline accounts books_of(const arena& where) {
+    return where.group ? accounts{connect_to_all(*where.group)}
+                       : accounts{where.home.connect(transport::unix_socket)};
+}
+
+/// Returns the statistics of all servers in the arena, of any store.
+inline std::unique_ptr<ledger> ledger_of(const arena& where) {
+    if (where.group && where.group->books)
+        return where.group->books();
+    return std::make_unique<accounts>(books_of(where));
+}
+
+/// Returns the name of lock `i`. Both sides use the same names. Each thread, coroutine or pending
+/// request has its own lock.
+inline std::string name_of_lock(int i) {
+    return "bench:" + std::to_string(i);
+}
+
+using made = std::unique_ptr<contender>;
+
+// A free lock for each thread. holdfast uses one client for all threads. The yardstick has a bare
+// blocking socket for each thread.
+made holdfast_threads(const arena&);
+made holdfast_deferring(const arena&); // does not wait for the replies to its releases
+made bare_sockets(const arena&);
+made bare_sockets_with_set_nx(const arena&);
+
+// Coroutines on one thread. The yardstick is one connection with the same number of pending
+// requests.
+made holdfast_coroutines(const arena&);
+made raw_pipeline(const arena&);
+
+// Coroutines on a primary where replicas must confirm each grant. The yardstick sends one WAIT for
+// all requests that it writes together. The last two functions measure how much longer a grant
+// takes when one replica confirms it.
+made bare_sockets_confirmed_by_one(const arena&);
+made bare_sockets_confirmed_by_two(const arena&);
+made raw_pipeline_confirmed_by_one(const arena&);
+made raw_pipeline_confirmed_by_two(const arena&);
+made holdfast_confirmation(const arena&);
+made bare_confirmation(const arena&);
+
+// Locks on a cluster. The yardstick has a connection to each primary. `at_one_node` runs the
+// holdfast client on a cluster of one node, which the client takes for a single server. With
+// `telling_shards`, release notifications go to only one shard.
+made raw_slots(const arena&);
+made holdfast_coroutines_at_one_node(const arena&);
+made holdfast_coroutines_telling_shards(const arena&);
+
+// One lock for all threads of the process. The yardstick is a fair lock without a server. In
+// `reentry`, the only holder of a lock enters it again.
+made holdfast_gate(const arena&);
+made holdfast_fenced_gate(const arena&); // with a fencing token for each grant
+made bare_hand_off(const arena&);
+made holdfast_reentry(const arena&);
+
+// One shared lock for all threads of the process. The yardstick has a bare blocking socket for each
+// thread. In `readers_and_writer`, one thread writes and all other threads read.
+made holdfast_readers(const arena&);
+made bare_readers(const arena&);
+made holdfast_readers_and_writer(const arena&);
+
+// One fair lock, with a process for each waiter. Redisson's contender throws `not_here`.
+made holdfast_fair(const arena&);
+made redisson_fair(const arena&);
+
+// Time from a release in one client until a waiter in another client has the lock.
+made holdfast_wake_up(const arena&);
+made holdfast_late_wake_up(const arena&);      // the waiter has waited for some time
+made holdfast_wake_up_of_reader(const arena&); // a reader is woken by a writer
+made holdfast_wake_up_of_writer(const arena&); // a writer is woken by a reader
+
+// A semaphore for all threads of the process. Either it has fewer permits than threads, or enough
+// permits.
+made holdfast_semaphore(const arena&);
+made holdfast_free_semaphore(const arena&);
+
+// Leased permits for all threads of the process, and a rate limiter with `draws_of_a_rate` permits
+// in 100 ms.
+inline constexpr int draws_of_a_rate = 200;
+made holdfast_permits(const arena&);
+made holdfast_rate(const arena&);
+
+// Time from the release of a permit, or the opening of a latch, until the waiter returns.
+made holdfast_wake_up_by_permit(const arena&);
+made holdfast_wake_up_by_latch(const arena&);
+
+// Locks from the shell, with a process for each lock. These contenders throw `not_here`.
+made holdfast_commands(const arena&);
+made flock_commands(const arena&);
+
+// Three locks that one client takes as one lock. The yardstick is one script and its reply.
+made holdfast_multi(const arena&);
+made holdfast_multi_pairs(const arena&);
+made bare_round_trips(const arena&);
+
+// One lock on three or five servers. The yardstick has a bare socket to each server and waits for
+// the replies of a majority. In `one_dead`, one of five servers is down.
+made holdfast_quorum_3(const arena&);
+made holdfast_quorum_5(const arena&);
+made holdfast_quorum_5_one_dead(const arena&);
+made holdfast_quorum_pairs(const arena&); // on five servers; the sample includes the release
+// on five servers, with the locks of redsync and node-redlock
+made holdfast_quorum_token_pairs(const arena&);
+made bare_nodes_3(const arena&);
+made bare_nodes_5(const arena&);
+
+// Redisson, only over TCP. Its first contender in a run starts the JVM. They throw `not_here`.
+made redisson_threads(const arena&);
+made redisson_async(const arena&);
+made redisson_red_lock(const arena&); // on five servers
+made redisson_gate(const arena&);
+made redisson_reentry(const arena&);
+made redisson_readers_and_writer(const arena&);
+made redisson_semaphore(const arena&);
+made redisson_free_semaphore(const arena&);
+made redisson_permits(const arena&);
+made redisson_rate(const arena&);
+made redisson_confirmed(const arena&); ///< both replicas confirm each grant and each release
+
+// One lock on ZooKeeper that each thread wants through its own client. The other side is Curator's
+// lock, which throws `not_here`.
+made holdfast_queue(const arena&);
+made curator_threads(const arena&);
+made curator_queue(const arena&);
+
+// Locks of other libraries on five servers, only over TCP. They throw `not_here`.
+made redsync_quorum(const arena&);
+made node_redlock_quorum(const arena&);
 
 } // namespace holdfast::bench

@@ -2,9 +2,58 @@
 #include "bench/figures/figures.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdio>
 #include <stdexcept>
 
 namespace holdfast::bench {
+namespace {
+
+using std::chrono::nanoseconds;
+
+double in_us(nanoseconds length) {
+    return std::chrono::duration<double, std::micro>{length}.count();
+}
+
+std::ptrdiff_t rank(std::size_t count, double part) {
+    return static_cast<std::ptrdiff_t>(part * static_cast<double>(count - 1));
+}
+
+} // namespace
+
+double quantile(std::vector<double> all, double part) {
+    std::sort(all.begin(), all.end());
+    const double at = part * static_cast<double>(all.size() - 1);
+    const auto below = static_cast<std::size_t>(at);
+    const auto above = std::min(below + 1, all.size() - 1);
+    return all[below] + (at - static_cast<double>(below)) * (all[above] - all[below]);
+}
+
+spread spread_of(const std::vector<double>& all) {
+    return {.median = quantile(all, 0.5), .low = quantile(all, 0.25), .high = quantile(all, 0.75)};
+}
+
+double percentile_us(std::vector<nanoseconds>& all, double part) {
+    const auto at = all.begin() + rank(all.size(), part);
+    std::nth_element(all.begin(), at, all.end());
+    return in_us(*at);
+}
+
+std::vector<mark> distribution_of(std::vector<nanoseconds> all) {
+    std::vector<mark> marks;
+    if (all.empty())
+        return marks;
+    std::sort(all.begin(), all.end());
+    const auto add = [&](double part) {
+        marks.push_back({.part = part, .us = in_us(all[rank(all.size(), part)])});
+    };
+    for (int percent = 0; percent < 99; percent += percent < 90 ? 5 : 1)
+        add(percent / 100.0);
+    for (const double part : {0.99, 0.995, 0.998, 0.999, 0.9995, 0.9998, 0.9999, 1.0})
+        add(part);
+    return marks;
+}
 
 const discipline pairs = {
     {"", "pairs/s", better::higher, &turn::per_second},
@@ -180,6 +229,141 @@ std::vector<figure> figures(const std::string& contest, const goals& wanted,
     for (const comparison& each : seen)
         all.push_back(one(contest, each, wanted));
     return all;
+}
+
+namespace {
+
+constexpr char line_format[] = "%-34s %-12s %10s %10s %8s  %-14s %-16s %s";
+
+template <typename... T>
+std::string text(const char* format, T... what) {
+    char out[200];
+    std::snprintf(out, sizeof out, format, what...);
+    return out;
+}
+
+template <typename... Words>
+std::string line(const Words&... words) {
+    std::string out = text(line_format, words.c_str()...);
+    out.erase(out.find_last_not_of(' ') + 1);
+    return out;
+}
+
+/// Formats a number with its meaningful digits.
+std::string amount(double number) {
+    const char* const format = number < 0.1    ? "%.2g"
+                               : number < 10   ? "%.2f"
+                               : number < 1000 ? "%.1f"
+                                               : "%.0f";
+    return text(format, number);
+}
+
+std::string or_dash(const std::optional<spread>& of) {
+    return of ? amount(of->median) : "-";
+}
+
+/// Formats a goal. For example, "at least 30, 100000/s" has a limit of the ratio and a limit of the
+/// value.
+std::string shown(const figure& f) {
+    if (!f.wanted.ratio && !f.wanted.value)
+        return "-";
+    std::string out = f.best == better::higher ? ">= " : "<= ";
+    if (f.wanted.ratio)
+        out += text("%g", *f.wanted.ratio);
+    if (f.wanted.value)
+        out += text(f.wanted.ratio ? ", %.7g" : "value %.7g", *f.wanted.value);
+    return out;
+}
+
+/// Formats a number or null. JSON cannot represent infinity, which is the ratio to a yardstick of
+/// zero.
+std::string json(std::optional<double> number) {
+    return number && std::isfinite(*number) ? text("%.6g", *number) : "null";
+}
+
+std::string json(const std::string& words) {
+    std::string out = "\"";
+    for (const char c : words)
+        if (c == '"' || c == '\\')
+            out += {'\\', c};
+        else
+            out += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+    return out + '"';
+}
+
+std::string json(const std::optional<spread>& of) {
+    if (!of)
+        return "null";
+    // Append piece by piece. At -O3, g++ 12 warns of a false overlap for "[" + text (PR 105651).
+    std::string out = "[";
+    out += json(of->low);
+    out += ", ";
+    out += json(of->high);
+    return out + "]";
+}
+
+std::string json(const std::vector<mark>& marks) {
+    std::string out;
+    for (const mark& each : marks)
+        out += (out.empty() ? "[" : ", [") + json(each.part) + ", " + json(each.us) + "]";
+    return "[" + out + "]";
+}
+
+std::optional<double> median(const std::optional<spread>& of) {
+    return of ? std::optional{of->median} : std::nullopt;
+}
+
+} // namespace
+
+std::string table_head() {
+    using std::string;
+    return line(string{"name"}, string{"unit"}, string{"ours"}, string{"yardstick"},
+                string{"ratio"}, string{"spread"}, string{"goal"}, string{"holds"});
+}
+
+std::string table_line(const figure& f) {
+    const auto holds = f.holds();
+    return line(f.name, std::string{f.unit}, amount(f.ours.median), or_dash(f.yardstick),
+                or_dash(f.ratio),
+                f.ratio ? amount(f.ratio->low) + ".." + amount(f.ratio->high) : "-", shown(f),
+                std::string{holds ? (*holds ? "yes" : "no") : "-"});
+}
+
+std::string json_line(const figure& f) {
+    const auto holds = f.holds();
+    return "{\"name\": " + json(f.name) + ", \"value\": " + json(f.ours.median) +
+           ", \"unit\": " + json(std::string{f.unit}) +
+           ", \"yardstick\": " + json(median(f.yardstick)) +
+           ", \"ratio\": " + json(median(f.ratio)) + ", \"goal\": " + json(f.wanted.ratio) +
+           ", \"holds\": " + (holds ? (*holds ? "true" : "false") : "null") +
+           ", \"better\": " + (f.best == better::higher ? "\"higher\"" : "\"lower\"") +
+           ", \"value_goal\": " + json(f.wanted.value) +
+           ", \"value_spread\": " + json(std::optional{f.ours}) +
+           ", \"yardstick_spread\": " + json(f.yardstick) + ", \"ratio_spread\": " + json(f.ratio) +
+           "}";
+}
+
+std::string table_line_of_skipped(const std::string& contest, const std::string& reason) {
+    return text("%-34s ", contest.c_str()) + "skipped: " + reason;
+}
+
+std::string json_line_of_skipped(const std::string& contest, const std::string& reason) {
+    return "{\"name\": " + json(contest) +
+           ", \"value\": null, \"unit\": null, \"yardstick\": null, \"ratio\": null, "
+           "\"goal\": null, \"holds\": null, \"skipped\": " +
+           json(reason) + "}";
+}
+
+std::string json_line(const std::string& contest, const outcome& all) {
+    return "{\"distribution\": " + json(contest) + ", \"ours\": " + json(all.ours) +
+           ", \"yardstick\": " + json(all.yardstick) + "}";
+}
+
+std::string json_line(const std::map<std::string, std::string>& conditions) {
+    std::string out;
+    for (const auto& [name, value] : conditions)
+        out += (out.empty() ? "" : ", ") + json(name) + ": " + json(value);
+    return "{\"conditions\": {" + out + "}}";
 }
 
 } // namespace holdfast::bench

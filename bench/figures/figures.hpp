@@ -2,8 +2,7 @@
 // Computes the results of a contest's rounds: medians, ratios, and whether a goal is met.
 #pragma once
 
-#include "bench/figures/round.hpp"
-
+#include <chrono>
 #include <map>
 #include <optional>
 #include <string>
@@ -11,6 +10,53 @@
 #include <vector>
 
 namespace holdfast::bench {
+
+/// Returns the quantile `part` (0 to 1) of the values, interpolated if needed. `all` must not be
+/// empty.
+double quantile(std::vector<double> all, double part);
+
+/// Median of the values, and the range of their middle half.
+struct spread {
+    double median, low, high;
+};
+spread spread_of(const std::vector<double>& all);
+
+/// Returns the quantile `part` (0 to 1) of the samples, in microseconds. Changes the order of the
+/// samples. `all` must not be empty.
+double percentile_us(std::vector<std::chrono::nanoseconds>& all, double part);
+
+/// Point of a distribution: this `part` of the samples took at most `us` microseconds.
+struct mark {
+    double part, us;
+};
+
+/// Returns points of the distribution, enough to draw it. The points are denser near the end.
+/// Returns no points if there are no samples.
+std::vector<mark> distribution_of(std::vector<std::chrono::nanoseconds> all);
+
+/// Results of one contender in one turn.
+struct turn {
+    double per_second;     ///< operations of all threads or coroutines together
+    double p50_us, p99_us; ///< time of one operation
+    /// Per operation; CPU time of the contender's process, including the kernel.
+    double client_cpu_us;
+    double server_cpu_us; ///< per operation; CPU time that the server itself reports
+    double memory_kb;     ///< memory of one process, if the contender starts processes
+    double commands;      ///< commands that the server received per operation
+    /// CPU use of the server in percent of a core over the whole turn, divided by the operations.
+    double server_share;
+};
+
+/// Results of a round: two turns, one after the other.
+struct round {
+    turn ours, yardstick;
+};
+
+/// Results of a contest: each round, and the distribution of the samples over all rounds.
+struct outcome {
+    std::vector<round> rounds;
+    std::vector<mark> ours, yardstick;
+};
 
 enum class better { higher, lower };
 
@@ -78,5 +124,27 @@ struct comparison {
 };
 std::vector<figure> figures(const std::string& contest, const goals&,
                             const std::vector<comparison>&);
+
+// Formats figures as lines of text, without the end of the line.
+
+/// Return lines of a readable table.
+std::string table_head();
+std::string table_line(const figure&);
+
+/// Returns a figure as a JSON object on one line. Its fields are name, value, unit, yardstick,
+/// ratio, goal, holds, the better direction, the goal of the value, and the two spreads as [low,
+/// high]. A missing value is null.
+std::string json_line(const figure&);
+
+/// Returns a line for a contest that could not be run. Its goals are not met, but that is not a
+/// failure.
+std::string table_line_of_skipped(const std::string& contest, const std::string& reason);
+std::string json_line_of_skipped(const std::string& contest, const std::string& reason);
+
+/// Returns the distribution of the samples of both sides, as [[part, us], …].
+std::string json_line(const std::string& contest, const outcome&);
+
+/// Returns the conditions of a run, by name.
+std::string json_line(const std::map<std::string, std::string>& conditions);
 
 } // namespace holdfast::bench

@@ -51,7 +51,7 @@ def of_a_pair(program: str, url: str, way: str) -> float:
 
 
 def figure(way: str, now: list[float], before: list[float]) -> dict[str, object]:
-    """Returns a figure in the form of bench/figures/report.hpp."""
+    """Returns a figure in the form of bench/figures/figures.hpp."""
     ratios = [ours / theirs for ours, theirs in zip(now, before)]
     ratio = median(ratios)
     return {"name": f"instructions.{way}", "value": median(now), "unit": "instructions/pair",

@@ -2,14 +2,113 @@
 // redis-server process for the benchmark.
 #pragma once
 
-#include "bench/server/connection.hpp"
+#include <hiredis/hiredis.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <deque>
 #include <filesystem>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <stdexcept>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <sys/types.h>
 
+// Bare hiredis connection. The yardsticks and the server statistics use it.
+
 namespace holdfast::bench {
+
+struct closes_connection {
+    void operator()(redisContext* context) const { redisFree(context); }
+};
+using connection = std::unique_ptr<redisContext, closes_connection>;
+
+struct frees_reply {
+    void operator()(redisReply* reply) const { freeReplyObject(reply); }
+};
+using reply = std::unique_ptr<redisReply, frees_reply>;
+
+/// Exception: the server sent an error reply.
+struct server_error : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// Throws the connection's error, or `server_error` for an error reply.
+void expect_answer(const redisContext&, const redisReply*);
+
+/// Reads the reply to an earlier request. Requests and replies have the same order.
+reply next_answer(const connection&);
+
+reply ask(const connection&, const std::vector<std::string_view>& words);
+
+/// Sends a request that is encoded in the server's protocol already. Reads the reply.
+reply ask_composed(const connection&, std::string_view request);
+
+// Interface of a server's statistics (`ledger`). They prove that the server did the work, so that a
+// contender that does nothing cannot look fast.
+
+/// Limits for the number of scripts that a server has run. They follow from the number of
+/// operations that a contender reports. On ZooKeeper they limit the writes, and on MariaDB the
+/// UPDATEs.
+struct claim {
+    long long least, most;
+};
+
+class ledger {
+public:
+    virtual ~ledger() = default;
+
+    virtual void clear() = 0; ///< resets all counts to zero
+
+    /// Returns why the server's counts contradict the claim, or which keys were left behind. Empty
+    /// if there is no problem.
+    virtual std::string trouble_with(const claim&) const = 0;
+
+    virtual long long commands_sent() const = 0;
+    virtual double cpu_seconds() const = 0;
+
+protected:
+    ledger() = default;
+    ledger(ledger&&) = default;
+    ledger& operator=(ledger&&) = default;
+};
+
+// Statistics of a Redis server.
+
+/// Statistics of one server, or the sum over several servers.
+class accounts final : public ledger {
+public:
+    explicit accounts(connection to) { servers_.push_back(std::move(to)); }
+    explicit accounts(std::vector<connection> to)
+        : servers_{std::move(to)} {}
+
+    void clear() override;
+    std::string trouble_with(const claim&) const override;
+
+    /// Returns how many scripts were run. A script that the server did not have (NOSCRIPT) does not
+    /// count.
+    long long scripts_run() const;
+
+    /// Returns the number of requests to run a script, to subscribe or to unsubscribe, including
+    /// refused requests. Commands inside scripts and PINGs do not count.
+    long long commands_sent() const override;
+
+    /// Returns how often a TTL was set, inside and outside scripts. A grant sets a TTL too.
+    long long leases_extended() const;
+
+    /// Returns the names of all keys. A key with a copy on a replica is listed twice.
+    std::vector<std::string> keys() const;
+    double cpu_seconds() const override;
+    std::string version() const;
+
+private:
+    long long successes(std::initializer_list<const char*> commands) const;
+    std::vector<connection> servers_;
+};
 
 /// Returns the value of HOLDFAST_REDIS_SERVER, or `redis-server` (found in PATH).
 std::string server_program();
@@ -52,6 +151,52 @@ private:
     own_folder home_;
     const int tcp_port_;
     pid_t process_ = -1;
+};
+
+} // namespace holdfast::bench
+
+namespace holdfast::support {
+class mariadb_server;
+} // namespace holdfast::support
+
+namespace holdfast::bench {
+
+/// Servers of a contest that needs several servers or another store than Redis. They use TCP.
+struct site {
+    std::string url;                  ///< URL for `client`, without parameters
+    std::vector<std::uint16_t> ports; ///< ports of all servers, the primaries first
+    std::size_t primaries = 1;
+    /// Creates the statistics if the servers are not Redis.
+    std::function<std::unique_ptr<ledger>()> books{};
+    support::mariadb_server* database = nullptr; ///< set if the server is MariaDB
+};
+
+/// Connects to a port on the loopback device. Throws if the connection is refused.
+connection connect_to(std::uint16_t port);
+
+std::vector<connection> connect_to_all(const site&);
+std::vector<connection> connect_to_primaries(const site&);
+
+/// Additional servers for locks on several servers. A server is started at its first use. It runs
+/// until the end of the benchmark, because a JVM that is connected to it would otherwise report
+/// errors.
+class more_servers {
+public:
+    const server& at(std::size_t which) {
+        while (all_.size() <= which)
+            all_.emplace_back();
+        return all_[which];
+    }
+
+    double cpu_seconds() const {
+        double sum = 0;
+        for (const server& each : all_)
+            sum += accounts{each.connect(transport::unix_socket)}.cpu_seconds();
+        return sum;
+    }
+
+private:
+    std::deque<server> all_; // a deque does not move its elements
 };
 
 } // namespace holdfast::bench

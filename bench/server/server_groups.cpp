@@ -1,14 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/server/server_groups.hpp"
 
-#include "bench/contenders/redisson.hpp"
-#include "bench/server/cpu.hpp"
-#include "bench/server/keeper_books.hpp"
-#include "bench/server/server.hpp"
+#include "bench/contenders/other_programs.hpp"
+#include "bench/server/cpu_time.hpp"
+#include "redis/topology/slot_map.hpp"
 
 #include <chrono>
+#include <stdexcept>
 
 namespace holdfast::bench {
+
+void keeper_books::clear() {
+    (void)server_.say("srst");
+    transactions_before_ = transactions();
+}
+
+std::string keeper_books::trouble_with(const claim& writes) const {
+    const long long counted = transactions() - transactions_before_;
+    if (counted < writes.least) // there may be more writes, for heartbeats and new sessions
+        return "the server wrote " + std::to_string(counted) + " times, and not " +
+               std::to_string(writes.least);
+    if (const long long left = figure("ephemerals_count"); left > 0)
+        return std::to_string(left) + " nodes are left on the server";
+    return {};
+}
+
+long long keeper_books::commands_sent() const {
+    return figure("packets_received");
+}
+
+double keeper_books::cpu_seconds() const {
+    return cpu_seconds_of(server_.pid());
+}
+
+/// Returns the number of the last transaction. The server's line is for example "Zxid: 0x1f".
+long long keeper_books::transactions() const {
+    constexpr std::string_view before = "Zxid: ";
+    const std::string said = server_.say("srvr");
+    const std::size_t found = said.find(before);
+    if (found == said.npos)
+        throw std::runtime_error{"the ZooKeeper server does not tell its last transaction"};
+    return std::stoll(said.substr(found + before.size()), nullptr, 16);
+}
+
+long long keeper_books::figure(const std::string& name) const {
+    return std::stoll(server_.figures().at(name));
+}
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -148,6 +186,114 @@ site one_keeper(server_groups& all) try {
     return {.url = server.url(), .ports = {server.port()}, .books = [&server] {
                 return std::make_unique<keeper_books>(server);
             }};
+} catch (const support::server_unavailable& missing) {
+    throw not_here{missing.what()};
+}
+
+namespace {
+
+std::string as_redisson_has_it(std::string what, const std::vector<std::string>& addresses) {
+    for (const std::string& each : addresses)
+        what += " redis://" + each;
+    return what;
+}
+
+/// Cluster of three primaries, each with one replica. The primary of slot 0 fails.
+class cluster final : public realm {
+public:
+    explicit cluster(support::redis_cluster& nodes)
+        : nodes_{nodes} {}
+
+    std::string url() const override { return url_of(nodes_); }
+
+    std::string words_for_redisson() const override {
+        return as_redisson_has_it("cluster", addresses_of(nodes_));
+    }
+
+    void restore() override { nodes_.restore(); }
+    support::redis_server& primary() override { return nodes_.primary_of(0); }
+    std::vector<support::redis_server*> replicas() override {
+        return {&nodes_.replica_of(primary())};
+    }
+
+    /// Returns whether the failing primary has the lock's slot. The slots are distributed evenly,
+    /// so the first primary has the first third.
+    bool is_kept_by_primary(const std::string& name) const override {
+        return redis::key_slot(name) < redis::slot_count / 3;
+    }
+    std::string_view telling() const override { return "SPUBLISH"; }
+    std::string_view counting_listeners() const override { return "SHARDNUMSUB"; }
+
+private:
+    void order() override { support::require_answer(*replicas().at(0), {"CLUSTER", "FAILOVER"}); }
+
+    support::redis_cluster& nodes_;
+};
+
+class sentinels final : public realm {
+public:
+    explicit sentinels(support::redis_sentinels& watchers)
+        : watchers_{watchers} {}
+
+    std::string url() const override { return url_of(watchers_); }
+
+    std::string words_for_redisson() const override {
+        return as_redisson_has_it("sentinel", addresses_of(watchers_));
+    }
+
+    void restore() override { watchers_.restore(); }
+    support::redis_server& primary() override { return watchers_.primary(); }
+    std::vector<support::redis_server*> replicas() override {
+        return {&watchers_.replica(0), &watchers_.replica(1)};
+    }
+    bool is_kept_by_primary(const std::string&) const override { return true; }
+    std::string_view telling() const override { return "PUBLISH"; }
+    std::string_view counting_listeners() const override { return "NUMSUB"; }
+
+private:
+    void order() override {
+        support::require_answer(watchers_.sentinel(0), {"SENTINEL", "FAILOVER", watchers_.service});
+    }
+
+    support::redis_sentinels& watchers_;
+};
+
+} // namespace
+
+void realm::fail(fault how) {
+    if (how == fault::order)
+        order();
+    else if (how == fault::stop)
+        primary().pause();
+    else
+        primary().stop();
+}
+
+std::unique_ptr<realm> cluster_realm(server_groups& all) {
+    return std::make_unique<cluster>(all.cluster(3, 1));
+}
+
+std::unique_ptr<realm> sentinel_realm(server_groups& all) {
+    return std::make_unique<sentinels>(all.sentinels());
+}
+
+namespace {
+
+using support::zookeeper_server;
+
+class keeper final : public troubled<zookeeper_server> {
+public:
+    keeper()
+        : troubled{&zookeeper_server::tls_port, support::zookeeper(),
+                   zookeeper_server::options{.tls = true}} {}
+
+    std::string url() const override { return "zk://" + address() + settings_of_tls(); }
+};
+
+} // namespace
+
+std::unique_ptr<troubled_server> troubled_keeper() try {
+    return std::make_unique<keeper>();
 } catch (const support::server_unavailable& missing) {
     throw not_here{missing.what()};
 }

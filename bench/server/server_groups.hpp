@@ -1,20 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "bench/server/site.hpp"
+#include "bench/server/server.hpp"
+#include "mysql/tcp_way.hpp"
 #include "support/redis_cluster.hpp"
 #include "support/redis_replicas.hpp"
 #include "support/redis_sentinels.hpp"
 #include "support/zookeeper_server.hpp"
 
 #include <concepts>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace holdfast::bench {
+
+/// Statistics of a ZooKeeper server. Each write of a client is a transaction with a number. The
+/// count may include heartbeats.
+class keeper_books final : public ledger {
+public:
+    explicit keeper_books(const support::zookeeper_server& of)
+        : server_{of} {}
+
+    void clear() override;
+    std::string trouble_with(const claim&) const override;
+    long long commands_sent() const override; ///< requests of all clients, including pings
+    double cpu_seconds() const override;
+
+private:
+    long long transactions() const;
+    long long figure(const std::string& name) const;
+
+    const support::zookeeper_server& server_;
+    long long transactions_before_ = 0;
+};
 
 /// Single server of another store than Redis.
 class lone_server {
@@ -69,5 +92,93 @@ site one_primary(server_groups&); ///< primary of a cluster
 site three_primaries(server_groups&);
 site three_primaries_with_replicas(server_groups&);
 site one_keeper(server_groups&); ///< throws `not_here`
+
+/// Kind of a primary's failure. `kill` is kill -9. `stop` is SIGSTOP: connections stay open, and
+/// the primary does not reply. `order` is a command to hand over to a replica while all nodes are
+/// healthy.
+enum class fault { kill, stop, order };
+
+/// Group of servers in which a replica replaces a failed primary.
+class realm {
+public:
+    virtual ~realm() = default;
+
+    virtual std::string url() const = 0; ///< as `client` takes it
+
+    /// Returns Redisson's arguments: a word for the kind of group, and addresses.
+    virtual std::string words_for_redisson() const = 0;
+
+    virtual void restore() = 0; ///< makes all servers run, empty and healthy
+    virtual support::redis_server& primary() = 0;
+    /// Replicas of the primary that fails.
+    virtual std::vector<support::redis_server*> replicas() = 0;
+
+    virtual bool is_kept_by_primary(const std::string& name) const = 0;
+    virtual std::string_view telling() const = 0; ///< command that publishes a release
+    /// Subcommand of PUBSUB that counts subscribers.
+    virtual std::string_view counting_listeners() const = 0;
+
+    void fail(fault);
+
+private:
+    virtual void order() = 0; ///< sends the command; returns after its reply
+};
+
+std::unique_ptr<realm> cluster_realm(server_groups&);
+std::unique_ptr<realm> sentinel_realm(server_groups&);
+
+/// Server for one client, over TLS, and the network path to it. Both can be made to fail.
+class troubled_server {
+public:
+    virtual ~troubled_server() = default;
+
+    virtual std::string url() const = 0; ///< URL for `client`
+
+    /// Closes all connections at once (RST). New connections are possible.
+    virtual void cut() = 0;
+    /// Stops the server with SIGSTOP. Connections stay open and new connections are accepted, but
+    /// the server does not reply.
+    virtual void freeze() = 0;
+    virtual void thaw() = 0;
+    virtual void kill() = 0;
+    virtual void revive() = 0; ///< starts the server again, with its data
+
+protected:
+    troubled_server() = default;
+};
+
+// Both functions throw `not_here`.
+std::unique_ptr<troubled_server> troubled_keeper();
+std::unique_ptr<troubled_server> troubled_database();
+
+/// Implementation that the failing servers of all stores share.
+template <typename Server>
+class troubled : public troubled_server {
+public:
+    void cut() final { way_.reset_all(); }
+    void freeze() final { server_.pause(); }
+    void thaw() final { server_.resume(); }
+    void kill() final { server_.stop(); }
+    void revive() final { server_.start(); }
+
+protected:
+    /// Starts the server. `port` returns the server's port for TLS.
+    template <typename... How>
+    explicit troubled(std::uint16_t (Server::*port)() const, How&&... how)
+        : server_{std::forward<How>(how)...}
+        , way_{(server_.*port)()} {}
+
+    Server& server() { return server_; }
+
+    /// Returns the server's address for the client, for example "127.0.0.1:4711".
+    std::string address() const { return "127.0.0.1:" + std::to_string(way_.port()); }
+    std::string settings_of_tls() const {
+        return "?tls=yes&tls_ca_file=" + server_.certificates().file();
+    }
+
+private:
+    Server server_;
+    tcp_way way_;
+};
 
 } // namespace holdfast::bench

@@ -1,33 +1,412 @@
 // SPDX-License-Identifier: Apache-2.0
 // The three scenes of the demo: lost additions without a lock, the same work with a lock, and the
 // death of a lock holder.
-#include "cli/demo/demo_counting.hpp"
-#include "cli/demo/demo_killing.hpp"
-#include "cli/demo/demo_screen.hpp"
-#include "cli/exit_status.hpp"
-#include "cli/look/lock_words.hpp"
-#include "cli/look/measurement.hpp"
-#include "cli/look/reaching.hpp"
-#include "cli/run/inheritance.hpp"
-#include "cli/server/chosen_server.hpp"
-#include "cli/terminal/last_words.hpp"
-#include "cli/terminal/output.hpp"
-#include "cli/terminal/say.hpp"
-#include "cli/verbs.hpp"
+#include "cli/demo/demo.hpp"
+
+#include "cli/command_line.hpp"
+#include "cli/descriptor.hpp"
+#include "cli/look/bench.hpp"
+#include "cli/look/lock_text.hpp"
+#include "cli/run/child_process.hpp"
+#include "cli/run/coroutines.hpp"
+#include "cli/server/server_access.hpp"
 
 #include <holdfast/client.hpp>
+#include <holdfast/mutex.hpp>
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
 
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
-#include <optional>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <system_error>
+#include <thread>
 #include <utility>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 namespace cli {
+
+demo_screen::demo_screen()
+    : demo_screen{form_of(STDOUT_FILENO)} {}
+
+demo_screen::demo_screen(const output_form& form)
+    : live_{form.live && form.columns >= columns_needed}
+    , coloured_{live_ && form.colours} {}
+
+void demo_screen::show(const std::vector<std::string>& lines) {
+    std::string picture;
+    if (shown_ > 0)
+        // move the cursor to the start of the first shown line
+        picture = "\x1b[" + std::to_string(shown_) + "F";
+    for (const std::string& line : lines)
+        picture += line + "\x1b[K\n";
+    shown_ = lines.size();
+    std::cout << picture << std::flush; // one write, because several writes would flicker
+}
+
+std::string demo_screen::good(std::string_view text) const {
+    return tinted("\x1b[32m", text);
+}
+
+std::string demo_screen::bad(std::string_view text) const {
+    return tinted("\x1b[31m", text);
+}
+
+std::string demo_screen::tinted(std::string_view code, std::string_view text) const {
+    std::string all{text};
+    return coloured_ ? std::string{code} + all + "\x1b[0m" : all;
+}
+
+demo_board::demo_board(demo_screen& screen, std::size_t workers, int adds_each, bool locked)
+    : screen_{screen}
+    , adds_each_{adds_each}
+    , locked_{locked}
+    , done_(workers) {
+    if (screen_.is_live())
+        draw();
+}
+
+void demo_board::advance(std::size_t worker, int adds, long number) {
+    done_[worker] += adds;
+    number_ = number;
+    last_ = worker;
+    if (!screen_.is_live()) {
+        print_quarter();
+    } else if (const auto now = holdfast::boot_clock::now(); now >= draw_again_at_) {
+        draw();
+        draw_again_at_ = now + std::chrono::milliseconds{40};
+    }
+}
+
+void demo_board::finish(long number) {
+    number_ = number;
+    finished_ = true;
+    if (screen_.is_live())
+        draw();
+    screen_.keep();
+}
+
+void demo_board::draw() {
+    constexpr int width = 36;
+    std::vector<std::string> lines;
+    for (std::size_t worker = 0; worker < done_.size(); ++worker) {
+        const auto filled = static_cast<std::size_t>(width * done_[worker] / adds_each_);
+        const std::string count = std::to_string(done_[worker]);
+        const bool holds = locked_ && !finished_ && worker == last_ && total() > 0;
+        lines.push_back("   process " + std::to_string(worker + 1) + "  " +
+                        std::string(filled, '#') + std::string(width - filled, '.') +
+                        std::string(5 - count.size(), ' ') + count +
+                        (holds ? screen_.good("  <- has the lock") : ""));
+    }
+    lines.push_back("   " + state());
+    screen_.show(lines);
+}
+
+void demo_board::print_quarter() {
+    const int whole = adds_each_ * static_cast<int>(done_.size());
+    if (total() * 4 / whole <= quarters_printed_)
+        return;
+    quarters_printed_ = total() * 4 / whole;
+    std::cout << "   " << state() << "; by process:";
+    for (const int each : done_)
+        std::cout << ' ' << each;
+    std::cout << std::endl;
+}
+
+std::string demo_board::state() const {
+    const std::string lost_so_far = std::to_string(lost()) + " lost";
+    return std::to_string(total()) + " additions, the number is " + std::to_string(number_) + ", " +
+           (lost() > 0 ? screen_.bad(lost_so_far) : screen_.good(lost_so_far));
+}
+
+int demo_board::total() const {
+    return std::accumulate(done_.begin(), done_.end(), 0);
+}
+
+/// Returns the number of lost additions so far. It may be too low for a moment, because a worker
+/// reports an addition after it has written the file.
+long demo_board::lost() const {
+    return std::max(0L, total() - number_);
+}
+
+// Processes that the demo starts. They read the URL of the server from HOLDFAST_URL, because other
+// users could see a password on a command line. A worker's stdin is the file with the number. A
+// worker writes one byte to stdout for each addition. A holder writes one byte to stdout when it
+// has the lock.
+
+namespace {
+
+using namespace std::chrono_literals;
+
+void report_one() {
+    if (::write(STDOUT_FILENO, ".", 1) != 1)
+        std::exit(internal_error); // the demo process has ended
+}
+
+/// Adds one to the number in the file: reads, works, writes. Without a lock, additions get lost.
+void add_one_to_file() {
+    char text[16] = {};
+    if (::pread(STDIN_FILENO, text, sizeof text - 1, 0) < 0)
+        std::exit(internal_error);
+    const long number = std::strtol(text, nullptr, 10);
+
+    std::this_thread::sleep_for(2ms); // simulates the work between read and write
+
+    const int length = std::snprintf(text, sizeof text, "%08ld\n", number + 1);
+    if (::pwrite(STDIN_FILENO, text, static_cast<std::size_t>(length), 0) != length)
+        std::exit(internal_error);
+    report_one();
+}
+
+void add_without_lock(int count) {
+    for (; count > 0; --count)
+        add_one_to_file();
+}
+
+void add_with_lock(int count, const std::string& url, const std::string& name) {
+    holdfast::client home{reaching(url)};
+    holdfast::mutex lock{home, name};
+    for (; count > 0; --count) {
+        const std::scoped_lock held{lock};
+        add_one_to_file();
+    }
+}
+
+} // namespace
+
+int demo_worker(const inheritance&, arguments given) {
+    if (given.empty())
+        throw usage_error{"demo-worker is for 'holdfast demo' only"};
+    const int count = std::atoi(given[0].c_str());
+    if (given.size() == 1) {
+        add_without_lock(count);
+        return success;
+    }
+    const std::string url = server_url(std::nullopt);
+    try {
+        add_with_lock(count, url, given[1]);
+        return success;
+    } catch (const boost::system::system_error& failure) {
+        return last_words{}.report(failure, url);
+    }
+}
+
+int demo_holder(const inheritance&, arguments given) {
+    if (given.size() != 2)
+        throw usage_error{"demo-holder is for 'holdfast demo' only"};
+    const std::string url = server_url(std::nullopt);
+    try {
+        const holdfast::lease_time lease{parse_time("lease", given[1])};
+        holdfast::options how = reaching(url);
+        how.lease_time = lease.value; // on ZooKeeper this is the timeout of the session
+        holdfast::client home{std::move(how)};
+        holdfast::mutex lock{home, given[0], lease};
+        const std::scoped_lock held{lock};
+        report_one();
+        for (;;)
+            ::pause();
+    } catch (const boost::system::system_error& failure) {
+        return last_words{}.report(failure, url);
+    }
+}
+
+namespace {
+
+/// Creates a file and removes its name at once. So the demo leaves no file behind, even if it is
+/// killed.
+descriptor make_number_file() {
+    std::string path = std::filesystem::temp_directory_path() / "holdfast-demo-XXXXXX";
+    descriptor file{::mkostemp(path.data(), O_CLOEXEC)};
+    ::unlink(path.c_str());
+    return file;
+}
+
+long read_number(const descriptor& file) {
+    char text[16] = {};
+    if (::pread(file.get(), text, sizeof text - 1, 0) < 0)
+        throw std::system_error{errno, std::system_category(), "the demo's file"};
+    return std::strtol(text, nullptr, 10);
+}
+
+struct worker {
+    worker(asio::io_context& loop, const inheritance& inherited,
+           const std::vector<std::string>& command, const descriptor& file, pipe_ends reports)
+        : process{loop,
+                  inherited,
+                  command,
+                  {.standard = {.in = file.get(), .out = reports.write.get()}}}
+        , progress{loop, reports.read.release()} {}
+
+    child_process process;
+    asio::posix::stream_descriptor progress;
+};
+
+asio::awaitable<bool> follow(worker& one, std::size_t index, const descriptor& file,
+                             demo_board& board) {
+    std::array<char, 256> reports;
+    for (;;) {
+        holdfast::error_code end;
+        const std::size_t adds = co_await one.progress.async_read_some(
+            asio::buffer(reports), asio::redirect_error(asio::use_awaitable, end));
+        if (end)
+            break;
+        board.advance(index, static_cast<int>(adds), read_number(file));
+    }
+    co_await one.process.ended();
+    co_return one.process.status() == 0;
+}
+
+} // namespace
+
+counted count_with_processes(demo_screen& screen, const counting& how,
+                             const inheritance& inherited) {
+    const descriptor file = make_number_file();
+    std::vector<std::string> command{"/proc/self/exe", "demo-worker",
+                                     std::to_string(how.adds_each)};
+    if (!how.lock.empty())
+        command.push_back(how.lock);
+
+    asio::io_context loop{1};
+    demo_board board{screen, static_cast<std::size_t>(how.workers), how.adds_each,
+                     !how.lock.empty()};
+    counted result;
+    std::vector<std::unique_ptr<worker>> workers;
+    for (int i = 0; i < how.workers; ++i) {
+        workers.push_back(std::make_unique<worker>(loop, inherited, command, file, make_pipe()));
+        asio::co_spawn(loop, follow(*workers.back(), workers.size() - 1, file, board),
+                       [&result](std::exception_ptr thrown, bool finished) {
+                           if (thrown)
+                               std::rethrow_exception(thrown);
+                           result.all_finished = result.all_finished && finished;
+                       });
+    }
+    loop.run();
+    result.number = read_number(file);
+    board.finish(result.number);
+    return result;
+}
+
+namespace {
+
+using holdfast::boot_clock;
+using namespace std::chrono_literals;
+
+asio::awaitable<void> take(holdfast::mutex& lock, std::optional<holdfast::lease>& held) {
+    held = co_await lock.async_lock(asio::use_awaitable);
+}
+
+asio::awaitable<void> report_of(asio::posix::stream_descriptor& holder) {
+    char byte = 0;
+    co_await holder.async_read_some(asio::buffer(&byte, 1), asio::use_awaitable);
+}
+
+struct scene {
+    asio::io_context loop{1};
+    demo_screen& screen;
+    std::string url;
+    std::string lock;
+    const inheritance& inherited;
+    std::optional<holdfast::time_point> killed_at{};
+    holdfast::time_point ours_at{};
+
+    asio::awaitable<void> play() {
+        pipe_ends reports = make_pipe();
+        child_process holder{loop,
+                             inherited,
+                             {"/proc/self/exe", "demo-holder", lock, "2s"},
+                             {.standard = {.out = reports.write.get()}}};
+        asio::posix::stream_descriptor report{loop, reports.read.release()};
+        // Otherwise the reader would not notice the end of the pipe.
+        ::close(reports.write.release());
+        co_await report_of(report);
+        std::cout << "   Process " << holder.id() << " holds the lock, on a "
+                  << (keeps_sessions(url) ? "session of a few seconds" : "lease of 2 s")
+                  << " that it renews.\n"
+                     "   We wait for the lock too, and kill that process with SIGKILL."
+                  << std::endl;
+
+        holdfast::client home{loop.get_executor(), reaching(url)};
+        holdfast::mutex mine{home, lock};
+        std::optional<holdfast::lease> held;
+        co_await until_first(take(mine, held), kill_soon(holder), watch(mine, holder.id()));
+        ours_at = boot_clock::now();
+        if (screen.is_live())
+            screen.show(table(holder.id(), held->remaining(), true));
+        screen.keep();
+        co_await held->async_unlock(asio::use_awaitable);
+        co_await home.async_close(asio::use_awaitable);
+    }
+
+    asio::awaitable<void> kill_soon(child_process& holder) {
+        co_await pause(1500ms); // long enough to show some renewals
+        holder.signal(SIGKILL);
+        killed_at = boot_clock::now();
+        co_await holder.ended();
+        co_await stop_requested({});
+    }
+
+    /// Redraws the table with the remaining lease. Runs until it is cancelled.
+    asio::awaitable<void> watch(const holdfast::mutex& mine, pid_t holder) {
+        if (!screen.is_live())
+            co_await stop_requested({});
+        for (;;) {
+            const auto left = co_await mine.async_remaining_lease(asio::use_awaitable);
+            screen.show(table(holder, left.value_or(0ms), false));
+            co_await pause(100ms);
+        }
+    }
+
+    std::vector<std::string> table(pid_t holder, holdfast::duration left, bool ours) const {
+        if (left == holdfast::duration::max()) // ZooKeeper does not tell how long a session lasts
+            left = 0ms;
+        const auto bar = static_cast<std::size_t>(std::clamp<long>(left.count() / 100, 0, 20));
+        const std::string waited =
+            killed_at ? in_words((ours ? ours_at : boot_clock::now()) - *killed_at) : "";
+        return {"   process " + std::to_string(holder) + "  " +
+                    (killed_at ? screen.bad("killed") : screen.good("has the lock")),
+                "   we" + std::string(std::to_string(holder).size() + 8, ' ') +
+                    (ours ? screen.good("have the lock")
+                          : "wait" + (waited.empty() ? "" : ", since the kill for " + waited)),
+                "   the lease" + std::string(std::to_string(holder).size() + 1, ' ') +
+                    (ours ? "is ours"
+                     : keeps_sessions(url)
+                         ? "ends with its session"
+                         : std::string(bar, '#') + " " + in_words(left) + " left")};
+    }
+};
+
+} // namespace
+
+std::optional<holdfast::duration> wait_behind_killed_holder(demo_screen& screen,
+                                                            const std::string& url,
+                                                            const std::string& lock,
+                                                            const inheritance& inherited) {
+    scene act{.screen = screen, .url = url, .lock = lock, .inherited = inherited};
+    asio::co_spawn(act.loop, act.play(), [](std::exception_ptr thrown) {
+        if (thrown)
+            std::rethrow_exception(thrown);
+    });
+    act.loop.run();
+    if (!act.killed_at)
+        return std::nullopt;
+    return act.ours_at - *act.killed_at;
+}
+
 namespace {
 
 using holdfast::boot_clock;

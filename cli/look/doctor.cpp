@@ -1,21 +1,89 @@
 // SPDX-License-Identifier: Apache-2.0
 // `holdfast doctor`: checks whether a server is suitable for locks. Reports as text or as JSON.
-#include "cli/exit_status.hpp"
-#include "cli/look/diagnoses.hpp"
-#include "cli/look/lock_json.hpp"
+#include "cli/look/doctor.hpp"
+
+#include "cli/command_line.hpp"
+#include "cli/look/lock_text.hpp"
 #include "cli/look/looking.hpp"
-#include "cli/look/nodes.hpp"
-#include "cli/verbs.hpp"
+#include "cli/look/quorum.hpp"
+#include "cli/terminal/output.hpp"
+#include "cli/text/text.hpp"
+
+#include <holdfast/mutex.hpp>
+#include <holdfast/quorum_mutex.hpp>
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <boost/asio/use_future.hpp>
+#include <boost/json/array.hpp>
 
 #include <algorithm>
+#include <future>
+#include <iomanip>
+#include <iostream>
 #include <iterator>
+#include <sstream>
+#include <string>
+#include <string_view>
 #include <vector>
 
+#include <unistd.h>
+
 namespace cli {
+
+using holdfast::diagnosis;
+
+namespace {
+
+constexpr std::size_t severity_width = 9, topic_width = 13;
+
+/// Prints the text, wrapped to the terminal's width. The first line begins at column `indent`,
+/// because something was printed there before.
+void print_wrapped(const std::string& text, std::size_t indent) {
+    constexpr std::size_t least = 30; // on a narrower terminal the lines are too long
+    const std::size_t columns = form_of(STDOUT_FILENO).columns;
+    const std::size_t room = columns < indent + least ? least : columns - indent;
+    std::size_t used = 0;
+    std::istringstream words{printable(on_one_line(text), text.size())};
+    for (std::string word; words >> word;) {
+        if (used > 0 && used + 1 + width_of(word) > room) {
+            std::cout << '\n' << std::string(indent, ' ');
+            used = 0;
+        }
+        std::cout << (used > 0 ? " " : "") << word;
+        used += (used > 0 ? 1 : 0) + width_of(word);
+    }
+    std::cout << '\n';
+}
+
+} // namespace
+
+void print_findings(const diagnosis& found) {
+    constexpr std::size_t indent = severity_width + topic_width;
+    constexpr std::string_view arrow = "-> ";
+    std::cout << std::left;
+    for (const holdfast::finding& each : found.findings) {
+        std::cout << std::setw(severity_width) << to_string(each.how_bad) << std::setw(topic_width)
+                  << each.topic;
+        print_wrapped(each.what, indent);
+        if (each.remedy.empty())
+            continue;
+        std::cout << std::string(indent, ' ') << arrow;
+        print_wrapped(each.remedy, indent + arrow.size());
+    }
+}
+
+boost::json::object diagnosis_to_json(const diagnosis& found) {
+    boost::json::array all;
+    for (const holdfast::finding& each : found.findings)
+        all.push_back({{"severity", to_string(each.how_bad)},
+                       {"topic", each.topic},
+                       {"what", text_in_json(each.what)},
+                       {"remedy", text_in_json(each.remedy)}});
+    return {{"worst", to_string(found.worst())}, {"findings", std::move(all)}};
+}
+
 namespace {
 
 using holdfast::diagnosis;
@@ -114,6 +182,130 @@ int doctor(const inheritance& inherited, arguments all) {
         given.json ? write_json(diagnosis_to_json(found)) : print_findings(found);
         return status_of(found);
     });
+}
+
+// `holdfast doctor` on a quorum: checks each server alone, and then checks whether all servers
+// together work as one lock.
+
+namespace {
+
+using holdfast::diagnosis;
+using holdfast::finding;
+using holdfast::severity;
+
+bool was_reached(const diagnosis& found) {
+    return std::ranges::none_of(found.findings, [](const finding& each) {
+        return each.topic == "reach" && each.how_bad == severity::danger;
+    });
+}
+
+std::vector<diagnosis> examine_each(node_list& of, const std::string& name) {
+    std::list<std::future<diagnosis>> answers;
+    for (node& each : of)
+        answers.push_back(each.home.async_doctor(name, holdfast::asio::use_future));
+    std::vector<diagnosis> all;
+    for (std::future<diagnosis>& each : answers)
+        all.push_back(each.get());
+    return all;
+}
+
+finding words_on_votes(const holdfast::quorum_votes& votes) {
+    const std::string count = std::to_string(votes.held) + " of " + std::to_string(votes.nodes);
+    if (votes.held == votes.nodes)
+        return {severity::fine, "quorum", count + " nodes vote", ""};
+    return {severity::warning, "quorum",
+            "a lock was taken with " + count + " votes; " + std::to_string(votes.majority) +
+                " are needed",
+            "mend the node that is away; one that was restarted votes again when the longest lease "
+            "since then is over"};
+}
+
+/// Returns why the nodes could not be asked. It uses a blocking call, because an asynchronous call
+/// reports only an error code and no text.
+std::string why_not(holdfast::quorum_mutex& lock) {
+    try {
+        if (lock.try_lock())
+            lock.unlock();
+    } catch (const boost::system::system_error& failure) {
+        std::string text = failure.what();
+        if (const std::string general = ": " + failure.code().message();
+            text.find(general) != text.npos)
+            text.erase(text.find(general));
+        return text;
+    }
+    return "the nodes could not be asked at first";
+}
+
+/// Takes a lock on all nodes, as a program would do. Returns a finding about the votes.
+finding examine_together(node_list& of, const std::string& name) {
+    holdfast::quorum_mutex::nodes all;
+    for (node& each : of)
+        all.emplace_back(each.home);
+    holdfast::quorum_mutex lock{all, name};
+    try {
+        const std::optional<holdfast::lease> held =
+            lock.async_try_lock_for(std::chrono::seconds{1}, holdfast::asio::use_future).get();
+        if (held)
+            return words_on_votes(holdfast::quorum_mutex::votes(*held));
+        return {severity::warning, "quorum", "the lock '" + name + "' is held by somebody",
+                "try another NAME"};
+    } catch (const boost::system::system_error& failure) {
+        const bool wrong = failure.code() == holdfast::errc::invalid_argument;
+        return {severity::danger, "quorum", why_not(lock),
+                wrong ? "give another server in place of one of them: the same server has one vote"
+                      : "with fewer than " + std::to_string(majority_of(of.size())) +
+                            " nodes nobody gets a lock"};
+    }
+}
+
+void print_quorum_lines(const node_list& of, const std::vector<diagnosis>& each,
+                        const diagnosis& together) {
+    auto found = each.begin();
+    for (const node& one : of) {
+        std::cout << printable(one.server) << '\n';
+        print_findings(*found++);
+    }
+    std::cout << "all of them\n";
+    print_findings(together);
+}
+
+void print_quorum_json(const node_list& of, const std::vector<diagnosis>& each,
+                       const diagnosis& together, severity worst) {
+    boost::json::array all;
+    auto found = each.begin();
+    for (const node& one : of) {
+        boost::json::object told = diagnosis_to_json(*found++);
+        told["server"] = text_in_json(one.server);
+        all.push_back(std::move(told));
+    }
+    boost::json::object whole = diagnosis_to_json(together);
+    whole["worst"] = to_string(worst);
+    whole["nodes"] = std::move(all);
+    write_json(whole);
+}
+
+} // namespace
+
+int examine_quorum(const look_options& given) {
+    node_list all = connect_all(given);
+    const std::vector<diagnosis> each = examine_each(all, given.name);
+    const auto reached = static_cast<std::size_t>(std::ranges::count_if(each, was_reached));
+    diagnosis together;
+    together.findings.push_back(examine_together(all, given.name));
+    if (reached < all.size())
+        together.findings.push_back(
+            {reached < majority_of(all.size()) ? severity::danger : severity::warning, "nodes",
+             std::to_string(reached) + " of " + std::to_string(all.size()) + " nodes answer",
+             "see what is said of the others above"});
+    severity worst = together.worst();
+    // A quorum tolerates an unreachable node, so an unreachable node is only a warning.
+    for (const diagnosis& one : each)
+        worst = std::max(worst, was_reached(one) ? one.worst() : severity::warning);
+    given.json ? print_quorum_json(all, each, together, worst)
+               : print_quorum_lines(all, each, together);
+    if (reached < majority_of(all.size()))
+        return unavailable;
+    return worst < severity::warning ? success : found_trouble;
 }
 
 } // namespace cli

@@ -3,12 +3,9 @@
 #pragma once
 
 #include "cli/command_line.hpp"
-#include "cli/look/reaching.hpp"
-#include "cli/run/inheritance.hpp"
-#include "cli/server/chosen_server.hpp"
-#include "cli/terminal/last_words.hpp"
+#include "cli/run/child_process.hpp"
+#include "cli/server/server_access.hpp"
 #include "cli/terminal/output.hpp"
-#include "cli/terminal/say.hpp"
 
 #include <holdfast/client.hpp>
 #include <holdfast/inspection.hpp>

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // `holdfast ls`: lists held locks and counters.
-#include "cli/count/counter_words.hpp"
-#include "cli/count/inspect_counter.hpp"
-#include "cli/exit_status.hpp"
-#include "cli/look/lock_json.hpp"
-#include "cli/look/lock_words.hpp"
+#include "cli/command_line.hpp"
+#include "cli/count/counters.hpp"
+#include "cli/look/lock_text.hpp"
 #include "cli/look/looking.hpp"
-#include "cli/look/nodes.hpp"
-#include "cli/terminal/say.hpp"
-#include "cli/text/how_many.hpp"
-#include "cli/text/table.hpp"
-#include "cli/verbs.hpp"
+#include "cli/look/quorum.hpp"
+#include "cli/terminal/output.hpp"
+#include "cli/text/text.hpp"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // `holdfast unlock --force`: removes a lock from its holder.
-#include "cli/count/counter_words.hpp"
-#include "cli/count/inspect_counter.hpp"
-#include "cli/exit_status.hpp"
-#include "cli/look/lock_json.hpp"
-#include "cli/look/lock_words.hpp"
+#include "cli/command_line.hpp"
+#include "cli/count/counters.hpp"
+#include "cli/look/lock_text.hpp"
 #include "cli/look/looking.hpp"
-#include "cli/look/nodes.hpp"
-#include "cli/terminal/say.hpp"
-#include "cli/verbs.hpp"
+#include "cli/look/quorum.hpp"
+#include "cli/terminal/output.hpp"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // `holdfast wait`: waits until a lock is free.
-#include "cli/exit_status.hpp"
-#include "cli/look/lock_json.hpp"
+#include "cli/command_line.hpp"
+#include "cli/look/lock_text.hpp"
 #include "cli/look/looking.hpp"
-#include "cli/look/nodes.hpp"
-#include "cli/terminal/say.hpp"
-#include "cli/verbs.hpp"
+#include "cli/look/quorum.hpp"
+#include "cli/terminal/output.hpp"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>

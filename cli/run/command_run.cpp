@@ -1,26 +1,353 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/run/command_run.hpp"
 
-#include "cli/exit_status.hpp"
-#include "cli/look/lock_words.hpp"
-#include "cli/run/job.hpp"
-#include "cli/run/job_signals.hpp"
-#include "cli/run/lease_guard.hpp"
-#include "cli/run/outer_locks.hpp"
-#include "cli/run/until_first.hpp"
+#include "cli/command_line.hpp"
+#include "cli/look/lock_text.hpp"
 #include "cli/server/private_server.hpp"
 #include "cli/terminal/output.hpp"
-#include "cli/terminal/say.hpp"
 
 #include <holdfast/multi_mutex.hpp>
 
-#include <algorithm>
-#include <csignal>
-#include <iterator>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
 
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string_view>
+
+#include <dirent.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace cli {
+namespace {
+
+std::string proc_file(pid_t id, const char* name) {
+    return "/proc/" + std::to_string(id) + "/" + name;
+}
+
+std::string text_of(const std::string& path) {
+    std::ifstream file{path};
+    return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+bool has_children() {
+    siginfo_t ignored{};
+    return ::waitid(P_ALL, 0, &ignored, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
+bool runs_private_server(pid_t id) {
+    using namespace std::string_view_literals;
+    return text_of(proc_file(id, "cmdline")) == "holdfast\0private-server\0"sv;
+}
+
+/// Returns whether the process runs the same program file as this process.
+bool is_holdfast(pid_t id) {
+    struct stat ours {};
+    struct stat its {};
+    return ::stat("/proc/self/exe", &ours) == 0 &&
+           ::stat(proc_file(id, "exe").c_str(), &its) == 0 && ours.st_ino == its.st_ino &&
+           ours.st_dev == its.st_dev;
+}
+
+bool has_signal(const std::string& status, std::string_view field, int signal) {
+    const std::size_t at = status.find(field);
+    if (at == std::string::npos)
+        return false;
+    const unsigned long long mask = std::strtoull(status.c_str() + at + field.size(), nullptr, 16);
+    return (mask >> (static_cast<unsigned>(signal) - 1U) & 1U) != 0;
+}
+
+/// Returns whether the signal has an effect on the process. By default WINCH has no effect.
+bool heeds(pid_t id, int signal) {
+    const std::string status = text_of(proc_file(id, "status"));
+    return signal == SIGWINCH ? has_signal(status, "\nSigCgt:\t", signal)
+                              : !has_signal(status, "\nSigIgn:\t", signal);
+}
+
+} // namespace
+
+std::vector<job_processes::process> job_processes::all_on_machine() {
+    std::vector<process> all;
+    const std::unique_ptr<DIR, int (*)(DIR*)> folder{::opendir("/proc"), ::closedir};
+    while (const dirent* const entry = folder ? ::readdir(folder.get()) : nullptr) {
+        const std::string_view name{entry->d_name};
+        process one{};
+        const auto parsed = std::from_chars(name.data(), name.data() + name.size(), one.id);
+        if (parsed.ec != std::errc{} || parsed.ptr != name.data() + name.size())
+            continue;
+        const std::string stat = text_of(proc_file(one.id, "stat"));
+        // the name of a program may contain both characters
+        const std::size_t name_end = stat.rfind(") ");
+        char state = 0;
+        if (name_end == std::string::npos ||
+            std::sscanf(stat.c_str() + name_end + 2,
+                        "%c %d %d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
+                        "%llu",
+                        &state, &one.parent, &one.group, &one.started) != 4)
+            continue;
+        if (state != 'Z' && state != 'X')
+            all.push_back(one);
+    }
+    return all;
+}
+
+std::vector<job_processes::process> job_processes::find(bool below_other_runs) const {
+    const std::vector<process> all = all_on_machine();
+    std::vector<process> found;
+    std::vector<pid_t> parents{::getpid()};
+    while (!parents.empty()) {
+        const pid_t parent = parents.back();
+        parents.pop_back();
+        for (const process& each : all) {
+            if (each.parent != parent || strangers_.contains({each.id, each.started}) ||
+                runs_private_server(each.id))
+                continue;
+            found.push_back(each);
+            if (below_other_runs || !is_holdfast(each.id))
+                parents.push_back(each.id);
+        }
+    }
+    return found;
+}
+
+job_processes::job_processes() {
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    if (!has_children())
+        return;
+    for (const process& each : all_on_machine())
+        if (each.parent == ::getpid())
+            strangers_.emplace(each.id, each.started);
+}
+
+void job_processes::reap(pid_t command) const noexcept {
+    siginfo_t ended{};
+    while (::waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid != 0 &&
+           ended.si_pid != command) {
+        ::waitpid(ended.si_pid, nullptr, WNOHANG);
+        ended = {};
+    }
+}
+
+bool job_processes::any_left(pid_t command) const {
+    if (!has_children())
+        return false;
+    const std::vector<process> left = find(true);
+    return std::ranges::any_of(left, [&](const process& each) { return each.id != command; });
+}
+
+void job_processes::signal(int number, pid_t group) const {
+    for (const process& each : find(false))
+        if (each.group != group)
+            ::kill(each.id, number);
+}
+
+void job_processes::kill() const {
+    for (const process& each : find(true))
+        ::kill(each.id, SIGKILL);
+}
+
+void job_processes::tell_orphans(int heard, pid_t group) {
+    for (const process& each : find(false)) {
+        if (each.parent != ::getpid() || !told_.emplace(each.id, each.started).second)
+            continue;
+        const bool has_heard = each.group == group && heeds(each.id, heard);
+        if (!has_heard)
+            ::kill(each.id, SIGTERM);
+    }
+}
+
+namespace {
+
+using holdfast::boot_clock;
+using namespace std::chrono_literals;
+
+/// Time to wait for the end of killed processes.
+constexpr std::chrono::seconds kill_patience{1};
+
+/// Time between two checks of the job's processes. It matters only if no SIGCHLD reports a change.
+constexpr std::chrono::milliseconds look_at_others_every{500};
+constexpr std::chrono::milliseconds look_at_killed_every{5};
+
+} // namespace
+
+running_job::running_job(asio::io_context& loop, const inheritance& inherited,
+                         const std::vector<std::string>& command, const surroundings& around)
+    : command_{loop, inherited, command, around}
+    , group_{command_.id()}
+    , changed_{loop} {}
+
+void running_job::pass(int signal) {
+    if (command_is_over_)
+        others_.signal(signal, 0);
+    else
+        command_.signal(signal);
+}
+
+void running_job::stop(int signal) {
+    command_.signal(signal);
+    others_.signal(signal, command_is_over_ ? 0 : group_);
+    command_.signal(SIGCONT); // a stopped process would not handle the signal
+    others_.signal(SIGCONT, command_is_over_ ? 0 : group_);
+}
+
+void running_job::kill() {
+    killed_at_ = boot_clock::now();
+    command_.signal(SIGKILL);
+    others_.kill();
+    changed_.cancel();
+}
+
+void running_job::child_changed() {
+    others_.reap(command_is_over_ ? -1 : group_);
+    changed_.cancel();
+}
+
+int running_job::take_status() {
+    command_is_over_ = true;
+    return command_.status();
+}
+
+asio::awaitable<void> running_job::child_changes(std::chrono::milliseconds at_most) {
+    changed_.expires_after(at_most);
+    holdfast::error_code early;
+    co_await changed_.async_wait(asio::redirect_error(asio::use_awaitable, early));
+    const asio::cancellation_state state = co_await asio::this_coro::cancellation_state;
+    if (state.cancelled() != asio::cancellation_type::none)
+        throw boost::system::system_error{asio::error::operation_aborted};
+}
+
+asio::awaitable<void> running_job::others_ended(std::optional<int> heard) {
+    others_.reap(-1);
+    while (others_left()) {
+        if (killed_at_ && boot_clock::now() - *killed_at_ > kill_patience)
+            co_return;
+        if (killed_at_)
+            others_.kill(); // the job may have started another process since the last kill
+        else if (heard)
+            others_.tell_orphans(*heard, group_);
+        co_await child_changes(killed_at_ ? look_at_killed_every : look_at_others_every);
+        others_.reap(-1);
+    }
+}
+
+namespace {
+
+using holdfast::duration;
+
+std::string seconds(duration length) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.1f s", std::chrono::duration<double>{length}.count());
+    return text;
+}
+
+/// Returns when the remaining lease is down to `reserve`. The command must end before the lease
+/// does. A renewal during this time lengthens the wait.
+asio::awaitable<void> reserve_is_reached(const holdfast::lease& held, duration reserve) {
+    while (held.remaining() > reserve)
+        co_await until_first(pause(held.remaining() - reserve), stop_requested(held.lost()));
+}
+
+asio::awaitable<void> grace_in_danger(const holdfast::lease& held, duration left,
+                                      std::optional<duration> wanted) {
+    const duration reserve = left / 3;
+    if (wanted)
+        co_await until_first(pause(*wanted), reserve_is_reached(held, reserve));
+    else
+        co_await reserve_is_reached(held, reserve);
+}
+
+std::string reason_of(const holdfast::lease& held, duration left, const last_words& heard) {
+    const std::string name = "lock '" + printable(held.name()) + "'";
+    if (left <= duration::zero())
+        return name + " was lost";
+    return name +
+           (heard.max_hold_reached() ? " was held for as long as max_hold allows and ends in "
+                                     : " cannot be renewed and ends in ") +
+           seconds(left);
+}
+
+} // namespace
+
+asio::awaitable<void> guard(const holdfast::lease& held, running_job& job, const on_loss& how,
+                            const last_words& heard, std::stop_token orphaned,
+                            stop_reason& reason) {
+    const duration whole = held.remaining();
+    co_await until_first(stop_requested(held.in_danger()), stop_requested(held.lost()),
+                         stop_requested(orphaned));
+
+    const bool is_orphan = orphaned.stop_requested();
+    const duration left = held.remaining();
+    reason = is_orphan ? "'holdfast run' was killed" : reason_of(held, left, heard);
+    say(*reason + (how.signal == SIGKILL ? ": killing the command" : ": stopping the command"));
+    if (how.signal == SIGKILL) {
+        job.kill();
+        co_await stop_requested({});
+    }
+    job.stop(how.signal);
+
+    // After a refused renewal, another client may hold the lock already. The command still gets a
+    // short time to clean up.
+    const std::optional<duration> wanted = grace_of(how);
+    if (is_orphan)
+        co_await grace_in_danger(held, left, wanted.value_or(usual_grace));
+    else if (left > duration::zero())
+        co_await grace_in_danger(held, left, wanted);
+    else
+        co_await pause(std::min(wanted.value_or(whole / 10), whole / 2));
+    say("the command did not stop: killing it");
+    job.kill();
+    co_await stop_requested({});
+}
+
+namespace {
+
+using holdfast::boot_clock;
+using namespace std::chrono_literals;
+
+/// Time between two comparisons of the clocks. Asio's timers stop while the machine is suspended,
+/// but the clock of a lease continues.
+constexpr std::chrono::seconds look_at_clock_every{10};
+
+asio::awaitable<void> clock_reaches(holdfast::time_point moment) {
+    while (boot_clock::now() < moment)
+        co_await pause(
+            std::min<holdfast::duration>(moment - boot_clock::now() + 1ms, look_at_clock_every));
+}
+
+asio::awaitable<void> told_to_end(signal_inbox& signals, const job* behind) {
+    for (;;) {
+        co_await signals.arrival();
+        while (const std::optional<int> next = signals.take()) {
+            if (ends_wait(*next, behind != nullptr))
+                co_return;
+            if (*next == SIGCHLD)
+                while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+                }
+            else if (*next == SIGTSTP && behind != nullptr)
+                behind->stop();
+        }
+    }
+}
+
+} // namespace
+
+asio::awaitable<void> hold_on(const holdfast::lease& held, holdfast::time_point until,
+                              signal_inbox& signals, const job* behind) {
+    co_await until_first(clock_reaches(until), told_to_end(signals, behind),
+                         stop_requested(held.lost()));
+    if (held.lost().stop_requested())
+        say("lock '" + printable(held.name()) + "' was lost " +
+            in_words(std::max(until - boot_clock::now(), holdfast::duration{})) +
+            " before the end of --hold-for");
+}
 
 command_run::command_run(asio::io_context& loop, const locked_run& wanted,
                          const inheritance& inherited, signal_inbox& signals,

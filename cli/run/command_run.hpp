@@ -1,23 +1,159 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "cli/run/lease_guard.hpp"
+#include "cli/run/child_process.hpp"
+#include "cli/run/coroutines.hpp"
+#include "cli/run/job.hpp"
 #include "cli/run/locked_run.hpp"
-#include "cli/run/running_job.hpp"
-#include "cli/run/signal_inbox.hpp"
-#include "cli/terminal/last_words.hpp"
+#include "cli/server/server_access.hpp"
 
 #include <holdfast/lease.hpp>
+#include <holdfast/time.hpp>
 
+#include <chrono>
 #include <csignal>
+#include <functional>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include <sys/types.h>
 #include <termios.h>
 
 namespace cli {
+
+/// Descendants of the command. They may be in another group or session, and their parent may have
+/// ended.
+///
+/// A private server that a `holdfast` command of the job has started does not count, because other
+/// programs use it too.
+class job_processes {
+public:
+    /// Makes this process the new parent of descendants that lose their parent. Children from
+    /// before this call do not count. A shell that became `holdfast run` by exec may have such
+    /// children.
+    job_processes();
+
+    /// Reaps adopted processes that have exited. Stops at `command`, because its status is read
+    /// elsewhere.
+    void reap(pid_t command) const noexcept;
+
+    /// Returns whether any process of the job except the command still runs.
+    bool any_left(pid_t command) const;
+
+    /// Sends the signal to all processes of the job outside the command's group. A nested `holdfast
+    /// run` passes the signal on itself.
+    void signal(int number, pid_t group) const;
+
+    /// Sends SIGKILL to each process of the job.
+    void kill() const;
+
+    /// Sends SIGTERM to processes without a parent that did not get the signal `heard`, or ignore
+    /// it. Each process gets SIGTERM only once. Call it after `heard` was sent to the command's
+    /// group and the command has ended. A process with a parent must be stopped by its parent.
+    void tell_orphans(int heard, pid_t group);
+
+private:
+    struct process {
+        pid_t id;
+        pid_t parent;
+        pid_t group;
+        unsigned long long started;
+    };
+    /// Process id and start time. The start time is needed because the system reuses process ids.
+    using identity = std::pair<pid_t, unsigned long long>;
+
+    static std::vector<process> all_on_machine();
+    std::vector<process> find(bool below_other_runs) const;
+
+    std::set<identity> strangers_; ///< children that existed before this object
+    std::set<identity> told_;
+};
+
+/// The command and all processes that it has started.
+class running_job {
+public:
+    /// Starts the command. Throws the errors of `child_process`.
+    running_job(asio::io_context&, const inheritance&, const std::vector<std::string>& command,
+                const surroundings&);
+
+    /// Returns the process id of the command. It is also the id of the command's process group.
+    pid_t id() const noexcept { return group_; }
+
+    /// Passes a signal on. It goes to the command's group, or to all remaining processes after the
+    /// command has ended.
+    void pass(int signal);
+
+    /// Sends the signal to the command and all its descendants, even if they are stopped.
+    void stop(int signal);
+
+    /// Sends SIGKILL to all processes of the job. `others_ended` sends it again to remaining
+    /// processes.
+    void kill();
+
+    /// Reaps adopted processes that have exited. Call it after each SIGCHLD.
+    void child_changed();
+
+    /// Returns the signal that has stopped the command since the last call, or nothing.
+    std::optional<int> stopped_by() noexcept { return command_.stopped_by(); }
+
+    /// Returns when the command has exited.
+    asio::awaitable<void> command_ended() { return command_.ended(); }
+
+    /// Returns the command's exit status as a shell does. Call it once, after the command has
+    /// ended.
+    int take_status();
+
+    /// Returns when no process of the job is left. After `kill` it returns within one second,
+    /// because a process that hangs inside the kernel does not die at once. `heard` is the signal
+    /// that has ended the command. Processes that did not get `heard` get SIGTERM.
+    asio::awaitable<void> others_ended(std::optional<int> heard);
+
+    /// Returns whether any process of the job except the command still runs.
+    bool others_left() const { return others_.any_left(group_); }
+
+private:
+    asio::awaitable<void> child_changes(std::chrono::milliseconds at_most);
+
+    // constructed before the command, because earlier children do not count as part of the job
+    job_processes others_;
+    child_process command_;
+    const pid_t group_;
+    bool command_is_over_ = false;
+    asio::steady_timer changed_;
+    std::optional<holdfast::time_point> killed_at_;
+};
+
+/// Why the command was stopped, for example `lock 'job' was lost`. Empty if it was not stopped.
+using stop_reason = std::optional<std::string>;
+
+/// Stops the job when its lock is in danger or lost. Also stops it when `orphaned` fires because
+/// the front process, for which the shell waits, was killed. Prints the reason, and sets
+/// `stop_reason` when it begins to stop the job. Never returns.
+///
+///     danger, 10 s left ──TERM──▶ a third of that left ──KILL──▶ the lease ends
+///     lost: refused     ──TERM──▶ a tenth of the lease later ──KILL
+///     orphaned          ──TERM──▶ `usual_grace` later ──KILL
+///
+/// `on_loss` can set another signal than TERM, and another time until KILL. In danger, that time
+/// can only shorten the wait. After a loss, it may lengthen the wait to at most half a lease. A
+/// renewal is refused a third of a lease after the last granted renewal, so the command still ends
+/// within that lease.
+///
+/// If the danger passes after TERM was sent, no KILL follows unless `on_loss` sets a time.
+asio::awaitable<void> guard(const holdfast::lease&, running_job&, const on_loss&, const last_words&,
+                            std::stop_token orphaned, stop_reason&);
+
+struct job;
+
+/// Keeps and renews the lock until the given time. Returns earlier if a signal asks this process to
+/// end, or if the lock is lost. Prints a message about a loss. Ctrl-Z stops the shell's job, but
+/// not this process.
+asio::awaitable<void> hold_on(const holdfast::lease&, holdfast::time_point until, signal_inbox&,
+                              const job* behind);
 
 struct job;
 

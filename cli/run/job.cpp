@@ -1,21 +1,155 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/run/job.hpp"
 
-#include "cli/exit_status.hpp"
-#include "cli/run/inheritance.hpp"
-#include "cli/run/job_signals.hpp"
+#include "cli/command_line.hpp"
+#include "cli/run/child_process.hpp"
 
+#include <boost/asio/use_awaitable.hpp>
+
+#include <algorithm>
 #include <array>
-#include <csignal>
 #include <cstdio>
 #include <iostream>
+#include <system_error>
 
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 namespace cli {
+
+namespace {
+
+/// Guard that blocks SIGTTOU. Otherwise a background process that changes the terminal is stopped.
+class without_sigttou {
+public:
+    without_sigttou() noexcept {
+        sigset_t asking;
+        ::sigemptyset(&asking);
+        ::sigaddset(&asking, SIGTTOU);
+        ::sigprocmask(SIG_BLOCK, &asking, &before_);
+    }
+    without_sigttou(const without_sigttou&) = delete;
+    ~without_sigttou() { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
+
+private:
+    sigset_t before_{};
+};
+
+} // namespace
+
+std::optional<controlling_terminal> controlling_terminal::open() {
+    const int fd = ::open("/dev/tty", O_RDWR | O_CLOEXEC);
+    if (fd < 0)
+        return std::nullopt;
+    return controlling_terminal{descriptor{fd}};
+}
+
+pid_t controlling_terminal::foreground() const noexcept {
+    return ::tcgetpgrp(device_.get());
+}
+
+void controlling_terminal::give_to(pid_t group) const noexcept {
+    const without_sigttou asking;
+    ::tcsetpgrp(device_.get(), group);
+}
+
+std::optional<termios> controlling_terminal::settings() const noexcept {
+    termios now{};
+    if (::tcgetattr(device_.get(), &now) != 0)
+        return std::nullopt;
+    return now;
+}
+
+void controlling_terminal::restore(const termios& before) const noexcept {
+    const without_sigttou asking;
+    // TCSANOW does not wait for output, which Ctrl-S may hold up.
+    ::tcsetattr(device_.get(), TCSANOW, &before);
+}
+
+bool controlling_terminal::is_stdin() noexcept {
+    return ::tcgetpgrp(STDIN_FILENO) >= 0; // succeeds only for the terminal of this session
+}
+
+namespace {
+
+/// Returns the signal that tells systemd in a container to stop.
+int halt_of_systemd() {
+    return SIGRTMIN + 3;
+}
+
+bool can_be_taken(int signal, const inheritance& inherited) {
+    constexpr std::array<int, 4> never{SIGKILL, SIGSTOP, SIGTTIN, SIGTTOU};
+    return std::ranges::find(never, signal) == never.end() && !inherited.ignores(signal);
+}
+
+} // namespace
+
+sigset_t block_signals_of_job(const inheritance& inherited) {
+    sigset_t taken;
+    ::sigemptyset(&taken);
+    for (int signal = 1; signal <= SIGRTMAX; ++signal)
+        if (can_be_taken(signal, inherited))
+            ::sigaddset(&taken, signal); // fails for signals that the C library itself uses
+    ::pthread_sigmask(SIG_BLOCK, &taken, nullptr);
+    if (!inherited.ignores(SIGPIPE))
+        ::signal(SIGPIPE, SIG_DFL); // an ignored signal would be dropped before it can be read
+    return taken;
+}
+
+bool is_own_pipe(int signal, pid_t sender) {
+    return signal == SIGPIPE && sender == ::getpid();
+}
+
+bool asks_to_end(int signal, bool on_terminal) {
+    constexpr std::array<int, 5> always{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPWR};
+    return std::ranges::find(always, signal) != always.end() || signal == halt_of_systemd() ||
+           (signal == SIGWINCH && !on_terminal);
+}
+
+bool ends_wait(int signal, bool on_terminal) {
+    constexpr std::array<int, 5> harmless{SIGCHLD, SIGCONT, SIGTSTP, SIGURG, SIGWINCH};
+    return asks_to_end(signal, on_terminal) ||
+           std::ranges::find(harmless, signal) == harmless.end();
+}
+
+namespace {
+
+int block_and_open(const inheritance& inherited) {
+    const sigset_t ours = block_signals_of_job(inherited);
+    const int fd = ::signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (fd < 0)
+        throw std::system_error{errno, std::system_category(), "signalfd"};
+    return fd;
+}
+
+} // namespace
+
+signal_inbox::signal_inbox(asio::io_context& loop, const inheritance& inherited)
+    : inherited_{inherited}
+    , descriptor_{loop, block_and_open(inherited)} {}
+
+asio::awaitable<void> signal_inbox::arrival() {
+    co_await descriptor_.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
+}
+
+std::optional<int> signal_inbox::take() {
+    signalfd_siginfo one{};
+    while (::read(descriptor_.native_handle(), &one, sizeof one) == sizeof one) {
+        const auto signal = static_cast<int>(one.ssi_signo);
+        if (!is_own_pipe(signal, static_cast<pid_t>(one.ssi_pid)))
+            return signal;
+    }
+    return std::nullopt;
+}
+
+void signal_inbox::let_through() {
+    ::signal(SIGPIPE, SIG_IGN); // a write to a closed pipe must not end this process
+    ::pthread_sigmask(SIG_SETMASK, &inherited_.mask(), nullptr);
+}
+
 namespace {
 
 sigset_t set_of(std::initializer_list<int> signals) {

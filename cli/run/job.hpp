@@ -1,13 +1,102 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "cli/terminal/controlling_terminal.hpp"
+#include "cli/descriptor.hpp"
 
+#include <holdfast/asio.hpp>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+
+#include <csignal>
 #include <functional>
+#include <optional>
 
 #include <sys/types.h>
+#include <termios.h>
 
 namespace cli {
+
+/// Terminal of this process's session. The process group in the foreground reads from it and gets
+/// the signals of its keys. A process in another group is stopped when it reads from the terminal.
+class controlling_terminal {
+public:
+    /// Opens the terminal. Returns nothing if there is no terminal, for example in a cron job.
+    static std::optional<controlling_terminal> open();
+
+    pid_t foreground() const noexcept;
+
+    /// Brings the group to the foreground. Async-signal-safe. Also works in the background.
+    void give_to(pid_t group) const noexcept;
+
+    /// Returns the settings for echo, line editing and signals. Returns nothing if the terminal is
+    /// gone.
+    std::optional<termios> settings() const noexcept;
+
+    /// Restores the settings. Also works in the background.
+    void restore(const termios&) const noexcept;
+
+    /// Returns whether stdin is this terminal.
+    static bool is_stdin() noexcept;
+
+private:
+    explicit controlling_terminal(descriptor opened)
+        : device_{std::move(opened)} {}
+
+    descriptor device_;
+};
+
+// Signals that `holdfast run` handles on behalf of its command.
+
+class inheritance;
+
+/// Blocks all signals that can be blocked, except the ignored signals and TTIN and TTOU. Returns
+/// the blocked set. Read it with signalfd() or sigwaitinfo(). The default action of most signals
+/// would kill only this process. The command would run on without a renewed lock, and the lock
+/// would stay held until its lease ends.
+///
+/// The set includes SIGPIPE, unless it was ignored at the start. A write of this process to a
+/// closed pipe raises SIGPIPE too, see `is_own_pipe`.
+sigset_t block_signals_of_job(const inheritance&);
+
+/// Returns whether a write of this process to a closed pipe has raised the signal. `sender` is the
+/// process that sent the signal.
+bool is_own_pipe(int signal, pid_t sender);
+
+/// Returns whether the signal asks the command to end. Users and containers stop a program with
+/// INT, TERM, HUP, QUIT, PWR or RTMIN+3. Without a terminal, WINCH counts too, because no window
+/// size can have changed.
+bool asks_to_end(int signal, bool on_terminal);
+
+/// Returns whether the signal ends a process that waits for a lock. True if the signal asks for the
+/// end, or if its default action ends a process.
+bool ends_wait(int signal, bool on_terminal);
+
+namespace asio = holdfast::asio;
+class inheritance;
+
+/// Receives the signals that are sent to this process, including SIGCHLD. The constructor blocks
+/// the signals, and they are read from a descriptor. So no signal is lost, and no signal interrupts
+/// a call. Construct it before any thread starts, so that all threads have the signals blocked.
+class signal_inbox {
+public:
+    /// Blocks the signals. Signals that were ignored at the start of the program stay ignored,
+    /// because nohup relies on it.
+    signal_inbox(asio::io_context&, const inheritance&);
+    signal_inbox(const signal_inbox&) = delete;
+
+    /// Returns when a signal can be read. Does not read the signal, so a cancelled call does no
+    /// harm.
+    asio::awaitable<void> arrival();
+    [[nodiscard]] std::optional<int> take();
+
+    /// Unblocks the signals, so that the next Ctrl-C ends the program.
+    void let_through();
+
+private:
+    const inheritance& inherited_;
+    asio::posix::stream_descriptor descriptor_;
+};
 
 class inheritance;
 

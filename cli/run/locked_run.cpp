@@ -7,31 +7,22 @@
 //     -E    128+n                  TERM, KILL ──▶ 75
 #include "cli/run/locked_run.hpp"
 
-#include "cli/exit_status.hpp"
-#include "cli/look/lock_words.hpp"
-#include "cli/look/reaching.hpp"
-#include "cli/run/asked_count.hpp"
-#include "cli/run/asked_lock.hpp"
+#include "cli/look/lock_text.hpp"
 #include "cli/run/child_process.hpp"
 #include "cli/run/command_run.hpp"
-#include "cli/run/hold_on.hpp"
-#include "cli/run/holder.hpp"
+#include "cli/run/coroutines.hpp"
 #include "cli/run/job.hpp"
-#include "cli/run/job_signals.hpp"
-#include "cli/run/outer_locks.hpp"
-#include "cli/run/signal_inbox.hpp"
-#include "cli/run/until_first.hpp"
-#include "cli/run/wait_report.hpp"
-#include "cli/server/chosen_server.hpp"
-#include "cli/terminal/last_words.hpp"
+#include "cli/run/locks.hpp"
+#include "cli/server/server_access.hpp"
 #include "cli/terminal/output.hpp"
-#include "cli/terminal/say.hpp"
 
 #include <holdfast/client.hpp>
 
 #include <boost/asio/redirect_error.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <system_error>
@@ -39,6 +30,119 @@
 #include <unistd.h>
 
 namespace cli {
+namespace {
+
+struct named_signal {
+    std::string_view name;
+    int number;
+};
+
+/// Signals that ask or force a program to end. Other signals are refused. For example, STOP would
+/// only hide the loss from the command.
+constexpr std::array<named_signal, 8> ending_signals{{
+    {"TERM", SIGTERM},
+    {"INT", SIGINT},
+    {"HUP", SIGHUP},
+    {"QUIT", SIGQUIT},
+    {"USR1", SIGUSR1},
+    {"USR2", SIGUSR2},
+    {"ABRT", SIGABRT},
+    {"KILL", SIGKILL},
+}};
+
+int parse_signal(std::string_view text) {
+    const std::string_view name = text.starts_with("SIG") ? text.substr(3) : text;
+    const auto found = std::ranges::find_if(ending_signals, [&](const named_signal& each) {
+        return each.name == name || std::to_string(each.number) == text;
+    });
+    if (found != ending_signals.end())
+        return found->number;
+    std::string allowed;
+    for (const named_signal& each : ending_signals)
+        allowed.append(allowed.empty() ? "" : ", ").append(each.name);
+    throw usage_error{"--on-loss: '" + printable(text) + "' is no signal for this; give one of " +
+                      allowed + " (or SIGTERM and so on, or its number)"};
+}
+
+} // namespace
+
+std::optional<holdfast::duration> grace_of(const on_loss& how) {
+    if (!how.grace)
+        return std::nullopt;
+    constexpr std::chrono::duration<double> longest = std::chrono::hours{24};
+    return std::chrono::ceil<holdfast::duration>(std::min(*how.grace, longest));
+}
+
+on_loss parse_on_loss(std::string_view text) {
+    const std::size_t colon = text.find(':');
+    on_loss wanted{.signal = parse_signal(text.substr(0, colon))};
+    if (colon != text.npos)
+        wanted.grace = parse_time("--on-loss", text.substr(colon + 1));
+    return wanted;
+}
+
+namespace {
+
+/// Largest size of the list in bytes. If the list is too long, it keeps the innermost locks. An
+/// environment string may have at most 128 KiB, and a lock name 64 KiB.
+constexpr std::size_t list_bytes_max = 32'768;
+
+std::string variable(const char* name) {
+    const char* const value = std::getenv(name);
+    return value != nullptr ? value : "";
+}
+
+std::string in_list(std::string_view name) {
+    std::string written;
+    for (const char each : name) {
+        if (each == '%')
+            written += "%25";
+        else if (each == '\n')
+            written += "%0A";
+        else
+            written += each;
+    }
+    return written;
+}
+
+} // namespace
+
+outer_locks outer_locks::on(const std::string& url) {
+    outer_locks found;
+    const std::string innermost = variable("HOLDFAST_LOCK");
+    if (innermost.empty() || variable("HOLDFAST_URL") != url)
+        return found;
+    std::string list = variable("HOLDFAST_LOCKS");
+    if (list.empty())
+        list = in_list(innermost);
+    for (std::size_t start = 0; start < list.size();) {
+        const std::size_t end = std::min(list.find('\n', start), list.size());
+        found.names_.push_back(list.substr(start, end - start));
+        start = end + 1;
+    }
+    return found;
+}
+
+bool outer_locks::have(const std::string& name) const {
+    return std::ranges::find(names_, in_list(name)) != names_.end();
+}
+
+void outer_locks::add(const std::string& name) {
+    names_.push_back(in_list(name));
+}
+
+std::vector<std::string> outer_locks::variables_with(const std::string& name) const {
+    std::string list = in_list(name);
+    for (auto each = names_.rbegin(); each != names_.rend(); ++each) {
+        if (list.size() + each->size() >= list_bytes_max)
+            break;
+        list.insert(0, *each + "\n");
+    }
+    if (list.size() > list_bytes_max)
+        list.clear();
+    return {"HOLDFAST_LOCK=" + name, "HOLDFAST_LOCKS=" + list};
+}
+
 namespace {
 
 using holdfast::error_code;

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Command line of `holdfast run`.
-#include "cli/exit_status.hpp"
-#include "cli/run/asked_count.hpp"
-#include "cli/run/command_words.hpp"
+#include "cli/command_line.hpp"
 #include "cli/run/locked_run.hpp"
-#include "cli/server/chosen_server.hpp"
-#include "cli/terminal/say.hpp"
-#include "cli/verbs.hpp"
+#include "cli/run/locks.hpp"
+#include "cli/server/server_access.hpp"
+#include "cli/terminal/output.hpp"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>

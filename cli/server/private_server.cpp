@@ -2,16 +2,471 @@
 #include "cli/server/private_server.hpp"
 
 #include "cli/command_line.hpp"
-#include "cli/server/server_link.hpp"
-#include "cli/terminal/say.hpp"
-
-#include <holdfast/time.hpp>
+#include "cli/terminal/output.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <thread>
 
+#include <linux/close_range.h>
+#include <poll.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 namespace cli {
+namespace {
+
+constexpr timeval answer_patience{.tv_sec = 3, .tv_usec = 0};
+
+} // namespace
+
+std::optional<server_link> server_link::open(const std::string& path) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    descriptor socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    for (const int direction : {SO_RCVTIMEO, SO_SNDTIMEO})
+        ::setsockopt(socket.get(), SOL_SOCKET, direction, &answer_patience, sizeof answer_patience);
+    const int result =
+        ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
+    const bool has_no_room = result != 0 && errno == EAGAIN; // its queue of connections is full
+    if (result != 0 && !has_no_room)
+        return std::nullopt;
+    server_link link{std::move(socket)};
+    link.silent_ = has_no_room;
+    return link;
+}
+
+void server_link::read_more() {
+    std::array<char, 4096> chunk;
+    const ssize_t got = ::recv(socket_.get(), chunk.data(), chunk.size(), 0);
+    silent_ = got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+    if (got <= 0)
+        throw no_answer{"the server does not answer"};
+    unread_.append(chunk.data(), static_cast<std::size_t>(got));
+}
+
+std::string server_link::take_line() {
+    while (unread_.find("\r\n") == std::string::npos)
+        read_more();
+    std::string line = take(unread_.find("\r\n") + 2);
+    line.resize(line.size() - 2);
+    return line;
+}
+
+std::string server_link::take(std::size_t bytes) {
+    while (unread_.size() < bytes)
+        read_more();
+    std::string taken = unread_.substr(0, bytes);
+    unread_.erase(0, bytes);
+    return taken;
+}
+
+std::string server_link::ask(std::string_view command) {
+    const std::string line = std::string{command} + "\r\n";
+    if (::send(socket_.get(), line.data(), line.size(), MSG_NOSIGNAL) !=
+        static_cast<ssize_t>(line.size()))
+        throw no_answer{"the server does not listen"};
+    const std::string head = take_line();
+    if (!head.starts_with('$'))
+        return head.substr(1);
+    std::size_t size = 0;
+    std::from_chars(head.data() + 1, head.data() + head.size(), size);
+    return take(size + 2).substr(0, size);
+}
+
+pid_t server_link::server() const {
+    ucred peer{};
+    socklen_t size = sizeof peer;
+    ::getsockopt(socket_.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size);
+    return peer.pid;
+}
+
+bool server_link::answers() noexcept {
+    try {
+        ask("PING");
+        return true;
+    } catch (const std::exception&) {
+        return false;
+    }
+}
+
+void server_link::shut_down() {
+    try {
+        ask("SHUTDOWN NOSAVE");
+    } catch (const no_answer&) {
+        // expected: the server ends without a reply
+    }
+}
+
+std::string text_in(std::string_view info, std::string_view name) {
+    const std::string sought = "\n" + std::string{name} + ":";
+    const std::size_t at = info.find(sought);
+    if (at == std::string_view::npos)
+        return {};
+    const std::string_view rest = info.substr(at + sought.size());
+    return std::string{rest.substr(0, rest.find('\r'))};
+}
+
+long number_in(std::string_view info, std::string_view name) {
+    const std::string text = text_in(info, name);
+    long number = 0;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return number;
+}
+
+namespace {
+
+/// Returns the FNV-1a hash of the text. The path itself may be too long for the socket's name.
+std::uint64_t digest_of(const std::string& text) {
+    std::uint64_t digest = 14'695'981'039'346'656'037U;
+    for (const char each : text)
+        digest = (digest ^ static_cast<unsigned char>(each)) * 1'099'511'628'211U;
+    return digest;
+}
+
+struct address {
+    sockaddr_un name{};
+    socklen_t size = 0;
+
+    explicit address(const std::string& folder) {
+        struct stat mounts {};
+        (void)::stat("/proc/self/ns/mnt", &mounts); // 0 if there is no such file
+        const std::string text = "holdfast-" + std::to_string(::geteuid()) + "-" +
+                                 std::to_string(mounts.st_ino) + "-" +
+                                 std::to_string(digest_of(folder));
+        name.sun_family = AF_UNIX;
+        // begins with a zero byte, so the name is not a file
+        std::memcpy(name.sun_path + 1, text.data(), text.size());
+        size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
+    }
+
+    const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&name); }
+};
+
+} // namespace
+
+pid_t server_guard::holder(const std::string& folder) {
+    const address at{folder};
+    const cli::descriptor socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+    if (::connect(socket.get(), at.get(), at.size) != 0)
+        // The queue of connections is full, so the process is stopped.
+        return errno == EAGAIN ? -1 : 0;
+    ucred peer{};
+    socklen_t size = sizeof peer;
+    ::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size);
+    return peer.uid == ::geteuid() ? peer.pid : 0;
+}
+
+std::optional<server_guard> server_guard::make(const std::string& folder) {
+    const address at{folder};
+    server_guard made;
+    cli::descriptor socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+    if (::bind(socket.get(), at.get(), at.size) == 0) {
+        ::listen(socket.get(), SOMAXCONN);
+        made.socket_.emplace(std::move(socket));
+    } else if (holder(folder) != 0) {
+        return std::nullopt;
+    }
+    return made;
+}
+
+void server_guard::let_go() const noexcept {
+    for (int fd = 0; (fd = ::accept4(descriptor(), nullptr, nullptr, SOCK_CLOEXEC)) >= 0;)
+        ::close(fd);
+}
+
+namespace {
+
+constexpr std::size_t path_bytes_max = sizeof(sockaddr_un::sun_path) - 1 - sizeof "/socket" + 1;
+
+/// Returns whether only this user and root can replace a folder inside `path`.
+bool is_safe_to_be_in(const std::string& path) {
+    struct stat found {};
+    if (::stat(path.c_str(), &found) != 0 || !S_ISDIR(found.st_mode))
+        return false;
+    const bool others_write = (found.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+    return (found.st_uid == ::geteuid() || found.st_uid == 0) &&
+           (!others_write || (found.st_mode & S_ISVTX) != 0);
+}
+
+bool is_writable_and_ours(const std::string& path) {
+    struct stat found {};
+    return ::stat(path.c_str(), &found) == 0 && found.st_uid == ::geteuid() &&
+           ::access(path.c_str(), W_OK | X_OK) == 0;
+}
+
+/// Returns why the private server cannot use that XDG_RUNTIME_DIR. Empty if it can.
+std::string trouble_with(const std::string& chosen) {
+    if (!chosen.starts_with('/'))
+        return "it is no absolute path";
+    if (!is_writable_and_ours(chosen))
+        return "it is no folder of this user's that can be written";
+    if (!is_safe_to_be_in(chosen))
+        return "others can write there";
+    if (chosen.size() + std::string_view{"/holdfast"}.size() > path_bytes_max)
+        return "its path is too long for a socket";
+    return {};
+}
+
+/// Returns whether the path is the runtime folder of a login session, such as `/run/user/1000`. The
+/// session may belong to this user, or to the user who called su or sudo.
+bool is_of_a_login(const std::string& path) {
+    constexpr std::string_view logins = "/run/user/";
+    return path.starts_with(logins) &&
+           path.find_first_not_of("0123456789", logins.size()) == path.npos;
+}
+
+struct folder_choice {
+    std::string path;
+    /// Why the folder is not where the user wanted it; empty if there is no problem.
+    std::string trouble;
+};
+
+/// Returns the private server's folder that an outer `holdfast run` uses. HOLDFAST_URL names this
+/// folder, even if this process has another XDG_RUNTIME_DIR.
+std::optional<std::string> folder_of_run_around() {
+    const char* const folder = std::getenv("HOLDFAST_PRIVATE_SERVER");
+    const char* const url = std::getenv("HOLDFAST_URL");
+    const bool is_its_url = folder != nullptr && url != nullptr && *folder == '/' &&
+                            url == private_folder::url_of_socket(std::string{folder} + "/socket");
+    return is_its_url ? std::optional<std::string>{folder} : std::nullopt;
+}
+
+/// Chooses the folder. A terminal, a cron job and a user who has logged out must find the same
+/// server. So XDG_RUNTIME_DIR is used only if the user has chosen it. The folder of a login session
+/// is not used, because cron does not have it and the last logout removes it (docs/adr/0007).
+folder_choice choose_folder() {
+    if (const std::optional<std::string> around = folder_of_run_around())
+        return {*around, {}};
+    const std::string usual = "/tmp/holdfast-" + std::to_string(::geteuid());
+    const char* const variable = std::getenv("XDG_RUNTIME_DIR");
+    const std::string chosen = variable != nullptr ? variable : "";
+    if (chosen.empty() || is_of_a_login(chosen))
+        return {usual, {}};
+    if (std::string trouble = trouble_with(chosen); !trouble.empty())
+        return {usual, "XDG_RUNTIME_DIR=" + printable(chosen) + " is not used (" +
+                           std::move(trouble) + "): the private server is in " + usual};
+    return {chosen + "/holdfast", {}};
+}
+
+/// Returns the chosen folder. Prints a message if XDG_RUNTIME_DIR is not used. Commands with
+/// different folders do not exclude each other, so the user must know the folder in use.
+std::string path_of_folder() {
+    const folder_choice choice = choose_folder();
+    if (!choice.trouble.empty())
+        say(choice.trouble);
+    return choice.path;
+}
+
+[[noreturn]] void refuse(const std::string& path, const std::string& why) {
+    throw no_server{"the private server's folder " + printable(path) + " " + why +
+                    "; or give a server: --url, HOLDFAST_URL"};
+}
+
+descriptor open_checked(const std::string& path) {
+    const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        refuse(path, std::string{"cannot be opened ("} + std::strerror(errno) +
+                         "). Move away what is there, or set XDG_RUNTIME_DIR to a folder of yours");
+    descriptor folder{fd};
+    struct stat found {};
+    if (::fstat(fd, &found) != 0 || found.st_uid != ::geteuid())
+        refuse(path, "belongs to another user. Set XDG_RUNTIME_DIR to a folder of yours");
+    if ((found.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+        refuse(path, "is open to others. Check that only your files are in it, then chmod 700 it");
+    return folder;
+}
+
+} // namespace
+
+std::string private_folder::likely_path() {
+    return choose_folder().path;
+}
+
+std::string private_folder::url_of_socket(const std::string& path) {
+    constexpr std::string_view digits = "0123456789ABCDEF";
+    std::string url = "unix://";
+    for (const char each : path) {
+        const auto byte = static_cast<unsigned char>(each);
+        if (std::isalnum(byte) != 0 || std::string_view{"/-._~"}.find(each) != std::string::npos)
+            url += each;
+        else
+            url.append({'%', digits[byte >> 4U], digits[byte & 15U]});
+    }
+    return url;
+}
+
+private_folder private_folder::make() {
+    std::string path = path_of_folder();
+    const std::string parent = path.substr(0, path.rfind('/'));
+    if (!is_safe_to_be_in(parent))
+        refuse(path, "would be in one where others can replace it. Set XDG_RUNTIME_DIR to a "
+                     "folder of yours");
+    if (::mkdir(path.c_str(), S_IRWXU) != 0 && errno != EEXIST)
+        refuse(path, std::string{"cannot be made ("} + std::strerror(errno) +
+                         "). Set XDG_RUNTIME_DIR to a folder of yours");
+    descriptor opened = open_checked(path);
+    return {std::move(path), std::move(opened)};
+}
+
+std::optional<private_folder> private_folder::find() {
+    struct stat found {};
+    std::string path = path_of_folder();
+    if (::lstat(path.c_str(), &found) != 0 && errno == ENOENT)
+        return std::nullopt;
+    descriptor opened = open_checked(path);
+    return private_folder{std::move(path), std::move(opened)};
+}
+
+bool private_folder::use(std::chrono::milliseconds patience) const {
+    const auto give_up_at = holdfast::boot_clock::now() + patience;
+    while (::flock(folder_.get(), LOCK_SH | LOCK_NB) != 0) {
+        if (holdfast::boot_clock::now() > give_up_at)
+            return false;
+        std::this_thread::sleep_for(look_again);
+    }
+    return true;
+}
+
+bool private_folder::try_to_end() const {
+    return ::flock(folder_.get(), LOCK_EX | LOCK_NB) == 0;
+}
+
+void private_folder::stop_ending() const noexcept {
+    ::flock(folder_.get(), LOCK_UN);
+}
+
+std::optional<descriptor> private_folder::try_to_serve() const {
+    descriptor file{::openat(folder_.get(), "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
+                             S_IRUSR | S_IWUSR)};
+    // A cleaner of /tmp may have removed the file. Then this is a new file, and its flock does not
+    // show whether a server runs.
+    if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0 || server_guard::holder(path_) != 0)
+        return std::nullopt;
+    return file;
+}
+
+bool private_folder::is_served() const {
+    return !try_to_serve();
+}
+
+bool private_folder::is_found() const noexcept {
+    struct stat ours {};
+    struct stat there {};
+    return ::fstat(folder_.get(), &ours) == 0 && ::lstat(path_.c_str(), &there) == 0 &&
+           ours.st_ino == there.st_ino && ours.st_dev == there.st_dev &&
+           ::faccessat(folder_.get(), "socket", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+// Starts the supervisor, a process that outlives this process. It has its own session, and no
+// `holdfast` process is its parent. It inherits only the lock, and a pipe on which it reports the
+// result.
+
+namespace {
+
+/// Limit of open files, if the system allows it: a few connections for each program.
+constexpr rlim_t server_files_max = 4096;
+
+/// Raises the limits as far as the system allows. The server is for all programs of this user. So
+/// it must not inherit the limits of the process that starts it, for example `ulimit -t`.
+void raise_limits() noexcept {
+    for (const auto resource : {RLIMIT_CPU, RLIMIT_FSIZE, RLIMIT_DATA, RLIMIT_RSS, RLIMIT_AS,
+                                RLIMIT_NPROC, RLIMIT_LOCKS, RLIMIT_NOFILE}) {
+        rlimit now{};
+        const rlimit none{RLIM_INFINITY, RLIM_INFINITY};
+        const rlimit many{server_files_max, server_files_max};
+        if (::getrlimit(resource, &now) != 0 || ::setrlimit(resource, &none) == 0)
+            continue;
+        if (resource == RLIMIT_NOFILE && now.rlim_max < server_files_max &&
+            ::setrlimit(resource, &many) == 0)
+            continue;
+        now.rlim_cur = now.rlim_max;
+        ::setrlimit(resource, &now);
+    }
+}
+
+/// Becomes the supervisor. It runs between fork and exec, so it makes only async-signal-safe calls.
+[[noreturn]] void become_supervisor(int lock, int report, int nothing) noexcept {
+    // The supervisor must not get signals from a terminal. It must also close inherited pipes,
+    // because a program that reads the output of this process would otherwise wait for their end.
+    ::dup2(lock, STDIN_FILENO);
+    ::dup2(report, STDOUT_FILENO);
+    ::dup2(nothing, STDERR_FILENO);
+    ::close_range(STDERR_FILENO + 1, ~0U, 0);
+    ::umask(S_IRWXG | S_IRWXO);
+    [[maybe_unused]] const int moved = ::chdir("/");
+    for (int number = 1; number < NSIG; ++number)
+        ::signal(number, SIG_DFL);
+    sigset_t none;
+    ::sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    raise_limits();
+
+    char name[] = "holdfast";
+    char verb[] = "private-server";
+    std::array<char*, 3> words{name, verb, nullptr};
+    ::execv("/proc/self/exe", words.data());
+    ::_exit(1);
+}
+
+/// Reads until the other end closes the pipe, or until the timeout.
+std::string read_all(const descriptor& from, std::chrono::milliseconds patience) {
+    const auto give_up_at = holdfast::boot_clock::now() + patience;
+    std::string all;
+    for (;;) {
+        pollfd readable{from.get(), POLLIN, 0};
+        const auto left = std::max(give_up_at - holdfast::boot_clock::now(), holdfast::duration{});
+        if (::poll(&readable, 1, static_cast<int>(left.count())) == 0)
+            return "the private server's supervisor does not start";
+        std::array<char, 1024> chunk;
+        const ssize_t got = ::read(from.get(), chunk.data(), chunk.size());
+        if (got > 0)
+            all.append(chunk.data(), static_cast<std::size_t>(got));
+        else if (got == 0 || errno != EINTR)
+            return all;
+    }
+}
+
+} // namespace
+
+void start_supervisor(const private_folder& home, const descriptor& lock) {
+    pipe_ends report = make_pipe();
+    const descriptor nothing{::open("/dev/null", O_RDWR | O_CLOEXEC)};
+    const pid_t between = ::fork();
+    if (between == 0) {
+        ::setsid();
+        const pid_t supervisor = ::fork(); // its parent ends at once
+        if (supervisor == 0)
+            become_supervisor(lock.get(), report.write.get(), nothing.get());
+        ::_exit(supervisor < 0 ? 1 : 0);
+    }
+    if (between < 0)
+        throw std::system_error{errno, std::system_category(), "fork"};
+    ::waitpid(between, nullptr, 0);
+    ::close(report.write.release());
+
+    const std::string told = read_all(report.read, 2 * server_start_patience);
+    if (told != supervisor_is_ready && told != another_was_first)
+        throw no_server{told.empty() ? "the private server in " + printable(home.path()) +
+                                           " could not be started: its supervisor ended"
+                                     : told};
+}
+
 namespace {
 
 /// Number of timeouts before a server is given up that accepts connections but does not reply. Such

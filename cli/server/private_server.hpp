@@ -9,17 +9,142 @@
 // The supervisor (server_supervisor.cpp) stops the server when no command has used it for a while.
 #pragma once
 
-#include "cli/server/private_folder.hpp"
-#include "cli/server/server_link.hpp"
+#include "cli/descriptor.hpp"
 
 #include <holdfast/time.hpp>
 
 #include <chrono>
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <sys/types.h>
+
 namespace cli {
+
+/// Exception: the server did not reply in time, or closed the connection.
+struct no_answer : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// Blocking connection to a server on a unix socket. It is for a few simple commands that the
+/// library itself does not need. Each command waits at most a few seconds.
+class server_link {
+public:
+    /// Connects to the server. Returns nothing if no server listens on that socket.
+    static std::optional<server_link> open(const std::string& socket);
+
+    /// Sends a command and returns the reply. The arguments must not need quoting. An error reply
+    /// of the server is returned like any other reply.
+    std::string ask(std::string_view command);
+
+    pid_t server() const; ///< returns the process id of the server
+    bool answers() noexcept;
+
+    /// Returns true if the last command timed out. Returns false if the connection was closed
+    /// instead.
+    bool was_silent() const noexcept { return silent_; }
+
+    void shut_down(); ///< stops the server without saving; the server closes the connection
+
+private:
+    explicit server_link(descriptor connected)
+        : socket_{std::move(connected)} {}
+
+    void read_more();
+    std::string take_line();
+    std::string take(std::size_t bytes);
+
+    descriptor socket_;
+    std::string unread_;
+    bool silent_ = false;
+};
+
+/// Returns the value after `NAME:` in an INFO reply. Returns an empty text or 0 if the name is
+/// missing.
+std::string text_in(std::string_view info, std::string_view name);
+long number_in(std::string_view info, std::string_view name);
+
+/// Abstract unix socket that shows that a private server runs. Its name contains the user, the
+/// mount namespace and the path of the server's folder. It exists as long as the supervisor or its
+/// server runs. Deleting the server's files or the whole folder does not remove it.
+class server_guard {
+public:
+    /// Creates the guard for that folder. Returns nothing if another server of this user has the
+    /// guard. Throws `std::system_error`.
+    static std::optional<server_guard> make(const std::string& folder);
+
+    /// Returns the process id of the supervisor that has the guard. Returns 0 if there is no guard,
+    /// or if it belongs to another user. Returns -1 if the supervisor is stopped and its queue of
+    /// connections is full.
+    static pid_t holder(const std::string& folder);
+
+    /// Returns the socket, for a child process that must keep the guard too. Negative if there is
+    /// no socket.
+    int descriptor() const noexcept { return socket_ ? socket_->get() : -1; }
+
+    /// Accepts and closes the connections of processes that called `holder`. Call it when the
+    /// descriptor is readable.
+    void let_go() const noexcept;
+
+private:
+    std::optional<cli::descriptor> socket_; ///< empty if another user has taken the name
+};
+
+/// Folder of this user's private server. It has the server's socket, its log, and these locks:
+///
+///     the folder itself, shared flock       a program uses the server: it must not be ended
+///     the folder itself, exclusive flock    it is being ended: no program may begin to use it
+///     the file "lock", exclusive flock      a supervisor or its server lives, or is being started
+///     server_guard                          the same, even if that file was removed
+///
+/// The kernel releases these locks when their processes end, also after a crash.
+class private_folder {
+public:
+    /// Finds or creates the folder. Throws `no_server` if another user can write to the folder,
+    /// because that user could grant locks.
+    static private_folder make();
+
+    /// Finds the folder. Returns nothing if it does not exist.
+    static std::optional<private_folder> find();
+
+    /// Returns the path of the folder, even if the folder does not exist.
+    static std::string likely_path();
+
+    /// Returns the URL for a server that listens on this socket.
+    static std::string url_of_socket(const std::string& path);
+
+    const std::string& path() const noexcept { return path_; }
+    std::string socket() const { return path_ + "/socket"; }
+    std::string log() const { return path_ + "/log"; }
+
+    /// Marks the server as used. If the server is being stopped, waits at most `patience`. Returns
+    /// false if the server is still being stopped after that time.
+    bool use(std::chrono::milliseconds patience) const;
+    bool try_to_end() const;
+    void stop_ending() const noexcept;
+
+    /// Takes the exclusive flock of the file "lock". The returned descriptor, and every process
+    /// that inherits it, keeps the flock. Returns nothing if a server runs.
+    std::optional<descriptor> try_to_serve() const;
+    bool is_served() const;
+
+    /// Returns whether new programs would find this folder and a socket in it.
+    bool is_found() const noexcept;
+
+private:
+    private_folder(std::string path, descriptor opened)
+        : path_{std::move(path)}
+        , folder_{std::move(opened)} {}
+
+    std::string path_;
+    descriptor folder_;
+};
+
+/// Time between two polls, for changes without a notification from the kernel.
+inline constexpr std::chrono::milliseconds look_again{5};
 
 /// Starts the private server if it does not run. Returns its URL. The server then stays until this
 /// process ends. Throws `no_server`.

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // `holdfast server`: shows or stops the private server.
-#include "cli/exit_status.hpp"
-#include "cli/look/lock_json.hpp"
+#include "cli/command_line.hpp"
+#include "cli/look/lock_text.hpp"
 #include "cli/server/private_server.hpp"
 #include "cli/terminal/output.hpp"
-#include "cli/terminal/say.hpp"
-#include "cli/text/how_many.hpp"
-#include "cli/verbs.hpp"
+#include "cli/text/text.hpp"
 
 #include <holdfast/time.hpp>
 

@@ -2,25 +2,170 @@
 // Supervisor process of the private server. It starts the server, stops it after it was unused for
 // a while, and cleans up. Its stdin is the folder's lock. Its stdout is a pipe. The process that
 // started it reads the result from this pipe.
-#include "cli/exit_status.hpp"
-#include "cli/server/private_server.hpp"
-#include "cli/server/server_process.hpp"
-#include "cli/terminal/say.hpp"
-#include "cli/verbs.hpp"
+#include "cli/server/server_supervisor.hpp"
+
+#include "cli/command_line.hpp"
+#include "cli/terminal/output.hpp"
 
 #include <holdfast/time.hpp>
 
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace cli {
+namespace {
+
+std::vector<std::string> command_line(const std::string& program, const private_folder& home) {
+    const std::vector<std::pair<std::string, std::string>> settings{
+        {"--port", "0"}, // no network
+        {"--unixsocket", home.socket()},
+        {"--unixsocketperm", "700"},
+        {"--save", ""}, // locks of a server that was restarted cannot be trusted
+        {"--appendonly", "no"},
+        {"--dir", home.path()},
+        {"--daemonize", "no"},
+    };
+    std::vector<std::string> words{program};
+    for (const auto& [name, value] : settings)
+        words.insert(words.end(), {name, value});
+    return words;
+}
+
+struct server_plan {
+    std::vector<char*> command;
+    int lock;
+    int guard;
+    int log;
+    pid_t parent;
+};
+
+[[noreturn]] void become_server(const server_plan& how) noexcept {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != how.parent)
+        ::_exit(1); // the parent has ended before the call of prctl()
+    ::dup2(how.log, STDOUT_FILENO);
+    ::dup2(how.log, STDERR_FILENO);
+    ::fcntl(how.lock, F_SETFD, 0);
+    if (how.guard >= 0)
+        ::fcntl(how.guard, F_SETFD, 0);
+    ::signal(SIGPIPE, SIG_DFL);
+    sigset_t none;
+    ::sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    ::execv(how.command.front(), how.command.data());
+    ::_exit(1);
+}
+
+/// Returns the end of the server's log, on one line.
+std::string logged_words(const private_folder& home) {
+    std::ifstream log{home.log()};
+    const std::string all{std::istreambuf_iterator<char>{log}, {}};
+    constexpr std::size_t enough = 500;
+    const std::string line = on_one_line(all);
+    return printable(line.substr(line.size() > enough ? line.size() - enough : 0), enough);
+}
+
+} // namespace
+
+std::string find_server_program() {
+    const char* const variable = std::getenv("PATH");
+    const std::string folders = variable != nullptr ? variable : "/usr/bin:/bin";
+    for (const char* const name : {"/redis-server", "/valkey-server"}) {
+        for (std::size_t start = 0; start <= folders.size();) {
+            const std::size_t end = std::min(folders.find(':', start), folders.size());
+            std::string path = folders.substr(start, end - start) + name;
+            struct stat found {};
+            if (path.front() == '/' && ::stat(path.c_str(), &found) == 0 &&
+                S_ISREG(found.st_mode) && ::access(path.c_str(), X_OK) == 0)
+                return path;
+            start = end + 1;
+        }
+    }
+    return {};
+}
+
+server_process::server_process(const private_folder& home, const descriptor& lock,
+                               const server_guard& guard)
+    : home_{home} {
+    const std::string program = find_server_program();
+    if (program.empty())
+        throw no_server{
+            "no server was given, and for one of your own neither redis-server nor valkey-server "
+            "is in the PATH.\nInstall one (Debian, Ubuntu: apt install redis-server), or say where "
+            "one is: --url redis://HOST:PORT, or HOLDFAST_URL"};
+    std::vector<std::string> words = command_line(program, home);
+    const descriptor log{::open(home.log().c_str(),
+                                O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
+                                S_IRUSR | S_IWUSR)};
+    server_plan how{{}, lock.get(), guard.descriptor(), log.get(), ::getpid()};
+    for (std::string& word : words)
+        how.command.push_back(word.data());
+    how.command.push_back(nullptr);
+
+    ::unlink(home.socket().c_str()); // a killed server leaves its socket behind
+    id_ = ::fork();
+    if (id_ == 0)
+        become_server(how);
+    if (id_ < 0)
+        throw no_server{"no process can be started for the private server"};
+    if (const int fd = open_pidfd(id_); fd >= 0)
+        ended_.emplace(fd);
+    wait_until_it_answers();
+}
+
+void server_process::wait_until_it_answers() const {
+    const auto give_up_at = holdfast::boot_clock::now() + server_start_patience;
+    for (;;) {
+        auto link = server_link::open(home_.socket());
+        if (link && link->answers())
+            return;
+        if (!lives(look_again) || holdfast::boot_clock::now() > give_up_at)
+            break;
+    }
+    throw no_server{find_server_program() + " does not start as the private server in " +
+                    printable(home_.path()) + ". It said: " + logged_words(home_)};
+}
+
+bool server_process::lives(std::chrono::milliseconds patience) const noexcept {
+    if (ended_) {
+        pollfd gone{ended_->get(), POLLIN, 0};
+        return ::poll(&gone, 1, static_cast<int>(patience.count())) == 0;
+    }
+    const auto give_up_at = holdfast::boot_clock::now() + patience;
+    for (;;) {
+        siginfo_t how{};
+        if (::waitid(P_PID, static_cast<id_t>(id_), &how, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+            how.si_pid != 0)
+            return false;
+        if (holdfast::boot_clock::now() >= give_up_at)
+            return true;
+        std::this_thread::sleep_for(look_again);
+    }
+}
+
+server_process::~server_process() {
+    using namespace std::chrono_literals;
+    ::kill(id_, SIGTERM);
+    if (lives(5s))
+        ::kill(id_, SIGKILL);
+    ::waitpid(id_, nullptr, 0);
+    ::unlink(home_.socket().c_str());
+}
+
 namespace {
 
 using holdfast::boot_clock;

@@ -2,8 +2,37 @@
 #pragma once
 
 #include <cstddef>
+#include <iosfwd>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace cli {
+
+/// Prints `holdfast: <text>` on stderr. It uses one write, so that the lines of several processes
+/// do not mix.
+void say(std::string_view text);
+
+/// Makes a text safe to print. Replaces control characters, which must not reach a terminal.
+/// Shortens the text, because a name may have megabytes.
+std::string printable(std::string_view, std::size_t longest = 120);
+
+/// Joins the lines of a text. `printable` would show line ends as `?`, and a text from a server or
+/// a log may have several lines.
+std::string on_one_line(std::string_view);
+
+/// Exception: the command line is wrong. `main` prints the message and exits with 64.
+class usage_error : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+/// Exception: no server can be asked. The message says why. `main` prints it and exits with 69.
+class no_server : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
 
 class inheritance;
 
@@ -21,5 +50,30 @@ void end_with_reader(const inheritance&);
 
 /// Flushes stdout. Returns `status`, or `unwritten` if the output failed.
 int after_output(int status);
+
+/// Table with column titles. Each column is as wide as its contents. If the table is too wide,
+/// columns are cut from the left, because the right columns are more important. Characters that
+/// cannot be shown are replaced by `?`.
+class table {
+public:
+    struct column {
+        std::string title;
+        std::size_t least = 0; ///< smallest width after a cut; 0: never cut
+    };
+
+    explicit table(std::vector<column> columns)
+        : columns_{std::move(columns)} {}
+
+    /// Adds a row. The row must have one cell for each column.
+    void add(std::vector<std::string> cells);
+
+    void print(std::ostream&, const output_form&) const;
+
+private:
+    std::vector<std::size_t> widths(std::size_t at_most) const;
+
+    std::vector<column> columns_;
+    std::vector<std::vector<std::string>> lines_;
+};
 
 } // namespace cli

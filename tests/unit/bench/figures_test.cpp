@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/figures/figures.hpp"
-#include "bench/figures/quantile.hpp"
-#include "bench/figures/report.hpp"
-#include "bench/figures/tally.hpp"
+#include "bench/figures/samples.hpp"
 
 #include <boost/json.hpp>
 

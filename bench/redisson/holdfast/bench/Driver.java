@@ -12,7 +12,7 @@ import org.redisson.api.RedissonClient;
 /**
  * Reads commands from standard input, and runs a turn with Redisson for each command. A command is
  * a line {@code <kind> <how many at once> <nanoseconds>}. The reply is a line {@code <done>
- * <elapsed> <sample>...} or {@code failed <why>} (bench/figures/tally.hpp). Redisson and the JVM
+ * <elapsed> <sample>...} or {@code failed <why>} (bench/figures/samples.hpp). Redisson and the JVM
  * have their default settings, except the server's address.
  */
 public final class Driver {

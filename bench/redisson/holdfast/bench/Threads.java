@@ -179,7 +179,7 @@ final class Threads {
     /**
      * Takes a lock that another process uses all the time, on one thread. Pauses for one to ten
      * milliseconds before each call, so that the call comes at a random moment. See
-     * bench/contenders/neighbour.cpp.
+     * bench/contenders/other_programs.cpp.
      */
     static Tally onOneLockNowAndThen(RedissonClient client, long length) throws Exception {
         RLock lock = client.getLock(Driver.nameOfLock(0));

@@ -21,7 +21,7 @@ import (
 const leaseOfBench = 30 * time.Second // as long as holdfast's
 
 // A line is `quorum <callers> <nanoseconds>`, and is answered by `<done> <elapsed> <sample>...`, or
-// `failed <why>` (bench/figures/tally.hpp). The clients and redsync are as they come: nothing is set
+// `failed <why>` (bench/figures/samples.hpp). The clients and redsync are as they come: nothing is set
 // but the addresses and the lease.
 func takeTurns(addresses []string) {
 	var servers []pools.Pool

@@ -31,7 +31,7 @@ async function turn(algorithm, words) {
 }
 
 // A line is `quorum <callers> <nanoseconds>`, and is answered by `<done> <elapsed> <sample>...`, or
-// `failed <why>` (bench/figures/tally.hpp). ioredis and node-redlock are as they come: nothing is set
+// `failed <why>` (bench/figures/samples.hpp). ioredis and node-redlock are as they come: nothing is set
 // but the addresses and the lease, a client for each server.
 module.exports = (addresses) => {
   const algorithm = new Redlock(addresses.map((each) => new Redis(each)));

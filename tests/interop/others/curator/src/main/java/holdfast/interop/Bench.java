@@ -17,7 +17,7 @@ import java.util.concurrent.Future;
 /**
  * Takes turns in ./dev bench, as bench/redisson does. A line is {@code <kind> <callers>
  * <nanoseconds>}, and is answered by {@code <done> <elapsed> <sample>...}, or {@code failed <why>}
- * (bench/figures/tally.hpp). Curator is as it comes: nothing is set but address and session.
+ * (bench/figures/samples.hpp). Curator is as it comes: nothing is set but address and session.
  */
 final class Bench {
     private static final int SESSION_MS = 30_000; // as long as holdfast's lease

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bench/contenders/contender.hpp"
+#include "bench/server/server.hpp"
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// Requests that the yardsticks send.
+
+namespace holdfast::bench {
+
+inline constexpr std::string_view lease_ms = "30000"; // the library's default
+
+/// Appends one request in the server's protocol to `out`.
+void append_request(std::string& out, std::initializer_list<std::string_view> words);
+
+/// Appends a WAIT. Its reply is the number of replicas that have all writes of this connection.
+void append_wait(std::string& out, int replicas);
+
+/// Throws if fewer than `replicas` replicas have confirmed.
+void expect_confirmed(const redisReply&, int replicas);
+
+/// Returns the deadline for a script that takes a lock. It is based on the library's default
+/// timeout.
+std::string next_deadline();
+
+/// The library's two scripts with the library's arguments. The requests are composed again for
+/// each pair, because each pair has its own owner and deadline. The library does the same.
+class requests {
+public:
+    static constexpr int scripts_a_pair = 2;
+
+    /// Loads both scripts into the server. The library also has them loaded after its first pair.
+    requests(int lock, const connection&, std::string_view telling = "publish");
+
+    void append_lock(std::string& out);
+    void append_release(std::string& out) const;
+
+    /// These functions throw if the lock was not taken or not released.
+    static void expect_granted(const redisReply&);
+    static void expect_released(const redisReply&);
+
+    const std::string& channel() const { return channel_; }
+
+private:
+    const std::string name_, channel_, telling_;
+    std::string owner_;
+    std::uint64_t number_ = 0;
+};
+
+/// Simple lock that many small libraries have. It uses SET with NX and PX, and a script that
+/// deletes the key if the owner is still the same. It guarantees much less than holdfast: it sends
+/// no notifications, and does not handle lost replies.
+class set_nx_requests {
+public:
+    static constexpr int scripts_a_pair = 1;
+
+    set_nx_requests(int lock, const connection&);
+
+    void append_lock(std::string& out);
+    void append_release(std::string& out) const;
+    static void expect_granted(const redisReply&);
+    static void expect_released(const redisReply&);
+
+private:
+    const std::string name_;
+    std::string release_sha1_, token_;
+    std::uint64_t number_ = 0;
+};
+
+// Requests of the yardstick of readers.
+
+/// The library's two scripts for readers, with the library's arguments. All readers share one lock.
+class read_requests {
+public:
+    static constexpr int scripts_a_pair = 2;
+
+    read_requests(int reader, const connection&);
+
+    void append_lock(std::string& out);
+    void append_release(std::string& out) const;
+
+    /// These functions throw if the lock was not taken or not released.
+    static void expect_granted(const redisReply& answer) { requests::expect_granted(answer); }
+    static void expect_released(const redisReply& answer) { requests::expect_released(answer); }
+
+private:
+    const std::string client_, name_, marks_, timers_, channel_;
+    std::string owner_, timer_;
+    std::uint64_t number_ = 0;
+};
+
+/// Options of a connection, besides its two scripts.
+struct raw_manner {
+    /// If above 0, the number of replicas that must confirm. One WAIT is sent for all requests that
+    /// are written together.
+    int replicas = 0;
+    std::string_view telling = "publish";
+};
+
+/// Connection with many pending requests. It is a loop of read() and write() with hiredis' reader.
+/// All locks that got a reply send their next request in one write.
+class raw_line {
+public:
+    /// Creates a connection that takes and releases all these locks repeatedly, at the same time.
+    raw_line(connection, const std::vector<int>& locks, raw_manner);
+    raw_line(raw_line&&) = default;
+
+    int socket() const { return connection_->fd; }
+    bool is_busy() const { return !asked_.empty(); }
+
+    void begin(); ///< prepares the first requests; `write_all` sends them
+    /// Sends the requests; with replicas, waits until the previous requests are confirmed.
+    void write_all();
+
+    /// Reads the replies that have arrived. Takes released locks again until `end`.
+    void read_some(stopwatch::time_point end, tally& all);
+
+private:
+    /// State of one lock.
+    struct flight {
+        requests wire;
+        bool held = false;
+        stopwatch::time_point begin{};
+    };
+
+    void take_off(flight&, stopwatch::time_point now);
+    void hear(const redisReply&, stopwatch::time_point end, tally&);
+    void hear_confirmation(const redisReply&, stopwatch::time_point end, tally&);
+    void go_on(flight&, stopwatch::time_point end, tally&);
+    reply next_reply();
+
+    connection connection_;
+    const raw_manner how_;
+    std::vector<flight> flights_;
+    std::deque<flight*> asked_;     // in the order of the replies; null for a WAIT
+    std::vector<flight*> answered_; // replied, but not confirmed yet
+    std::string out_;
+    std::vector<char> in_;
+};
+
+} // namespace holdfast::bench

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bench/contenders/bare.hpp"
+#include "bench/contenders/other_programs.hpp"
+#include "bench/contests.hpp"
+#include "bench/server/server_groups.hpp"
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace holdfast::bench {
+
+/// Time of the clock that Java's System.nanoTime() uses too.
+using moment = std::chrono::steady_clock::time_point;
+
+/// Names of two locks on the primary that will fail.
+struct wanted_locks {
+    std::string free; ///< a call asks for it when the primary fails
+    std::string held; ///< a waiter has waited for it since before the failure
+};
+
+/// Times at which the two locks were granted.
+struct grants {
+    moment free, held;
+};
+
+/// One side in a failover. It has two callers, and each caller has its own client. A caller repeats
+/// a failed call.
+class applicants {
+public:
+    virtual ~applicants() = default;
+
+    /// Prepares a failover: takes and releases the free lock once, and starts a waiter for the held
+    /// lock.
+    virtual void prepare(const realm&, const wanted_locks&) = 0;
+
+    virtual void ask() = 0; ///< requests the free lock now
+
+    /// Waits until both locks are granted, and releases them. If a lock is not granted in time, the
+    /// end of the wait counts as the time of the grant.
+    virtual grants finish() = 0;
+};
+
+std::unique_ptr<applicants> our_applicants();
+std::unique_ptr<applicants> redissons_applicants(redisson&); ///< throws `not_here`
+
+/// Locks that are held while a primary fails. They are released on the new primary as soon as it is
+/// promoted. No client has subscribed there yet, so the waiters get no notification.
+class held_locks {
+public:
+    /// Takes the locks on the primary, over bare connections. Checks that the replicas have the
+    /// locks.
+    held_locks(realm&, const std::vector<int>& locks);
+
+    void wait_until_wanted(); ///< waits until each lock's channel has a subscriber
+
+    /// Waits until a replica reports that it is a primary. Returns the time of that report.
+    moment wait_until_promoted();
+
+    void release(); ///< releases the locks on the new primary
+
+private:
+    /// Connection to one node. It may have to be opened again, because Sentinels close all
+    /// connections of a node that they promote.
+    struct way {
+        std::uint16_t port;
+        connection to;
+    };
+    static bool is_primary(way&);
+    static bool takes(way&, const std::string& release);
+    bool is_wanted(const requests&) const;
+
+    realm& servers_;
+    std::vector<way> all_; // the connection to the primary is first
+    std::vector<requests> holds_;
+    way* promoted_ = nullptr;
+};
+
+/// Lets a primary fail `rounds` times. Each time, one of its replicas is promoted. `NAME.promoted`
+/// is the time until the promotion. `NAME.free` is the time from the promotion until a free lock is
+/// granted. `NAME.waiter` is the time from the promotion until a lock is granted that was released
+/// during the failover. Both are zero if the grant came before the promotion. `redissons` may be
+/// null. `progress` is called before each round. Throws if anything but a lock call fails.
+std::vector<figure> hold_failover(const failover&, realm&, applicants* redissons, int rounds,
+                                  const std::function<void(int round)>& progress);
+
+} // namespace holdfast::bench

@@ -1,0 +1,514 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/count/counters.hpp"
+
+#include "cli/command_line.hpp"
+#include "cli/look/lock_text.hpp"
+#include "cli/terminal/output.hpp"
+#include "cli/text/text.hpp"
+
+#include <holdfast/counting_semaphore.hpp>
+#include <holdfast/error.hpp>
+#include <holdfast/latch.hpp>
+#include <holdfast/leased_semaphore.hpp>
+#include <holdfast/rate_limiter.hpp>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <boost/json/array.hpp>
+#include <boost/system/system_error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <iostream>
+#include <thread>
+#include <utility>
+
+#include <unistd.h>
+
+namespace cli {
+namespace {
+
+using holdfast::counter_kind;
+using holdfast::duration;
+
+constexpr std::pair<const char*, counter_kind> types[] = {{"semaphore", counter_kind::semaphore},
+                                                          {"permits", counter_kind::permits},
+                                                          {"latch", counter_kind::latch},
+                                                          {"rate", counter_kind::rate}};
+
+/// Formats a duration in the largest unit that divides it without remainder. So different durations
+/// never look equal.
+std::string exactly(duration length) {
+    const std::pair<duration, const char*> units[] = {{std::chrono::hours{1}, "h"},
+                                                      {std::chrono::minutes{1}, "m"},
+                                                      {std::chrono::seconds{1}, "s"}};
+    for (const auto& [one, name] : units)
+        if (length % one == duration::zero())
+            return std::to_string(length / one) + name;
+    return std::to_string(length.count()) + "ms";
+}
+
+bool is_for_each(const holdfast::rate& how) {
+    return how.scope == holdfast::rate::scope_of::per_client;
+}
+
+boost::json::object rate_in_json(const holdfast::rate& how) {
+    return {{"permits", how.permits},
+            {"per_ms", how.per.count()},
+            {"per_client", is_for_each(how)},
+            {"kept_ms", how.kept.count()}};
+}
+
+} // namespace
+
+std::optional<counter_kind> counter_type(std::string_view word) {
+    for (const auto& [name, kind] : types)
+        if (word == name)
+            return kind;
+    return std::nullopt;
+}
+
+std::string word_of(counter_kind wanted) {
+    for (const auto& [name, kind] : types)
+        if (kind == wanted)
+            return name;
+    return {};
+}
+
+std::string counter_types() {
+    return "semaphore, permits, latch or rate";
+}
+
+std::string rate_in_words(const holdfast::rate& how, const std::string& noun) {
+    return how_many(how.permits, noun) + " in any " + exactly(how.per) +
+           (is_for_each(how) ? " for each client" : "") +
+           (how.kept > duration::zero() ? ", forgotten after " + exactly(how.kept) : "");
+}
+
+std::string state_in_words(counter_kind kind, const holdfast::counter_state& found) {
+    if (kind == counter_kind::latch)
+        return std::to_string(found.value) + " to go";
+    if (kind == counter_kind::rate)
+        return std::to_string(found.value) + " left of " + rate_in_words(found.of, "permit");
+    const std::string held =
+        kind == counter_kind::permits ? ", " + std::to_string(found.taken) + " held" : "";
+    return how_many(found.value, "permit") + held;
+}
+
+std::string listeners_in_words(counter_kind kind, const holdfast::counter_state& found) {
+    if (found.listeners)
+        return std::to_string(*found.listeners);
+    return kind == counter_kind::rate ? "-" : "?";
+}
+
+void add_to_json(boost::json::object& told, counter_kind kind,
+                 const holdfast::counter_state& found) {
+    told["kind"] = word_of(kind);
+    told["exists"] = found.exists;
+    told["count"] = found.value;
+    if (kind == counter_kind::permits)
+        told["held"] = found.taken;
+    if (kind == counter_kind::rate)
+        told["rate"] = found.exists ? boost::json::value(rate_in_json(found.of)) : nullptr;
+    told["listeners"] =
+        found.listeners ? boost::json::value(*found.listeners) : boost::json::value(nullptr);
+}
+
+namespace {
+
+using holdfast::counter_kind;
+
+void print_listeners(counter_kind kind, const holdfast::counter_state& found) {
+    std::cout << "listening  ";
+    if (found.listeners)
+        std::cout << *found.listeners << " connection(s) wait for "
+                  << (kind == counter_kind::latch ? "its opening\n" : "permits\n");
+    else
+        std::cout << "not known: this user may not ask\n";
+}
+
+void print_state(const std::string& name, counter_kind kind, const holdfast::counter_state& found) {
+    std::cout << "name       " << printable(name, name.size()) << "\nkind       " << word_of(kind)
+              << (kind == counter_kind::latch ? "\nto go      " : "\npermits    ") << found.value
+              << '\n';
+    if (kind == counter_kind::permits)
+        std::cout << "held       " << found.taken << '\n';
+    if (kind == counter_kind::rate) // waiters for a rate poll, so the server cannot count them
+        std::cout << "rate       " << rate_in_words(found.of, "permit") << '\n';
+    else
+        print_listeners(kind, found);
+}
+
+bool erase(holdfast::client& home, const std::string& name, counter_kind kind) {
+    switch (kind) {
+    case counter_kind::semaphore:
+        return holdfast::counting_semaphore{home, {name}}.erase();
+    case counter_kind::permits:
+        return holdfast::leased_semaphore{home, {name}}.erase();
+    case counter_kind::latch:
+        return holdfast::latch{home, {name}}.erase();
+    case counter_kind::rate:
+        return holdfast::rate_limiter{home, {name}}.erase();
+    }
+    return false;
+}
+
+/// Calls `ask` and returns its exit status. If the name belongs to a key of another type, prints
+/// that type and returns `no_lock`.
+template <typename Ask>
+int ask_of(const look_options& given, counter_kind kind, Ask ask) {
+    try {
+        return ask();
+    } catch (const boost::system::system_error& failure) {
+        if (failure.code() != holdfast::store_errc::wrong_type)
+            throw;
+        say("'" + printable(given.name) + "' is no " + word_of(kind) + ", but something else");
+        return no_lock;
+    }
+}
+
+bool confirmed(const std::string& name, counter_kind kind, const holdfast::counter_state& found) {
+    std::cerr << "'" << printable(name) << "': " << state_in_words(kind, found)
+              << ". Programs may count on it. Delete it? [y/N] " << std::flush;
+    return is_answered_yes();
+}
+
+} // namespace
+
+int inspect_counter(holdfast::client& home, const look_options& given, counter_kind kind) {
+    return ask_of(given, kind, [&]() -> int {
+        const holdfast::counter_state found = home.inspect({given.name}, kind);
+        if (given.json) {
+            boost::json::object told = named(given.name);
+            add_to_json(told, kind, found);
+            write_json(told);
+        } else if (found.exists) {
+            print_state(given.name, kind, found);
+        } else {
+            std::cout << "'" << printable(given.name) << "': there is no such " << word_of(kind)
+                      << (kind == counter_kind::latch ? ", so it is open\n" : "\n");
+        }
+        return found.exists ? success : is_free;
+    });
+}
+
+int erase_counter(holdfast::client& home, const look_options& given, counter_kind kind, bool yes) {
+    return ask_of(given, kind, [&]() -> int {
+        const holdfast::counter_state found = home.inspect({given.name}, kind);
+        if (found.exists && !yes && !confirmed(given.name, kind, found)) {
+            say("left alone");
+            return left_alone;
+        }
+        const bool is_gone = found.exists && erase(home, given.name, kind);
+        if (given.json) {
+            boost::json::object told = named(given.name);
+            told["released"] = is_gone;
+            boost::json::object was;
+            add_to_json(was, kind, found);
+            told["was"] = found.exists ? boost::json::value(std::move(was)) : nullptr;
+            write_json(told);
+        } else if (!is_gone) {
+            say("'" + printable(given.name) + "': there is no such " + word_of(kind));
+        }
+        return is_gone ? success : is_free;
+    });
+}
+
+// Lists counters for `holdfast ls --type`.
+
+namespace {
+
+using holdfast::counter_kind;
+using holdfast::counter_list;
+
+void print_all(const counter_list& all, counter_kind kind) {
+    constexpr std::size_t name_least = 16;
+    table lines{{{"NAME", name_least}, {"KIND"}, {"STATE"}, {"LISTENING"}}};
+    for (const counter_list::entry& each : all.counters)
+        lines.add({each.name, word_of(kind), state_in_words(kind, each.state),
+                   listeners_in_words(kind, each.state)});
+    if (!all.counters.empty())
+        lines.print(std::cout, form_of(STDOUT_FILENO));
+    std::cout.flush();
+}
+
+void print_json(const counter_list& all, counter_kind kind, const std::string& server) {
+    boost::json::array counters;
+    for (const counter_list::entry& each : all.counters) {
+        boost::json::object told = named(each.name);
+        add_to_json(told, kind, each.state);
+        counters.push_back(std::move(told));
+    }
+    boost::json::object told{{"counters", std::move(counters)},
+                             {"complete", all.complete},
+                             {"server", text_in_json(without_password(server))}};
+    add_unreachable(told, all.unreachable);
+    write_json(told);
+}
+
+/// Prints the names. If stdout is not a terminal, the names are unchanged. On a terminal, control
+/// characters are escaped.
+void print_names(const counter_list& all) {
+    const bool raw = ::isatty(STDOUT_FILENO) != 1;
+    for (const counter_list::entry& each : all.counters)
+        std::cout << (raw ? each.name : printable(each.name, each.name.size())) << '\n';
+}
+
+} // namespace
+
+int list_counters(holdfast::client& home, const look_options& given, counter_kind kind,
+                  std::size_t limit, bool names_only) {
+    const counter_list found = home.list(kind, given.name, limit);
+    if (given.json)
+        print_json(found, kind, given.server);
+    else if (names_only)
+        print_names(found);
+    else
+        print_all(found, kind);
+    if (!found.complete)
+        tell_incomplete("name", limit, found.unreachable);
+    return success;
+}
+
+void tell_incomplete(std::string_view limited, std::size_t limit,
+                     const std::vector<std::string>& unreachable) {
+    for (const std::string& each : unreachable)
+        say("these are not all: a server could not be asked: " + printable(each, 500));
+    if (unreachable.empty())
+        say("these are not all: there are more than " + how_many(limit, std::string{limited}) +
+            ", or the server has many millions of keys; give a PATTERN or --limit");
+}
+
+known_counters find_known_counters(holdfast::client& home, const std::string& pattern,
+                                   std::size_t limit) {
+    known_counters known;
+    for (const counter_kind kind : {counter_kind::permits, counter_kind::rate}) {
+        try {
+            counter_list found = home.list(kind, pattern, limit);
+            known.complete = known.complete && found.complete;
+            if (known.unreachable.empty())
+                known.unreachable = std::move(found.unreachable);
+            for (counter_list::entry& each : found.counters)
+                known.counters.push_back({kind, std::move(each.name), each.state});
+        } catch (const boost::system::system_error& failure) {
+            if (failure.code() == holdfast::errc::invalid_argument)
+                continue; // this store does not support this kind
+            if (failure.code() != holdfast::store_errc::no_permission)
+                throw;
+            say("'" + word_of(kind) + "' is not listed: " + failure.what());
+        }
+    }
+    return known;
+}
+
+// `holdfast latch`: lets processes wait until other processes have reached a point.
+
+namespace {
+
+constexpr std::string_view latch_help =
+    R"(Lets processes wait until other processes have reached a point. A latch is a
+number with a name. It is set to a number, is counted down, and opens at zero.
+Then all waiting processes continue, and processes that come later do not wait.
+It is Redisson's count-down latch: JVMs can set it, count it down and wait for
+it, too.
+
+A latch that has not been set is open. So set it before a process waits for it,
+or wait with --set first.
+
+Usage: holdfast latch set [OPTIONS] NAME NUMBER
+       holdfast latch down [OPTIONS] NAME [NUMBER]
+       holdfast latch wait [OPTIONS] NAME
+       holdfast latch count [OPTIONS] NAME
+       holdfast latch erase [OPTIONS] NAME
+
+  set            close it until it has been counted down NUMBER times; a latch
+                 that is closed already does not change
+  down           count it down, by 1 or by NUMBER; it opens at zero. If it is
+                 open, nothing is counted, and the exit status is 1
+  wait           wait until it is open
+  count          print the number that is left; 0 means that it is open
+  erase          open it, whatever number is left
+
+      --set            of wait: wait until the latch is set, not until it is
+                       open. The server is asked five times a second. A latch
+                       that is set and opens within a fifth of a second may be
+                       missed
+  -w, --wait TIME      of wait: wait at most that long (0.5, 30, 2m; 0: only
+                       look); without it: wait for ever
+      --replicas N     of set, down, erase: N replicas of the server must
+                       confirm the change, so that a failover to one of them
+                       does not undo it (default 0, or what the URL says)
+      --json           for programs: {"name", "count"}; of set also "set", of
+                       down "counted", of erase "erased", of wait "open" ("set"
+                       with --set) and "waited_ms"; the count is what is left
+                       then
+      --url URL        the server, as for 'holdfast run'
+  -h, --help           print this text
+
+A change is carried out at most once, even if it had to be sent several times.
+If it is not known whether it was carried out, the exit status is 69. Only you
+can decide then whether to repeat it.
+
+Exit status:
+    0   it is done; of wait: the latch is open; of wait --set: it is set
+    1   it was closed already (set); it was open already, or has never been set
+        (down, erase); it was not open, or with --set not set, within -w (wait)
+   64   the command line or a variable is wrong
+   65   the server has something else under that name, which is no latch
+   69   the server cannot be reached, or refuses
+
+Examples:
+  holdfast latch set migrated 1      # before the services start
+  ./migrate && holdfast latch down migrated
+  holdfast latch wait -w 5m migrated && ./service
+  holdfast latch wait --set migrated && holdfast latch wait migrated
+)";
+
+struct latch_errand {
+    std::string word, number;
+    std::optional<std::chrono::duration<double>> patience{};
+    std::optional<unsigned> replicas{};
+    bool until_set = false;
+};
+
+const std::array<std::string, 5> latch_words{"set", "down", "wait", "count", "erase"};
+
+void check(const latch_errand& what) {
+    constexpr const char* see = "; see 'holdfast latch --help'";
+    if (what.word.empty())
+        throw usage_error{std::string{"say what to do with the latch: set, down, wait, count or "
+                                      "erase"} +
+                          see};
+    if (std::ranges::find(latch_words, what.word) == latch_words.end())
+        throw usage_error{"'" + printable(what.word) +
+                          "' is nothing that can be done with a latch" +
+                          advice_on(what.word, {latch_words.begin(), latch_words.end()}, "latch")};
+    if (!what.number.empty() && what.word != "set" && what.word != "down")
+        throw usage_error{"'" + printable(what.number) + "' is one word too many" + see};
+    if (what.patience && what.word != "wait")
+        throw usage_error{"-w is for 'holdfast latch wait'"};
+    if (what.until_set && what.word != "wait")
+        throw usage_error{"--set is for 'holdfast latch wait'"};
+    if (what.replicas && (what.word == "wait" || what.word == "count"))
+        throw usage_error{"--replicas is for what changes the latch: set, down and erase"};
+}
+
+std::int64_t count_of(const std::string& number) {
+    if (number.empty())
+        return 1;
+    std::int64_t count = 0;
+    const char* const end = number.data() + number.size();
+    const auto parsed = std::from_chars(number.data(), end, count);
+    if (parsed.ec != std::errc{} || parsed.ptr != end || count < 1 ||
+        count > holdfast::latch::max())
+        throw usage_error{"NUMBER: '" + printable(number) + "' is no whole number from 1 to " +
+                          std::to_string(holdfast::latch::max())};
+    return count;
+}
+
+void say_why_not(const std::string& word, const std::string& name, std::int64_t left) {
+    const std::string which = "'" + printable(name) + "' ";
+    if (word == "set")
+        say(which + "is closed already: " + std::to_string(left) + " to go");
+    else if (word == "down")
+        say(which + "is open, or has never been set; nothing was counted");
+    else if (word == "erase")
+        say(which + "was open");
+}
+
+/// Waits until the latch is set and closed. Returns false if `patience` passes first. It polls,
+/// because the server sends no notification when a latch is set.
+bool wait_until_set(const holdfast::latch& of, std::chrono::duration<double> patience) {
+    constexpr std::chrono::duration<double> longest = std::chrono::hours{24 * 366};
+    constexpr holdfast::duration ask_again{200};
+    const holdfast::time_point give_up_at =
+        holdfast::boot_clock::now() +
+        std::chrono::ceil<holdfast::duration>(std::min(patience, longest));
+    while (of.count() == 0) {
+        const holdfast::duration left = give_up_at - holdfast::boot_clock::now();
+        if (left <= holdfast::duration::zero())
+            return false;
+        std::this_thread::sleep_for(std::min(left, ask_again));
+    }
+    return true;
+}
+
+/// Carries out the command and returns whether it succeeded. The read-only command `count` always
+/// succeeds.
+bool carry_out(holdfast::latch& of, const latch_errand& what, boost::json::object& told) {
+    if (what.word == "set")
+        return (told["set"] = of.try_set_count(count_of(what.number))).as_bool();
+    if (what.word == "erase")
+        return (told["erased"] = of.erase()).as_bool();
+    if (what.word == "wait") {
+        const holdfast::time_point start = holdfast::boot_clock::now();
+        const auto most = what.patience.value_or(std::chrono::duration<double>::max());
+        const bool done = what.until_set ? wait_until_set(of, most) : of.wait_for(most);
+        told[what.until_set ? "set" : "open"] = done;
+        told["waited_ms"] = (holdfast::boot_clock::now() - start).count();
+        return done;
+    }
+    if (what.word == "down") {
+        const bool is_closed = of.count() > 0; // counting down an open latch has no effect
+        if (is_closed)
+            of.count_down(count_of(what.number));
+        return (told["counted"] = is_closed).as_bool();
+    }
+    return true;
+}
+
+int at(holdfast::client& home, const look_options& given, const latch_errand& what) {
+    holdfast::latch of{home, {given.name}, {.required_replicas = what.replicas}};
+    boost::json::object told = named(given.name);
+    const bool done = carry_out(of, what, told);
+    const bool must_count = given.json || what.word == "count" || !done;
+    const std::int64_t left = must_count ? of.count() : 0;
+    if (given.json) {
+        told["count"] = left;
+        write_json(told);
+    } else if (what.word == "count") {
+        std::cout << left << '\n';
+    } else if (!done) {
+        say_why_not(what.word, given.name, left);
+    }
+    return done ? success : busy;
+}
+
+} // namespace
+
+int latch(const inheritance& inherited, arguments all) {
+    look_options given;
+    latch_errand what;
+    CLI::App expected{"", "latch"};
+    expect_server(expected, given);
+    expect_time(expected, "-w,--wait", "-w", what.patience);
+    expect_replicas(expected, what.replicas);
+    expected.add_flag("--set", what.until_set);
+    expected.add_option("WORD", what.word);
+    expected.add_option("NAME", given.name);
+    expected.add_option("NUMBER", what.number);
+    if (!parse(expected, std::move(all), latch_help))
+        return success;
+    reject_surplus(expected);
+    check(what);
+    require_name(expected, given.name, "latch", "; see 'holdfast latch --help'");
+    if (what.word == "set" && what.number.empty())
+        throw usage_error{"the NUMBER is missing: 'holdfast latch set NAME NUMBER'"};
+    (void)count_of(what.number);
+
+    return ask_server(inherited, given, [&](holdfast::client& home) {
+        try {
+            return at(home, given, what);
+        } catch (const boost::system::system_error& failure) {
+            if (failure.code() != holdfast::store_errc::wrong_type)
+                throw;
+            say("'" + printable(given.name) + "' is no latch, but something else");
+            return int{no_lock};
+        }
+    });
+}
+
+} // namespace cli

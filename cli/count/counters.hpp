@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "cli/look/looking.hpp"
+
+#include <holdfast/counters.hpp>
+
+#include <boost/json/object.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// Describes the state of a counter, as text for people and as JSON for programs.
+
+namespace cli {
+
+/// Returns the counter type for the word `semaphore`, `permits`, `latch` or `rate`. Returns nothing
+/// for any other word.
+std::optional<holdfast::counter_kind> counter_type(std::string_view word);
+std::string word_of(holdfast::counter_kind);
+
+/// Returns all type names: "semaphore, permits, latch or rate".
+std::string counter_types();
+
+/// Returns for example `10 starts in any 1m`. `noun` is the word for a permit, here "start".
+std::string rate_in_words(const holdfast::rate&, const std::string& noun);
+
+/// Returns the state in one line: `3 permits`, `2 permits, 1 held`, `4 to go`, `7 left of 10
+/// permits in any 1m`.
+std::string state_in_words(holdfast::counter_kind, const holdfast::counter_state&);
+
+/// Returns how many connections wait for the counter. Returns `-` if the server cannot count them
+/// for this kind, and `?` if the server refused to tell the number.
+std::string listeners_in_words(holdfast::counter_kind, const holdfast::counter_state&);
+
+/// Adds "kind", "exists", "count" and "listeners" to the object. For permits it also adds "held",
+/// and for a rate it also adds "rate".
+void add_to_json(boost::json::object&, holdfast::counter_kind, const holdfast::counter_state&);
+
+// Commands `holdfast inspect`, `unlock` and `ls` with the option `--type`. With this option they
+// work on counters instead of locks.
+
+/// Prints the state of the counter. Returns the exit status.
+int inspect_counter(holdfast::client&, const look_options&, holdfast::counter_kind);
+
+/// Prints the counters of a kind whose names match `given.name`. Returns the exit status.
+int list_counters(holdfast::client&, const look_options& given, holdfast::counter_kind,
+                  std::size_t limit, bool names_only);
+
+/// Counters that are recognized by their keys alone: rates, and permits with at least one holder.
+/// Other counters are plain numbers, which may belong to any program. If the server refuses to list
+/// a kind, a message on stderr says so, and that kind is left out.
+struct known_counters {
+    struct entry {
+        holdfast::counter_kind kind;
+        std::string name;
+        holdfast::counter_state state;
+    };
+    std::vector<entry> counters{};
+    bool complete = true; ///< false if a kind has more than `limit` counters
+    /// Servers that could not be asked, see `holdfast::lock_list`.
+    std::vector<std::string> unreachable{};
+};
+known_counters find_known_counters(holdfast::client&, const std::string& pattern,
+                                   std::size_t limit);
+
+/// Prints on stderr that the list is incomplete, and the reason. `limited` is the noun for an
+/// entry, for example "lock". There may be more than `limit` entries.
+void tell_incomplete(std::string_view limited, std::size_t limit,
+                     const std::vector<std::string>& unreachable);
+
+/// Deletes the counter if it exists. Asks the user first, unless `yes` is set. Returns the exit
+/// status.
+int erase_counter(holdfast::client&, const look_options&, holdfast::counter_kind, bool yes);
+
+} // namespace cli

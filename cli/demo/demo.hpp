@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "cli/terminal/output.hpp"
+
+#include <holdfast/time.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cli {
+
+/// Output of the demo. On a terminal with 80 columns or more, it redraws tables in place, in
+/// colours unless NO_COLOR is set. Elsewhere (a pipe, TERM=dumb) it only appends lines.
+class demo_screen {
+public:
+    demo_screen();
+    demo_screen(const demo_screen&) = delete;
+
+    bool is_live() const noexcept { return live_; }
+
+    /// Shows these lines in place of the lines of the previous call. Call it only on a live screen.
+    void show(const std::vector<std::string>& lines);
+
+    /// Leaves the shown lines on the screen. The next lines are printed below them.
+    void keep() noexcept { shown_ = 0; }
+
+    std::string good(std::string_view) const;
+    std::string bad(std::string_view) const;
+
+private:
+    static constexpr std::size_t columns_needed = 80;
+
+    explicit demo_screen(const output_form&);
+    std::string tinted(std::string_view code, std::string_view) const;
+
+    const bool live_;
+    const bool coloured_;
+    std::size_t shown_ = 0; ///< number of lines above the cursor that may be overwritten
+};
+
+/// Display of the workers' progress and of the number of lost additions. On a live screen it
+/// redraws a table. Otherwise it prints a line after each quarter of the work.
+class demo_board {
+public:
+    demo_board(demo_screen&, std::size_t workers, int adds_each, bool locked);
+
+    /// Records that a worker has made `adds` additions so far, and that the file contains `number`
+    /// now.
+    void advance(std::size_t worker, int adds, long number);
+
+    /// Shows the final state. `number` is the final content of the file.
+    void finish(long number);
+
+private:
+    void draw();
+    void print_quarter();
+    std::string state() const;
+    int total() const;
+    long lost() const;
+
+    demo_screen& screen_;
+    const int adds_each_;
+    const bool locked_;
+    std::vector<int> done_;
+    long number_ = 0;
+    std::size_t last_ = 0; ///< index of the worker that reported last
+    bool finished_ = false;
+    int quarters_printed_ = 0;
+    holdfast::time_point draw_again_at_{};
+};
+
+class demo_screen;
+class inheritance;
+
+struct counting {
+    int workers = 4;
+    int adds_each = 250;
+    std::string lock; ///< name of the lock; empty if the workers use no lock
+};
+
+struct counted {
+    long number = 0;          ///< number in the file at the end
+    bool all_finished = true; ///< false if a worker failed; the worker has printed the reason
+};
+
+/// Starts worker processes that add to the same number in the same file. Shows their progress.
+/// Returns when all workers have ended.
+counted count_with_processes(demo_screen&, const counting&, const inheritance&);
+
+class demo_screen;
+class inheritance;
+
+/// Shows how a waiter gets the lock after the holder was killed. Starts a process that takes the
+/// lock with a short lease, waits for the lock, and kills the process. Returns the time from the
+/// kill until this process got the lock. Returns nothing if this process got the lock before the
+/// kill, which would be an error. Throws the errors of the store.
+std::optional<holdfast::duration> wait_behind_killed_holder(demo_screen&, const std::string& url,
+                                                            const std::string& lock,
+                                                            const inheritance&);
+
+} // namespace cli

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <holdfast/inspection.hpp>
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/string.hpp>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// Formats the state of a lock as text.
+
+namespace cli {
+
+/// Formats a duration: `27.3s`, `4m10s`, `3h12m`, `5d3h`.
+std::string in_words(holdfast::duration);
+
+/// Returns whether the lock ends with a session, which is so on ZooKeeper. There a client cannot
+/// find out how long another client's session will last.
+bool ends_with_session(const holdfast::lock_state&);
+
+/// Returns the remaining lease, formatted by `in_words`. If the lease has no end, or ends with the
+/// holder's session, the text says so.
+std::string left_in_words(const holdfast::lock_state&);
+
+/// Formats a date as `2026-11-21 18:14`, in the time zone of this machine.
+std::string date_in_words(std::chrono::seconds since_1970);
+std::string date_in_short(std::chrono::seconds since_1970); ///< formats a date without the year
+
+/// Describes an owner briefly, for use in a table: `web3:4711 make`, `Redisson 8743c9c0 thread 49`.
+std::string owner_in_short(const holdfast::lock_owner&);
+
+/// Describes an owner completely: `make, process 4711 on web3, 'till 3', there since …`.
+std::string owner_in_words(const holdfast::lock_owner&);
+
+/// Describes a waiter: see `owner_in_words`. Adds how long its entry in the queue lasts.
+std::string waiter_in_words(const holdfast::lock_waiter&);
+
+/// Returns "lock", "fair lock" (if it has a queue), "read-write lock", "token lock" or "other".
+std::string kind_in_words(const holdfast::lock_state&);
+
+/// Describes the first owner, and counts the other owners: `web3:4711 make and 2 more`.
+std::string owners_in_short(const holdfast::lock_state&);
+std::string owners_in_words(const holdfast::lock_state&);
+
+// Formats the state of a lock as JSON. The names of the fields are part of the interface
+// (holdfast(1), OUTPUT FOR PROGRAMS).
+
+/// Converts any bytes to a JSON string. Bytes that are not UTF-8 are replaced.
+boost::json::string text_in_json(std::string_view);
+
+/// Returns an object with the field `name`. If JSON cannot represent the name exactly, the field
+/// `name_hex` has its bytes.
+boost::json::object named(std::string_view name);
+
+boost::json::object to_json(const holdfast::lock_state&);
+
+boost::json::array texts_in_json(const std::vector<std::string>&);
+
+/// Adds a list of the cluster's servers that could not be asked, unless the list is empty.
+void add_unreachable(boost::json::object&, const std::vector<std::string>& servers);
+
+/// Writes the object to stdout, on one line. Escapes control characters.
+void write_json(const boost::json::object&);
+
+} // namespace cli

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/look/quorum.hpp"
+
+#include "cli/command_line.hpp"
+#include "cli/look/lock_text.hpp"
+#include "cli/terminal/output.hpp"
+#include "cli/text/text.hpp"
+
+#include <boost/asio/use_future.hpp>
+
+#include <algorithm>
+#include <future>
+#include <iostream>
+#include <map>
+#include <thread>
+
+#include <unistd.h>
+
+namespace cli {
+
+node_list connect_all(const look_options& given) {
+    node_list all;
+    for (const std::string& url : each_url(given.server))
+        all.push_back({without_password(url), holdfast::client{reaching(url)}});
+    return all;
+}
+
+bool asks_quorum(look_options& given) {
+    given.server = server_urls(given.urls);
+    return each_url(given.server).size() > 1;
+}
+
+std::string failure_in_words(const boost::system::system_error& failure) {
+    if (failure.code() == holdfast::errc::unreachable)
+        return "it cannot be reached";
+    std::string text = failure.what();
+    if (const std::size_t bracket = text.rfind(" ["); text.ends_with(']') && bracket != text.npos)
+        text.erase(bracket);
+    return text;
+}
+
+std::vector<node_state> inspect_all(node_list& of, const std::string& name) {
+    std::list<std::future<std::optional<holdfast::lock_state>>> answers;
+    for (node& each : of)
+        answers.push_back(each.home.async_inspect(name, holdfast::asio::use_future));
+    std::vector<node_state> all;
+    for (const node& each : of) {
+        node_state state{.server = each.server};
+        try {
+            state.lock = answers.front().get();
+        } catch (const boost::system::system_error& failure) {
+            state.failure = failure_in_words(failure);
+        }
+        answers.pop_front();
+        all.push_back(std::move(state));
+    }
+    return all;
+}
+
+namespace {
+
+struct counts {
+    std::size_t held = 0, free = 0, odd = 0, away = 0;
+};
+
+counts count(const std::vector<node_state>& all) {
+    counts made;
+    for (const node_state& each : all) {
+        if (!each.failure.empty())
+            ++made.away;
+        else if (each.is_something_else())
+            ++made.odd;
+        else
+            ++(each.is_held() ? made.held : made.free);
+    }
+    return made;
+}
+
+} // namespace
+
+int standing_of(const std::vector<node_state>& all) {
+    const counts found = count(all);
+    const std::size_t majority = majority_of(all.size());
+    if (found.held >= majority)
+        return success;
+    if (found.odd >= majority)
+        return no_lock;
+    return found.free + found.held >= majority ? is_free : unavailable;
+}
+
+std::string standing_in_words(const std::vector<node_state>& all) {
+    const counts found = count(all);
+    std::string words =
+        "held on " + std::to_string(found.held) + " of " + std::to_string(all.size()) + " nodes";
+    if (found.away > 0)
+        words += ", and " + std::to_string(found.away) + " could not be asked";
+    return words;
+}
+
+boost::json::array to_json(const std::vector<node_state>& all) {
+    boost::json::array made;
+    for (const node_state& each : all)
+        made.push_back({{"server", text_in_json(each.server)},
+                        {"reached", each.failure.empty()},
+                        {"held", each.is_held()},
+                        {"lock", each.lock ? boost::json::value(to_json(*each.lock)) : nullptr},
+                        {"failure", each.failure.empty() ? boost::json::value(nullptr)
+                                                         : text_in_json(each.failure)}});
+    return made;
+}
+
+// `holdfast inspect`, `ls`, `wait` and `unlock --force` on a quorum.
+
+namespace {
+
+using holdfast::lock_state;
+
+std::string state_in_words(const node_state& one) {
+    if (!one.failure.empty())
+        return "cannot be asked: " + one.failure;
+    if (one.is_something_else())
+        return "no lock, but a " + one.lock->type;
+    if (!one.is_held())
+        return "free";
+    return left_in_words(*one.lock) + " left, held by " + owners_in_short(*one.lock);
+}
+
+std::string by_node(const std::vector<node_state>& all) {
+    std::string lines;
+    for (const node_state& each : all)
+        lines += "  " + printable(each.server + ": " + state_in_words(each), 500) + "\n";
+    return lines;
+}
+
+/// Removes the lock on this node from the holders in `seen`. Other holders keep the lock.
+bool take_away_at(node& at, const std::string& name, const lock_state& seen) {
+    if (seen.owners.empty()) // the list of owners was too long for the reply
+        return at.home.force_unlock(name);
+    return std::ranges::any_of(seen.owners, [&](const holdfast::lock_owner& each) {
+        return at.home.force_unlock(name, each.text);
+    });
+}
+
+std::size_t take_away_everywhere(node_list& of, const std::string& name,
+                                 std::vector<node_state>& seen) {
+    std::size_t taken = 0;
+    auto state = seen.begin();
+    for (node& each : of) {
+        if (state->is_held()) {
+            try {
+                taken += take_away_at(each, name, *state->lock) ? 1 : 0;
+            } catch (const boost::system::system_error& failure) {
+                state->failure = failure_in_words(failure);
+            }
+        }
+        ++state;
+    }
+    return taken;
+}
+
+/// Returns why the lock may not be removed from one of the nodes, or an empty text if it may.
+std::string objection_of_nodes(const std::vector<node_state>& seen, bool is_token) {
+    for (const node_state& each : seen) {
+        const std::string objection =
+            each.is_held() ? objection_to_taking_away(*each.lock, is_token) : std::string{};
+        if (!objection.empty())
+            return objection + " (" + printable(each.server) + ")";
+    }
+    return {};
+}
+
+bool confirmed(const std::string& name, const std::vector<node_state>& seen) {
+    std::cerr << "'" << printable(name) << "' is " << standing_in_words(seen) << "\n"
+              << by_node(seen) << "Its holder may still be working. Take the lock away? [y/N] "
+              << std::flush;
+    return is_answered_yes();
+}
+
+/// A lock name, and the nodes that have a lock of this name.
+struct listed {
+    lock_state first{};
+    std::vector<std::string> servers{};
+};
+
+struct listing {
+    std::map<std::string, listed> locks{};
+    std::vector<std::string> away{};
+    bool complete = true;
+};
+
+listing list_all(node_list& of, const std::string& pattern, std::size_t limit) {
+    listing all;
+    for (node& each : of) {
+        try {
+            holdfast::lock_list found = each.home.list(pattern, limit);
+            all.complete = all.complete && found.complete;
+            for (const std::string& part : found.unreachable)
+                say(printable(each.server) + ": " + printable(part, 500));
+            for (lock_state& lock : found.locks) {
+                listed& known = all.locks[lock.name];
+                known.servers.push_back(each.server);
+                if (known.servers.size() == 1)
+                    known.first = std::move(lock);
+            }
+        } catch (const boost::system::system_error& failure) {
+            say(printable(each.server) + ": " + printable(failure_in_words(failure), 500));
+            all.away.push_back(each.server);
+        }
+    }
+    return all;
+}
+
+void print_quorum_json(const listing& all, std::size_t nodes) {
+    boost::json::array locks;
+    for (const auto& [name, lock] : all.locks) {
+        boost::json::object one = to_json(lock.first);
+        one["nodes"] = texts_in_json(lock.servers);
+        one["held"] = lock.servers.size() >= majority_of(nodes);
+        locks.push_back(std::move(one));
+    }
+    write_json({{"locks", std::move(locks)},
+                {"complete", all.complete && all.away.empty()},
+                {"nodes", nodes},
+                {"majority", majority_of(nodes)},
+                {"unreachable", texts_in_json(all.away)}});
+}
+
+void print_quorum_table(const listing& all, std::size_t nodes) {
+    constexpr std::size_t name_least = 16, holder_least = 8;
+    table lines{{{"NAME", name_least}, {"NODES"}, {"KIND"}, {"HELD BY", holder_least}, {"LEFT"}}};
+    for (const auto& [name, lock] : all.locks)
+        lines.add({name, std::to_string(lock.servers.size()) + "/" + std::to_string(nodes),
+                   kind_in_words(lock.first), owners_in_short(lock.first),
+                   left_in_words(lock.first)});
+    if (!all.locks.empty())
+        lines.print(std::cout, form_of(STDOUT_FILENO));
+    std::cout.flush();
+}
+
+} // namespace
+
+int inspect_quorum(const look_options& given) {
+    node_list all = connect_all(given);
+    const std::vector<node_state> found = inspect_all(all, given.name);
+    const int standing = standing_of(found);
+    if (given.json) {
+        boost::json::object told = named(given.name);
+        told["held"] = standing == success;
+        told["majority"] = majority_of(found.size());
+        told["nodes"] = to_json(found);
+        write_json(told);
+    } else {
+        std::cout << "'" << printable(given.name) << "' is "
+                  << (standing == success   ? ""
+                      : standing == is_free ? "free: "
+                                            : "in doubt: ")
+                  << standing_in_words(found) << '\n'
+                  << by_node(found);
+    }
+    return standing;
+}
+
+int unlock_quorum(const look_options& given, bool yes, bool is_token) {
+    node_list all = connect_all(given);
+    std::vector<node_state> seen = inspect_all(all, given.name);
+    const std::string objection = objection_of_nodes(seen, is_token);
+    const bool held = std::ranges::any_of(seen, &node_state::is_held);
+    const int before = standing_of(seen);
+    if (held && objection.empty() && !yes && !confirmed(given.name, seen)) {
+        say("left alone");
+        return left_alone;
+    }
+    const std::size_t taken = objection.empty() ? take_away_everywhere(all, given.name, seen) : 0;
+    if (given.json) {
+        boost::json::object told = named(given.name);
+        told["released"] = taken > 0;
+        told["released_nodes"] = taken;
+        told["majority"] = majority_of(seen.size());
+        told["was"] = to_json(seen);
+        write_json(told);
+    } else if (!objection.empty()) {
+        say("'" + printable(given.name) + "' " + objection);
+    } else if (taken == 0) {
+        say("'" + printable(given.name) + (held ? "' was released meanwhile" : "' was free"));
+    }
+    const auto away = static_cast<std::size_t>(
+        std::ranges::count_if(seen, [](const node_state& one) { return !one.failure.empty(); }));
+    if (away > 0)
+        say(how_many(away, "node") + " could not be asked, and may still have it:\n" +
+            by_node(seen));
+    if (before == no_lock || !objection.empty())
+        return no_lock;
+    if (seen.size() - away < majority_of(seen.size()))
+        return unavailable;
+    return taken > 0 ? success : is_free;
+}
+
+int list_quorum(const look_options& given, bool names, std::size_t limit) {
+    node_list all = connect_all(given);
+    const listing found = list_all(all, given.name, limit);
+    if (given.json) {
+        print_quorum_json(found, all.size());
+    } else if (names) {
+        const bool raw = ::isatty(STDOUT_FILENO) != 1;
+        for (const auto& [name, lock] : found.locks)
+            std::cout << (raw ? name : printable(name, name.size())) << '\n';
+    } else {
+        print_quorum_table(found, all.size());
+    }
+    if (!found.complete)
+        say("these are not all: a node has more than " + how_many(limit, "lock") +
+            "; give a PATTERN or --limit");
+    return all.size() - found.away.size() < majority_of(all.size()) ? unavailable : success;
+}
+
+int wait_quorum(const look_options& given, std::chrono::duration<double> most) {
+    constexpr std::chrono::milliseconds asks_every{250};
+    node_list all = connect_all(given);
+    const holdfast::time_point start = holdfast::boot_clock::now();
+    for (;;) {
+        const int standing = standing_of(inspect_all(all, given.name));
+        if (standing == no_lock || standing == unavailable) {
+            say(standing == no_lock
+                    ? "'" + printable(given.name) + "' is no lock on most of the nodes"
+                    : "too few nodes can be asked: " +
+                          printable(server_in_words(given.server), 500));
+            return standing;
+        }
+        const holdfast::duration waited = holdfast::boot_clock::now() - start;
+        if (standing == success && waited < most) {
+            std::this_thread::sleep_for(std::min<std::chrono::duration<double>>(
+                asks_every, most - std::chrono::duration<double>{waited}));
+            continue;
+        }
+        if (given.json) {
+            boost::json::object told = named(given.name);
+            told["free"] = standing == is_free;
+            told["waited_ms"] = waited.count();
+            write_json(told);
+        }
+        return standing == is_free ? success : busy;
+    }
+}
+
+} // namespace cli

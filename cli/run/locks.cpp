@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/run/locks.hpp"
+
+#include "cli/count/counters.hpp"
+#include "cli/look/lock_text.hpp"
+#include "cli/run/job.hpp"
+#include "cli/terminal/output.hpp"
+#include "cli/text/text.hpp"
+
+#include <holdfast/fair_mutex.hpp>
+#include <holdfast/leased_semaphore.hpp>
+#include <holdfast/multi_mutex.hpp>
+#include <holdfast/mutex.hpp>
+#include <holdfast/quorum_mutex.hpp>
+#include <holdfast/rate_limiter.hpp>
+#include <holdfast/shared_mutex.hpp>
+#include <holdfast/spin_mutex.hpp>
+
+#include <boost/asio/use_awaitable.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <utility>
+
+#include <unistd.h>
+
+namespace cli {
+
+using holdfast::lock_kind;
+
+template <typename Lock, typename... Arguments>
+Lock& asked_lock::keep(Arguments&&... how) {
+    auto made = std::make_shared<Lock>(std::forward<Arguments>(how)...);
+    kept_.push_back(made);
+    return *made;
+}
+
+holdfast::basic_mutex& asked_lock::one(const std::string& name) {
+    holdfast::client& home = homes_.front();
+    const std::optional<unsigned> replicas = wanted_.replicas;
+    switch (wanted_.kind) {
+    case lock_kind::fenced:
+        return keep<holdfast::fenced_mutex>(
+            home, name,
+            holdfast::fenced_options{
+                .lease = lease_, .numbers = wanted_.numbers, .required_replicas = replicas});
+    case lock_kind::fair:
+        return keep<holdfast::fair_mutex>(
+            home, name, holdfast::fair_options{.lease = lease_, .required_replicas = replicas});
+    case lock_kind::spin:
+        return keep<holdfast::spin_mutex>(
+            home, name, holdfast::spin_options{.lease = lease_, .required_replicas = replicas});
+    case lock_kind::read:
+        return keep<holdfast::shared_mutex>(
+                   home, name,
+                   holdfast::shared_options{.lease = lease_, .required_replicas = replicas})
+            .shared();
+    case lock_kind::write:
+        return keep<holdfast::shared_mutex>(
+            home, name, holdfast::shared_options{.lease = lease_, .required_replicas = replicas});
+    default:
+        return keep<holdfast::mutex>(
+            home, name, holdfast::mutex_options{.lease = lease_, .required_replicas = replicas});
+    }
+}
+
+asked_lock::asked_lock(const locked_run& wanted, clients& homes)
+    : wanted_{wanted}
+    , homes_{homes} {
+    if (wanted.lease)
+        lease_.emplace(*wanted.lease);
+    if (homes.size() > 1) {
+        const holdfast::quorum_mutex::nodes all{homes.begin(), homes.end()};
+        holdfast::quorum_options how{.lease = lease_,
+                                     .nodes_remember = wanted.nodes_remember,
+                                     .required_replicas = wanted.replicas};
+        if (wanted.longest_lease)
+            how.longest_lease.emplace(*wanted.longest_lease);
+        whole_ = &keep<holdfast::quorum_mutex>(all, wanted.name, how);
+        return;
+    }
+    whole_ = &one(wanted.name);
+    if (wanted.with.empty())
+        return;
+    holdfast::multi_mutex::members all{*whole_};
+    for (const std::string& each : wanted.with)
+        all.emplace_back(one(each));
+    whole_ = &keep<holdfast::multi_mutex>(all);
+}
+
+namespace {
+
+using holdfast::counter_kind;
+using holdfast::counter_state;
+
+/// Maximal number of attempts to set the counter and read it. Between set and read, another client
+/// may delete the counter.
+constexpr int settings_max = 3;
+
+std::string told_of(const holdfast::rate& how) {
+    return rate_in_words(how, "start");
+}
+
+asio::awaitable<counter_state> state_of(holdfast::client& home, const std::string& name,
+                                        counter_kind kind) {
+    holdfast::lock_name which{name};
+    co_return co_await home.async_inspect(std::move(which), kind, asio::use_awaitable);
+}
+
+std::int64_t slots_in(const counter_state& found) {
+    return found.value + found.taken;
+}
+
+/// Returns whether no slot is held and none can ever become free. This happens if the server lost
+/// the set of holders, and with it their slots. Causes are an eviction, or a script that deletes
+/// keys.
+bool has_lost_its_holders(const counter_state& found) {
+    return found.taken == 0 && found.value <= 0;
+}
+
+asio::awaitable<void> settle_slots(holdfast::client& home, holdfast::leased_semaphore& slots,
+                                   const locked_run& wanted) {
+    const std::int64_t number = *wanted.slots;
+    for (int i = 0; i < settings_max; ++i) {
+        const bool is_new = co_await slots.async_try_set_permits(number, asio::use_awaitable);
+        if (is_new)
+            co_return;
+        const counter_state found = co_await state_of(home, wanted.name, counter_kind::permits);
+        if (found.exists && has_lost_its_holders(found)) {
+            co_await slots.async_set_permits(number, asio::use_awaitable);
+            co_return;
+        }
+        if (found.exists && slots_in(found) != number)
+            throw another_number{"has " + how_many(slots_in(found), "slot") +
+                                 ", and --slots says " + std::to_string(number) +
+                                 ". To set it anew when nobody needs it: holdfast unlock --force "
+                                 "--type permits '" +
+                                 printable(wanted.name) + "'"};
+        if (found.exists)
+            co_return;
+    }
+    throw another_number{"is set and deleted again and again"};
+}
+
+asio::awaitable<void> settle_rate(holdfast::rate_limiter& starts, const locked_run& wanted) {
+    for (int i = 0; i < settings_max; ++i) {
+        const bool is_new = co_await starts.async_try_set_rate(*wanted.rate, asio::use_awaitable);
+        if (is_new)
+            co_return;
+        const std::optional<holdfast::rate> found =
+            co_await starts.async_current_rate(asio::use_awaitable);
+        if (found && *found != *wanted.rate)
+            throw another_number{"has a rate of " + told_of(*found) + ", and --rate says " +
+                                 told_of(*wanted.rate) +
+                                 ". To set it anew when nobody needs it: holdfast unlock --force "
+                                 "--type rate '" +
+                                 printable(wanted.name) + "'"};
+        if (found)
+            co_return;
+    }
+    throw another_number{"is set and deleted again and again"};
+}
+
+} // namespace
+
+asio::awaitable<std::optional<holdfast::lease>> take_slot(holdfast::client& home,
+                                                          const locked_run& wanted) {
+    holdfast::leased_options how{.required_replicas = wanted.replicas};
+    if (wanted.lease)
+        how.lease.emplace(*wanted.lease);
+    holdfast::leased_semaphore slots{home, {wanted.name}, how};
+    co_await settle_slots(home, slots, wanted);
+    co_return co_await slots.async_try_acquire_for(wanted.patience, 1, asio::use_awaitable);
+}
+
+asio::awaitable<bool> draw_start(holdfast::client& home, const locked_run& wanted) {
+    holdfast::rate_limiter starts{home, {wanted.name}, {.required_replicas = wanted.replicas}};
+    co_await settle_rate(starts, wanted);
+    co_return co_await starts.async_try_acquire_for(wanted.patience, 1, asio::use_awaitable);
+}
+
+asio::awaitable<std::string> how_it_stands(holdfast::client& home, const locked_run& wanted) {
+    const counter_kind kind = wanted.slots ? counter_kind::permits : counter_kind::rate;
+    const counter_state found = co_await state_of(home, wanted.name, kind);
+    if (!found.exists)
+        co_return "";
+    if (wanted.slots)
+        co_return std::to_string(found.taken) + " of " + how_many(slots_in(found), "slot") +
+            " are taken";
+    co_return std::to_string(found.value) + " of " + told_of(found.of) + " are left";
+}
+
+holdfast::rate parse_rate(const std::string& text) {
+    const std::string::size_type slash = text.find('/');
+    holdfast::rate how;
+    const char* const end = text.data() + std::min(slash, text.size());
+    const auto parsed = std::from_chars(text.data(), end, how.permits);
+    if (slash == std::string::npos || parsed.ec != std::errc{} || parsed.ptr != end ||
+        how.permits < 1 || how.permits > holdfast::counted_max)
+        throw usage_error{"--rate: '" + printable(text) +
+                          "' is no rate; it is a whole number of starts from 1 to " +
+                          std::to_string(holdfast::counted_max) +
+                          ", a slash and a time, as in 10/1m"};
+    constexpr std::chrono::duration<double> longest = std::chrono::hours{24 * 365 * 10};
+    const std::chrono::duration<double> per = parse_time("--rate", text.substr(slash + 1));
+    if (per < std::chrono::milliseconds{1} || per > longest)
+        throw usage_error{"--rate: '" + printable(text) +
+                          "': the time after the slash is from 1ms to ten years"};
+    how.per = std::chrono::round<holdfast::duration>(per);
+    return how;
+}
+
+namespace {
+
+/// Returns whether the owner can be described by more than a number. A holdfast client without
+/// client information has only a number.
+bool is_known(const holdfast::lock_owner& owner) {
+    return owner.client || !owner.is_holdfast;
+}
+
+/// Returns whether the waiter may still have its entry in the queue. Some servers do not tell how
+/// long the entry lasts. Then the result is true.
+bool still_waits(const holdfast::lock_waiter& waits) {
+    return !waits.remaining || *waits.remaining > holdfast::duration::zero();
+}
+
+bool is_counted(const locked_run& wanted) {
+    return wanted.slots || wanted.rate;
+}
+
+std::string told_of(const holdfast::lock_state& lock, wording form) {
+    if (!lock.is_held) {
+        const auto next = std::ranges::find_if(lock.waiters, still_waits);
+        return next == lock.waiters.end() ? "free"
+                                          : "free, and it is the turn of " + waiter_in_words(*next);
+    }
+    if (lock.owners.empty() || std::ranges::any_of(lock.owners, is_known))
+        return "held by " +
+               (form == wording::brief ? owners_in_short(lock) : owners_in_words(lock));
+    if (ends_with_session(lock))
+        return "held until its holder's session ends";
+    return lock.remaining ? "held on a lease with " + in_words(*lock.remaining) + " left"
+                          : "held without end";
+}
+
+} // namespace
+
+asio::awaitable<std::string> who_holds(holdfast::client& home, std::string name, wording form) {
+    const std::optional<holdfast::lock_state> found =
+        co_await home.async_inspect(std::move(name), asio::use_awaitable);
+    co_return found ? printable(told_of(*found, form), 500) : "";
+}
+
+asio::awaitable<void> refuse_if_another(holdfast::client& home, std::string name,
+                                        holdfast::lock_kind wanted) {
+    std::optional<holdfast::lock_state> found;
+    try {
+        found = co_await home.async_inspect(std::move(name), asio::use_awaitable);
+    } catch (const boost::system::system_error& failure) {
+        if (failure.code() == asio::error::operation_aborted)
+            throw;
+    }
+    if (found && found->kind == holdfast::key_kind::other)
+        throw not_a_lock{found->type};
+    if (found && found->kind == holdfast::key_kind::token_lock)
+        throw not_a_lock{found->type + " (perhaps of a token_mutex)"};
+    if (found && found->kind == holdfast::key_kind::read_write_lock && !can_be_shared(wanted))
+        throw kept_to_share{};
+}
+
+asio::awaitable<void> refuse_if_any_is_another(clients& homes, const locked_run& wanted) {
+    // in these cases the server itself refuses a key of another type
+    if (homes.size() > 1 || is_counted(wanted))
+        co_return;
+    co_await refuse_if_another(homes.front(), wanted.name, wanted.kind);
+    for (const std::string& each : wanted.with)
+        co_await refuse_if_another(homes.front(), each, wanted.kind);
+}
+
+asio::awaitable<std::string> who_holds_one(clients& homes, const locked_run& wanted, wording form) {
+    if (is_counted(wanted))
+        co_return co_await how_it_stands(homes.front(), wanted);
+    std::exception_ptr failed;
+    for (holdfast::client& home : homes) {
+        try {
+            std::string told = co_await who_holds(home, wanted.name, form);
+            for (const std::string& each : wanted.with) {
+                if (!told.empty())
+                    break;
+                told = co_await who_holds(home, each, form);
+                if (!told.empty())
+                    told.insert(0, "'" + printable(each, 40) + "' is ");
+            }
+            co_return told;
+        } catch (const boost::system::system_error& failure) {
+            if (failure.code() == asio::error::operation_aborted)
+                throw;
+            failed = std::current_exception();
+        }
+    }
+    std::rethrow_exception(failed);
+}
+
+namespace {
+
+using holdfast::boot_clock;
+using namespace std::chrono_literals;
+
+void write_raw(const std::string& text) {
+    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
+}
+
+} // namespace
+
+wait_report::wait_report(clients& homes, const locked_run& wanted, const job* behind,
+                         bool held_around)
+    : homes_{homes}
+    , wanted_{wanted}
+    , thing_{wanted_thing(wanted, 40)}
+    , behind_{behind}
+    , held_around_{held_around}
+    , live_{form_of(STDERR_FILENO).live} {}
+
+bool wait_report::may_draw() const {
+    return live_ && (behind_ == nullptr || behind_->is_in_foreground());
+}
+
+asio::awaitable<void> wait_report::tell() {
+    // Most waits end earlier, and need no message.
+    co_await pause(wanted_.verbose ? 100ms : 700ms);
+    co_await refuse_if_any_is_another(homes_, wanted_);
+    if (held_around_)
+        say(thing_ + " is held by a 'holdfast run' around this command (HOLDFAST_LOCKS): "
+                     "this may wait until that one has ended");
+    if (!wanted_.verbose && !live_)
+        co_await stop_requested({});
+    for (;;) {
+        while (!wanted_.verbose && !may_draw())
+            co_await pause(1s); // until the shell brings this job to the foreground
+        std::string holder;
+        try {
+            const wording form = may_draw() ? wording::brief : wording::full;
+            holder = co_await who_holds_one(homes_, wanted_, form);
+        } catch (const boost::system::system_error& failure) {
+            if (failure.code() == asio::error::operation_aborted)
+                throw;
+            if (failure.code() == holdfast::errc::unreachable)
+                holder = "the server cannot be reached";
+        }
+        show(holder);
+        co_await pause(1s);
+    }
+}
+
+void wait_report::show(const std::string& holder) {
+    if (!may_draw()) {
+        if (wanted_.verbose && !told_)
+            say("waiting for " + thing_ + (holder.empty() ? "" : ", " + holder));
+        told_ = true;
+    } else {
+        const std::string line = "holdfast: waiting for " + thing_ + ", " +
+                                 in_words(boot_clock::now() - since_) +
+                                 (holder.empty() ? "" : "; " + holder);
+        // Cut the line, because a wrapped line could not be overwritten.
+        write_raw("\r" + cut(line, form_of(STDERR_FILENO).columns - 1) + "\x1b[K");
+        drawn_ = true;
+    }
+}
+
+void wait_report::clear() {
+    if (drawn_ && may_draw())
+        write_raw("\r\x1b[K");
+    drawn_ = false;
+}
+
+wait_report::~wait_report() {
+    clear();
+}
+
+void wait_report::granted(std::uint64_t fencing_token) {
+    clear();
+    if (wanted_.verbose)
+        say("has " + thing_ + " after " + in_words(boot_clock::now() - since_) +
+            (fencing_token != 0 ? ", with the token " + std::to_string(fencing_token) : ""));
+}
+
+} // namespace cli

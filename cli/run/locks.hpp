@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "cli/run/coroutines.hpp"
+#include "cli/run/locked_run.hpp"
+
+#include <holdfast/basic_mutex.hpp>
+#include <holdfast/client.hpp>
+#include <holdfast/lease.hpp>
+#include <holdfast/time.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cli {
+
+/// Clients of a run, one for each server. The locks keep references to these clients.
+using clients = std::list<holdfast::client>;
+
+/// Lock for one `holdfast run`: a single lock, several locks as one, or a lock on a quorum.
+class asked_lock {
+public:
+    /// Creates the lock. Throws the errors of the locks' constructors.
+    asked_lock(const locked_run&, clients&);
+
+    holdfast::basic_mutex& get() { return *whole_; }
+
+private:
+    holdfast::basic_mutex& one(const std::string& name);
+    template <typename Lock, typename... Arguments>
+    Lock& keep(Arguments&&...);
+
+    const locked_run& wanted_;
+    clients& homes_;
+    std::optional<holdfast::lease_time> lease_;
+    std::vector<std::shared_ptr<void>> kept_; ///< owns the lock objects, which have different types
+    holdfast::basic_mutex* whole_ = nullptr;
+};
+
+// Takes a slot or a start for the options `--slots` and `--rate` of `holdfast run`.
+
+namespace asio = holdfast::asio;
+
+/// Exception: the counter exists with another number than the user asked for. `told` names both
+/// numbers.
+struct another_number {
+    std::string told;
+};
+
+/// Takes one slot. If the counter does not exist, it is created with `wanted.slots` slots. Returns
+/// nothing if no slot became free before the timeout. Throws `another_number`, and the errors of
+/// the store.
+asio::awaitable<std::optional<holdfast::lease>> take_slot(holdfast::client&,
+                                                          const locked_run& wanted);
+
+/// Takes one start of `wanted.rate`. Returns false if no start became free before the timeout.
+/// Throws `another_number`, and the errors of the store.
+asio::awaitable<bool> draw_start(holdfast::client&, const locked_run& wanted);
+
+/// Describes the state of the counter, for example "3 of 3 slots are taken". Returns an empty text
+/// if the counter does not exist.
+asio::awaitable<std::string> how_it_stands(holdfast::client&, const locked_run&);
+
+/// Parses a rate: `10/1m` means ten starts in any minute. Throws `usage_error`.
+holdfast::rate parse_rate(const std::string& text);
+
+namespace asio = holdfast::asio;
+
+/// Length of the description of a holder.
+enum class wording { brief, full };
+
+/// Describes the holder of the lock: `held by ...`, or only its remaining lease if nothing else is
+/// known. Returns an empty text if the lock is free. Throws the errors of the store.
+asio::awaitable<std::string> who_holds(holdfast::client&, std::string lock, wording);
+
+/// Exception: a key with the lock's name exists, but is not a lock. `type` is its Redis type.
+struct not_a_lock {
+    std::string type;
+};
+
+/// Exception: the user wants an exclusive lock, but the name belongs to a lock that can be shared,
+/// or the reverse. The two kinds do not exclude each other reliably. A release of one kind does not
+/// wake waiters of the other kind.
+struct kept_to_share {};
+
+/// Returns whether this kind of lock uses the keys of locks that can be shared.
+inline bool can_be_shared(holdfast::lock_kind kind) {
+    return kind == holdfast::lock_kind::read || kind == holdfast::lock_kind::write;
+}
+
+/// Throws `not_a_lock` if the key is not a lock, because a wait for it would never end. Throws
+/// `kept_to_share` if the key belongs to a lock of the other kind. Does nothing if the key fits, or
+/// if this user may not read it.
+asio::awaitable<void> refuse_if_another(holdfast::client&, std::string lock, holdfast::lock_kind);
+
+/// Calls `refuse_if_another` for each wanted lock. Does nothing on a quorum: one wrong node only
+/// has no vote, and many wrong nodes make the lock fail with an error.
+asio::awaitable<void> refuse_if_any_is_another(clients&, const locked_run&);
+
+/// Describes the holder of the lock. If the user wants several locks, describes the first of them
+/// that is held, with its name. On a quorum, asks the first node that can be reached.
+asio::awaitable<std::string> who_holds_one(clients&, const locked_run&, wording);
+
+struct job;
+
+/// Messages on stderr about a wait for a lock. If stderr is a terminal and the job is in the
+/// foreground, one line is updated in place. Elsewhere, with `-v`, it prints a line that stays.
+/// Without `-v`, it prints a message only if the wait would never end.
+class wait_report {
+public:
+    /// Creates the report. `behind` is the shell's job, or null. `held_around` is true if an outer
+    /// `holdfast run` holds the lock and waits for this process to end.
+    wait_report(clients&, const locked_run&, const job* behind, bool held_around);
+    wait_report(const wait_report&) = delete;
+    ~wait_report(); ///< removes the updated line
+
+    /// Shows the wait until it is cancelled. Ignores errors of the store, because the wait itself
+    /// reports them. Throws `not_a_lock` or `kept_to_share` if the key is not a lock of the wanted
+    /// kind.
+    asio::awaitable<void> tell();
+
+    /// Ends the report, because the lock was granted. A token of zero means that the lock has no
+    /// token.
+    void granted(std::uint64_t fencing_token);
+
+private:
+    void show(const std::string& holder);
+    void clear();
+    bool may_draw() const; ///< whether the line can be overwritten, and this job has the terminal
+
+    clients& homes_;
+    const locked_run& wanted_;
+    const std::string thing_; ///< description of what the run waits for, for messages
+    const job* const behind_;
+    const bool held_around_;
+    const bool live_; ///< whether stderr is a terminal on which a line can be overwritten
+    const holdfast::time_point since_ = holdfast::boot_clock::now();
+    bool drawn_ = false;
+    bool told_ = false;
+};
+
+} // namespace cli

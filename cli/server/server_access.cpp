@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/server/server_access.hpp"
+
+#include "cli/command_line.hpp"
+#include "cli/server/private_server.hpp"
+#include "cli/terminal/output.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <utility>
+
+#ifdef HOLDFAST_WITH_MYSQL
+#include <holdfast/mysql/options.hpp>
+#else
+#include <holdfast/schemes.hpp>
+#endif
+
+namespace cli {
+
+#ifdef HOLDFAST_WITH_MYSQL
+
+void add_schemes() {
+    holdfast::mysql::add_schemes();
+}
+
+#else
+
+void add_schemes() {
+    for (const char* scheme : {"mysql", "mariadb", "mysql+unix", "mariadb+unix"})
+        holdfast::add_store_scheme(scheme, [](holdfast::store_url& url) -> holdfast::store_factory {
+            url.refuse("this program was built without libmariadb, so it has no " + url.scheme() +
+                       "://");
+        });
+}
+
+#endif
+
+namespace {
+
+/// Returns whether HOLDFAST_REQUIRE_SERVER forbids the private server. If HOLDFAST_URL is
+/// forgotten, a job for the whole cluster would otherwise run once on each machine. It is an
+/// environment variable, so that a deployment can set it once for all jobs.
+bool shared_server_is_required() {
+    const char* const told = std::getenv("HOLDFAST_REQUIRE_SERVER");
+    if (told == nullptr)
+        return false;
+    const std::string_view value{told};
+    if (value != "0" && value != "1")
+        throw usage_error{"HOLDFAST_REQUIRE_SERVER: '" + printable(value) +
+                          "' is neither 1 (refuse to use the private server) nor 0"};
+    return value == "1";
+}
+
+/// Returns the URL from --url or HOLDFAST_URL. Returns nothing if neither is given.
+std::optional<std::string> given_url(const std::optional<std::string>& option) {
+    if (option && option->empty())
+        throw usage_error{"--url is empty; give redis://HOST:PORT or unix:///PATH"};
+    if (option)
+        return option;
+    const char* const environment = std::getenv("HOLDFAST_URL");
+    if (environment == nullptr)
+        return std::nullopt;
+    if (*environment == '\0')
+        throw usage_error{"HOLDFAST_URL is set, but empty; give redis://HOST:PORT or unix:///PATH, "
+                          "or unset it to use this machine's private server"};
+    return environment;
+}
+
+/// Returns whether the text begins a new URL. A space is no separator by itself, because a path may
+/// contain a space.
+bool begins_url(std::string_view text) {
+    constexpr std::array<std::string_view, 12> schemes{
+        "redis:", "rediss:", "redis+",   "rediss+",  "unix:", "memory:",
+        "mysql:", "mysql+",  "mariadb:", "mariadb+", "zk:",   "zookeeper:"};
+    return std::ranges::any_of(schemes,
+                               [&](std::string_view each) { return text.starts_with(each); });
+}
+
+/// Returns the value of a parameter in the query of a URL, without decoding it.
+std::string_view parameter(std::string_view url, std::string_view name) {
+    std::size_t start = url.find('?');
+    while (start != url.npos) {
+        const std::string_view rest = url.substr(start + 1);
+        const std::string_view one = rest.substr(0, rest.find('&'));
+        if (one.starts_with(name) && one.substr(name.size()).starts_with('='))
+            return one.substr(name.size() + 1);
+        start = url.find('&', start + 1);
+    }
+    return {};
+}
+
+void check_alike(const std::vector<std::string>& urls, std::string_view name) {
+    for (const std::string& each : urls)
+        if (parameter(each, name) != parameter(urls.front(), name))
+            throw usage_error{"the URLs of a quorum set different values of " + std::string{name} +
+                              ": a lock has the same on all its nodes"};
+}
+
+void check_quorum(const std::vector<std::string>& urls) {
+    constexpr std::size_t least = 3, most = 15;
+    if (urls.size() % 2 == 0 || urls.size() < least || urls.size() > most)
+        throw usage_error{
+            std::to_string(urls.size()) +
+            " URLs are given; a quorum has 3, 5, 7 or more servers, 15 at most, and an odd number: "
+            "one more to make it even would have to agree, too, and would help in no failure"};
+    for (auto one = urls.begin(); one != urls.end(); ++one)
+        if (const auto again = std::find(urls.begin(), one, *one); again != one)
+            throw usage_error{"URLs " + std::to_string(again - urls.begin() + 1) + " and " +
+                              std::to_string(one - urls.begin() + 1) +
+                              " are the same server; each node of a quorum is one of its own"};
+    check_alike(urls, "lease_time");
+    check_alike(urls, "prefix");
+}
+
+} // namespace
+
+std::string server_url(const std::optional<std::string>& option) {
+    const bool required = shared_server_is_required();
+    const std::optional<std::string> given = given_url(option);
+    if (!given && required)
+        throw usage_error{"no server is given, and HOLDFAST_REQUIRE_SERVER=1 forbids this "
+                          "machine's private server; give redis://HOST:PORT or unix:///PATH as "
+                          "--url or HOLDFAST_URL"};
+    // An outer 'holdfast run' has set the variable, and its server may have ended.
+    const bool is_private = given && is_private_server(*given);
+    if (is_private && required)
+        throw usage_error{"the server that is given is this machine's private server, as for a "
+                          "command of 'holdfast run' without a server, and "
+                          "HOLDFAST_REQUIRE_SERVER=1 forbids it; give redis://HOST:PORT or "
+                          "unix:///PATH as --url or HOLDFAST_URL"};
+    if (!given || is_private)
+        return use_private_server();
+    if (given->starts_with("memory:"))
+        throw usage_error{"a memory: store lives inside one process, so its locks keep nobody out; "
+                          "give the URL of a server"};
+    return *given;
+}
+
+std::vector<std::string> each_url(const std::string& urls) {
+    std::vector<std::string> all;
+    for (std::size_t start = 0; start < urls.size();) {
+        std::size_t end = urls.find(' ', start);
+        while (end != urls.npos && !begins_url(std::string_view{urls}.substr(end + 1)))
+            end = urls.find(' ', end + 1);
+        all.push_back(urls.substr(start, end - start));
+        start = end == urls.npos ? end : end + 1;
+    }
+    return all;
+}
+
+std::string server_urls(const std::vector<std::string>& options) {
+    if (options.size() == 1 && options.front().empty())
+        return server_url(options.front()); // throws an error with the right message
+    std::vector<std::string> all;
+    for (const std::string& option : options)
+        for (std::string& each : each_url(option))
+            all.push_back(std::move(each));
+    if (options.empty())
+        all = each_url(server_url(std::nullopt));
+    if (all.size() == 1)
+        return server_url(all.front());
+    check_quorum(all);
+    std::string joined;
+    for (const std::string& each : all)
+        joined += (joined.empty() ? "" : " ") + server_url(each);
+    return joined;
+}
+
+bool keeps_sessions(const std::string& url) {
+    return url.starts_with("zk:") || url.starts_with("zookeeper:");
+}
+
+bool is_private_server(const std::string& url) {
+    return url == private_server_url();
+}
+
+namespace {
+
+/// Replaces the value of each query parameter that may be a password. A parameter with an escape
+/// (`%`) in its name is treated as a password.
+std::string without_passwords_in_query(std::string url) {
+    for (std::size_t start = url.find('?'); start != url.npos; start = url.find('&', start + 1)) {
+        const std::size_t end = std::min(url.find('&', start + 1), url.size());
+        const std::size_t equals = std::min(url.find('=', start), end);
+        const std::string_view name = std::string_view{url}.substr(start, equals - start);
+        const bool may_be = name.find("password") != name.npos || name.find('%') != name.npos;
+        if (may_be && equals < end)
+            url.replace(equals + 1, end - equals - 1, "***");
+    }
+    return url;
+}
+
+std::string one_without_password(std::string url) {
+    const std::size_t scheme_end = url.find("://");
+    if (scheme_end == std::string::npos)
+        return url;
+    const std::size_t start = scheme_end + 3;
+    const std::size_t at = url.substr(0, url.find_first_of("/?", start)).rfind('@');
+    const std::size_t colon = url.find(':', start);
+    if (at != std::string::npos && at > start && colon < at)
+        url.replace(colon + 1, at - colon - 1, "***");
+    else if (at != std::string::npos && at > start &&
+             (url.starts_with("redis") || url.starts_with("valkey")))
+        // Redis clients write a password without a user in this form
+        url.replace(start, at - start, "***");
+    return without_passwords_in_query(std::move(url));
+}
+
+} // namespace
+
+std::string without_password(std::string urls) {
+    std::string all;
+    for (std::string& each : each_url(urls))
+        all += (all.empty() ? "" : ", ") + one_without_password(std::move(each));
+    return all;
+}
+
+std::string server_in_words(const std::string& url) {
+    return is_private_server(url) ? "this machine's private server"
+                                  : printable(without_password(url));
+}
+
+holdfast::options reaching(std::string url) {
+    holdfast::options how;
+    how.url = std::move(url);
+    how.credentials = holdfast::credentials_from_environment();
+    return how;
+}
+
+namespace {
+
+/// Shortens a message. Removes `[category:number]`, and the error code's general sentence if a more
+/// precise text precedes it. After an error of the server, the general sentence stays, because only
+/// it says what the user can do.
+std::string for_people(std::string text, const holdfast::error_code& code) {
+    if (const std::size_t bracket = text.rfind(" ["); text.ends_with(']') && bracket != text.npos)
+        text.erase(bracket);
+    using holdfast::store_errc;
+    const bool of_server = code.category() == make_error_code(store_errc::other).category();
+    if (const std::string general = ": " + code.message(); !of_server && text.ends_with(general))
+        text.erase(text.size() - general.size());
+    // The SQL statements that create the tables are too long here. `holdfast doctor` prints them.
+    if (const std::size_t statements = text.find(", and so do these statements");
+        code == store_errc::not_set_up && statements != text.npos)
+        text.erase(statements);
+    // The server's sentence may end with a full stop before the text of this library.
+    if (const std::size_t joint = text.find(".: "); joint != text.npos)
+        text.erase(joint + 1, 1);
+    return printable(on_one_line(text), 1000);
+}
+
+/// Adds the source of a wrong URL to the message: --url or HOLDFAST_URL. The user must know what to
+/// correct, and may have forgotten the variable. An error about a URL begins with `url`.
+std::string with_source(const std::string& why, const std::string& url) {
+    constexpr std::string_view subject = "url: ";
+    if (!why.starts_with(subject))
+        return why;
+    const char* const variable = std::getenv("HOLDFAST_URL");
+    const bool of_environment = variable != nullptr && url == variable;
+    return (of_environment ? "HOLDFAST_URL: " : "--url: ") + why.substr(subject.size());
+}
+
+/// Removes all copies of the error code's general sentence. In an error of a quorum, this sentence
+/// follows the reason of each node.
+std::string without(const std::string& general, std::string text) {
+    for (std::size_t at = text.find(general); at != text.npos; at = text.find(general))
+        text.erase(at, general.size());
+    return printable(on_one_line(text), 1000);
+}
+
+/// Returns whether the event describes the whole quorum. Events of single nodes are reported before
+/// and after it.
+bool is_of_quorum(const holdfast::event& event) {
+    return std::string_view{event.text, event.text_size}.starts_with("no majority of ");
+}
+
+} // namespace
+
+void last_words::notify(const holdfast::event& event) noexcept {
+    if (event.kind == holdfast::event_kind::waited && event.text_size > 0)
+        (is_of_quorum(event) ? quorums_ : text_).assign(event.text, event.text_size);
+    if (event.cause == holdfast::event_cause::max_hold)
+        max_hold_reached_ = true;
+    if (event.kind == holdfast::event_kind::moved && tells_)
+        say("locks have moved to " + printable({event.name, event.name_size}) + ": " +
+            printable({event.text, event.text_size}) + " said so");
+}
+
+int last_words::report(const boost::system::system_error& failure, const std::string& url,
+                       std::string_view refusal) const {
+    // The last event may describe only one node of a quorum, or a cancelled request.
+    const bool of_many = each_url(url).size() > 1 && failure.code() == holdfast::errc::unreachable;
+    const std::string why =
+        of_many ? (quorums_.empty()
+                       ? "too few of them answer, and a majority is needed"
+                       : without(": " + failure.code().message() + " [holdfast:1]", quorums_))
+                : for_people(text_.empty() ? failure.what() : text_, failure.code());
+    const std::string server = printable(without_password(url));
+    if (failure.code() == holdfast::errc::invalid_argument) {
+        say(with_source(why, url));
+        return usage;
+    }
+    if (failure.code() == holdfast::errc::unreachable)
+        say("cannot reach " + server + ": " + why);
+    else
+        say(server + " " + std::string{refusal} + ": " + why);
+    return failure.code() == holdfast::store_errc::wrong_type ? no_lock : unavailable;
+}
+
+} // namespace cli

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <holdfast/error.hpp>
+#include <holdfast/observer.hpp>
+#include <holdfast/options.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cli {
+
+/// Enables URLs for each kind of store that this program was built with.
+void add_schemes();
+
+/// Returns the URL of the server for a command: --url, else HOLDFAST_URL, else this machine's
+/// private server. Starts the private server if it does not run. HOLDFAST_REQUIRE_SERVER=1 forbids
+/// the private server. Throws `usage_error` and `no_server`.
+std::string server_url(const std::optional<std::string>& option);
+
+/// Returns the servers for a verb that can ask a quorum: one URL, or the URLs of all nodes
+/// separated by spaces. HOLDFAST_URL may have the same form. Throws the errors of `server_url`.
+/// Also throws `usage_error` in three cases: the number of nodes is not valid for a quorum, a node
+/// is named twice, or nodes have different leases or prefixes.
+std::string server_urls(const std::vector<std::string>& options);
+
+/// Splits the text of `server_urls` into its URLs.
+std::vector<std::string> each_url(const std::string& urls);
+
+/// Returns whether a lock on that server lasts as long as its client's session. This is so on
+/// ZooKeeper. There the client's lease time is the session timeout that the client requests.
+bool keeps_sessions(const std::string& url);
+
+/// Returns whether this is the URL of this machine's private server.
+bool is_private_server(const std::string& url);
+
+/// Returns the URL without its password, for messages. The URLs of a quorum are separated by
+/// commas.
+std::string without_password(std::string url);
+
+/// Describes the server for messages: `this machine's private server`, or the URL without its
+/// password.
+std::string server_in_words(const std::string& url);
+
+/// Returns the options of a client for that server. If the URL has no user name or password, they
+/// are read from HOLDFAST_USERNAME and HOLDFAST_PASSWORD. These variables exist because other users
+/// can see a command line.
+holdfast::options reaching(std::string url);
+
+/// Observer that remembers why the last wait failed, with the text of the server or the system. It
+/// also remembers whether renewal has ended because of `max_hold`. The lock functions do not return
+/// this information.
+class last_words : public holdfast::observer {
+public:
+    /// Creates the observer. With `tells`, it prints on stderr when the locks have moved to other
+    /// servers.
+    explicit last_words(bool tells = false)
+        : tells_{tells} {}
+
+    void notify(const holdfast::event&) noexcept override;
+
+    /// Prints the problem of the store at `url`. Returns the exit status.
+    int report(const boost::system::system_error&, const std::string& url,
+               std::string_view refusal = "did not give the lock") const;
+
+    bool max_hold_reached() const noexcept { return max_hold_reached_; }
+
+private:
+    std::string text_;
+    std::string quorums_; ///< text about the whole quorum
+    bool max_hold_reached_ = false;
+    const bool tells_;
+};
+
+} // namespace cli

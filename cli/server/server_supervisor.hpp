@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "cli/descriptor.hpp"
+#include "cli/server/private_server.hpp"
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include <sys/types.h>
+
+namespace cli {
+
+/// redis-server or valkey-server process of a private folder. It saves nothing to disk and can be
+/// reached only through its socket. It is stopped when the thread that started it ends, even after
+/// a crash.
+class server_process {
+public:
+    /// Starts the server and returns when it replies. The server keeps `lock` and `guard` open, so
+    /// that no second server starts while it runs. Throws `no_server` with the server's log if the
+    /// start fails.
+    server_process(const private_folder&, const descriptor& lock, const server_guard& guard);
+    server_process(const server_process&) = delete;
+
+    /// Asks the server to end if it still runs. Kills the server if it does not end.
+    ~server_process();
+
+    /// Returns a descriptor that becomes readable when the server has ended. Negative if the system
+    /// has no pidfds.
+    int end() const noexcept { return ended_ ? ended_->get() : -1; }
+
+    /// Returns whether the server still runs. Waits at most `patience` for its end.
+    bool lives(std::chrono::milliseconds patience = {}) const noexcept;
+
+private:
+    void wait_until_it_answers() const;
+
+    const private_folder& home_;
+    pid_t id_ = -1;
+    std::optional<descriptor> ended_; ///< pidfd of the server, if the system has pidfds
+};
+
+/// Returns the path of redis-server or valkey-server, found in PATH. Empty if there is none.
+std::string find_server_program();
+
+} // namespace cli

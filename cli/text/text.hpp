@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cli {
+
+/// Returns the number of bytes of the UTF-8 character at the start of `text`. Returns 0 if there is
+/// no valid character.
+std::size_t utf8_letter(std::string_view text);
+
+/// Returns the text. Each byte that is not part of a valid character is replaced by `replacement`.
+std::string as_utf8(std::string_view text, std::string_view replacement);
+
+/// Returns the text. Calls `written` for each character that controls a terminal, and inserts its
+/// result instead. These are control characters above ASCII, and characters that change the
+/// direction of text.
+std::string without_commands(std::string_view text, std::string (*written)(char32_t));
+
+/// Returns the number of terminal columns for a `printable` text: one for each character.
+std::size_t width_of(std::string_view text);
+
+/// Cuts the text to `width` columns. A cut text ends with `...`.
+std::string cut(std::string_view text, std::size_t width);
+
+/// Returns `1 lock` or `2 locks`. The plural of the noun must end with s.
+template <typename Number>
+std::string how_many(Number number, const std::string& noun) {
+    return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
+}
+
+/// Returns advice to print after an unknown word. If the user probably meant a known word, returns
+/// `: did you mean …? See …`, else `; see …`. `verb` is the verb of the help text, and may be
+/// empty.
+std::string advice_on(std::string_view word, const std::vector<std::string>& known,
+                      std::string_view verb);
+
+} // namespace cli
