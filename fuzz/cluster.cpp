@@ -2,8 +2,8 @@
 // Whatever the nodes of a cluster tell of slots, and wherever they send us: it is refused in words
 // or noted within the bounds, and what a map says of itself stays true.
 #include "any_reply.hpp"
-#include "redis/topology/slot_map.hpp"
 #include "redis/client/resp.hpp"
+#include "redis/topology/slot_map.hpp"
 
 #include <boost/system/system_error.hpp>
 

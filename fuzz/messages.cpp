@@ -2,8 +2,8 @@
 // Whatever the server tells the ear, while whoever listens comes and goes: no crash, nothing said
 // is believed about a channel that nobody asked for, and nothing is left behind.
 #include "input.hpp"
-#include "redis/client/subscriber.hpp"
 #include "redis/client/resp.hpp"
+#include "redis/client/subscriber.hpp"
 
 #include <array>
 

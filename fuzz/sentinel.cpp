@@ -2,8 +2,9 @@
 // Feeds the choice of the primary with arbitrary replies and messages of Sentinels. Nothing
 // crashes. Each primary was named by a Sentinel, and only most of the Sentinels lead back to a
 // smaller epoch.
-#include "any_reply.hpp"
 #include "redis/topology/sentinel.hpp"
+
+#include "any_reply.hpp"
 #include "redis/client/resp.hpp"
 
 #include <boost/system/system_error.hpp>

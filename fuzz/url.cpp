@@ -2,8 +2,8 @@
 // Any text as a URL: options, or a refusal in words that never show the password.
 #include "config/url.hpp"
 
-#include "input.hpp"
 #include "config/validation.hpp"
+#include "input.hpp"
 
 #include <holdfast/error.hpp>
 

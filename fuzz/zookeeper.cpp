@@ -3,8 +3,8 @@
 // refusal; no answer is given to who did not ask for it; and nothing is read that was not there.
 #include "input.hpp"
 #include "net/failure.hpp"
-#include "zookeeper/requests.hpp"
 #include "zookeeper/protocol.hpp"
+#include "zookeeper/requests.hpp"
 
 #include <string>
 #include <vector>

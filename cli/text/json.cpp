@@ -1,4 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiles Boost.JSON from its headers. So the program need not link the Boost.JSON library.
 #include <boost/json/src.hpp>
-

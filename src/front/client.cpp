@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "config/errors.hpp"
+#include "config/url.hpp"
+#include "config/validation.hpp"
 #include "front/async_calls.hpp"
 #include "front/blocking_calls.hpp"
 #include "front/context_end.hpp"
-#include "config/errors.hpp"
 #include "runtime/environment.hpp"
 #include "runtime/monitor.hpp"
-#include "config/url.hpp"
-#include "config/validation.hpp"
 
 #include <holdfast/client.hpp>
 

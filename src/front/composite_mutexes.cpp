@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compose/composite_hold.hpp"
-#include "front/blocking_calls.hpp"
-#include "front/requests.hpp"
 #include "config/errors.hpp"
 #include "config/validation.hpp"
+#include "front/blocking_calls.hpp"
+#include "front/requests.hpp"
 
 #include <holdfast/multi_mutex.hpp>
 #include <holdfast/quorum_mutex.hpp>

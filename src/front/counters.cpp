@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "config/errors.hpp"
+#include "config/validation.hpp"
 #include "front/async_calls.hpp"
 #include "front/blocking_calls.hpp"
 #include "front/requests.hpp"
-#include "config/errors.hpp"
-#include "config/validation.hpp"
 
 #include <holdfast/basic_counter.hpp>
 #include <holdfast/counting_semaphore.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "config/errors.hpp"
 #include "front/async_calls.hpp"
 #include "front/blocking_calls.hpp"
 #include "front/requests.hpp"
-#include "config/errors.hpp"
 #include "sync/acquisition_loop.hpp"
 
 #include <holdfast/client.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "config/validation.hpp"
 #include "front/async_calls.hpp"
 #include "front/blocking_calls.hpp"
-#include "config/validation.hpp"
 
 #include <holdfast/lease.hpp>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "config/validation.hpp"
 #include "front/async_calls.hpp"
 #include "front/blocking_calls.hpp"
 #include "front/requests.hpp"
-#include "config/validation.hpp"
 
 #include <holdfast/basic_mutex.hpp>
 #include <holdfast/fenced_mutex.hpp>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "front/preconditions.hpp"
 #include "config/errors.hpp"
+#include "config/validation.hpp"
+#include "front/preconditions.hpp"
 #include "sync/counter_changes.hpp"
 #include "sync/engine.hpp"
 #include "sync/lock_descriptor.hpp"
-#include "config/validation.hpp"
 
 #include <holdfast/basic_counter.hpp>
 #include <holdfast/counters.hpp>

@@ -3,8 +3,8 @@
 
 #include "mysql/libmariadb_connection.hpp"
 #include "mysql/server_answers.hpp"
-#include "net/endpoint.hpp"
 #include "net/deadlines.hpp"
+#include "net/endpoint.hpp"
 #include "runtime/process.hpp"
 #include "runtime/secret.hpp"
 

@@ -2,8 +2,8 @@
 #include "zookeeper/session_client.hpp"
 
 #include "net/byte_stream.hpp"
-#include "net/endpoint.hpp"
 #include "net/deadlines.hpp"
+#include "net/endpoint.hpp"
 #include "runtime/background.hpp"
 #include "zookeeper/protocol.hpp"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "net/endpoint.hpp"
 #include "net/deadlines.hpp"
+#include "net/endpoint.hpp"
 #include "runtime/blocking.hpp"
-#include "runtime/process.hpp"
 #include "runtime/monitor.hpp"
+#include "runtime/process.hpp"
 #include "zookeeper/connection.hpp"
 #include "zookeeper/requests.hpp"
 #include "zookeeper/server_list.hpp"

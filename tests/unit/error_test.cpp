@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "every_error.hpp"
 #include "config/errors.hpp"
+#include "every_error.hpp"
 #include "redis/client/error_replies.hpp"
 #include "support/source_tree.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "runtime/environment.hpp"
 #include "runtime/clock.hpp"
+#include "runtime/environment.hpp"
 #include "support/eventually.hpp"
 #include "support/on_each_server.hpp"
 #include "support/zookeeper_server.hpp"

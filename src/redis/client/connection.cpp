@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redis/client/connection.hpp"
 
-#include "net/endpoint.hpp"
 #include "net/byte_stream.hpp"
+#include "net/endpoint.hpp"
 #include "redis/client/error_replies.hpp"
 #include "runtime/background.hpp"
 
@@ -50,7 +50,6 @@ void connection::cut(net::failure why) {
 
 namespace {
 
-using kind = reply::kind;
 using std::chrono::microseconds;
 
 /// Returns whether the error only means that the server forbids or does not know the command. After
@@ -65,9 +64,9 @@ constexpr std::int64_t seconds_max = 1'000'000'000'000;
 
 /// Reads a reply to TIME: seconds and microseconds, as two texts.
 std::optional<microseconds> time_in(const reply& answer) {
-    if (answer.type != kind::array || answer.items.size() != 2)
+    if (answer.type != reply::kind::array || answer.items.size() != 2)
         return std::nullopt;
-    if (answer.items[0].type != kind::text || answer.items[1].type != kind::text)
+    if (answer.items[0].type != reply::kind::text || answer.items[1].type != reply::kind::text)
         return std::nullopt;
     const auto seconds = number_in<std::int64_t>(answer.items[0].text);
     const auto rest = number_in<std::int64_t>(answer.items[1].text);
@@ -86,7 +85,8 @@ std::optional<std::chrono::seconds> uptime_in(std::string_view info) {
 } // namespace
 
 bool is_replica(const reply& role) {
-    return role.type == kind::array && !role.items.empty() && role.items.front().text == "slave";
+    return role.type == reply::kind::array && !role.items.empty() &&
+           role.items.front().text == "slave";
 }
 
 std::string client_name(std::string_view label) {
@@ -182,8 +182,8 @@ void handshake::judge(const reply& answer) {
     const step asked = steps_.at(answered_);
     const bool must = asked == step::authenticate || asked == step::select_database;
     if (asked == step::ask_node) // ignore errors here, because CLUSTER SLOTS reports them too
-        told_.node_id = answer.type == kind::text ? answer.text : std::string{};
-    else if (answer.type != kind::error)
+        told_.node_id = answer.type == reply::kind::text ? answer.text : std::string{};
+    else if (answer.type != reply::kind::error)
         judge_answer(asked, answer);
     else if (must || !can_do_without(answer))
         throw net::failure{classify(answer.text),
@@ -202,7 +202,9 @@ std::string handshake::hint_at(step asked, const reply& answer) const {
 void handshake::judge_answer(step asked, const reply& answer) {
     const bool wants_array = asked == step::ask_role || asked == step::ask_time;
     const bool wants_text = asked == step::ask_identity || asked == step::ask_history;
-    if (answer.type != (wants_array ? kind::array : wants_text ? kind::text : kind::status))
+    if (answer.type != (wants_array  ? reply::kind::array
+                        : wants_text ? reply::kind::text
+                                     : reply::kind::status))
         throw net::failure{store_errc::protocol,
                            "an unexpected answer to " + std::string{awaited()}};
     if (asked == step::ask_role && is_replica(answer))
@@ -223,8 +225,6 @@ void handshake::judge_answer(step asked, const reply& answer) {
 }
 
 namespace {
-
-using kind = reply::kind;
 
 /// Returns a URL, for example `redis+cluster://host:port`. The URL contains HOST:PORT if the
 /// address is not known.
@@ -247,7 +247,7 @@ bool knows_no_scripts(std::string_view error) {
 } // namespace
 
 std::shared_ptr<const net::failure> misdirection(const node_context& context, const reply& answer) {
-    if (answer.type != kind::error || context.how.cluster)
+    if (answer.type != reply::kind::error || context.how.cluster)
         return nullptr;
     const auto told = [&](store_errc code, const std::string& advice) {
         return std::make_shared<const net::failure>(code, answer.text + " (" + advice + ")");
@@ -261,7 +261,8 @@ std::shared_ptr<const net::failure> misdirection(const node_context& context, co
 }
 
 bool is_sentinel(const reply& role) {
-    return role.type == kind::array && !role.items.empty() && role.items.front().text == "sentinel";
+    return role.type == reply::kind::array && !role.items.empty() &&
+           role.items.front().text == "sentinel";
 }
 
 std::string advice_at_sentinel(const options& how, const reply* role) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "net/deadlines.hpp"
 #include "net/byte_stream.hpp"
+#include "net/deadlines.hpp"
 #include "net/failure.hpp"
 #include "redis/client/resp.hpp"
 #include "redis/node_context.hpp"

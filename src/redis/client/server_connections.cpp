@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redis/client/server_connections.hpp"
 
-#include "net/endpoint.hpp"
 #include "net/deadlines.hpp"
+#include "net/endpoint.hpp"
 #include "redis/client/blocking_connections.hpp"
 #include "redis/client/command_connection.hpp"
 #include "redis/client/resp.hpp"

@@ -9,8 +9,6 @@
 
 namespace holdfast::redis {
 
-using kind = reply::kind;
-
 void channels::add(listener& who, std::string name, bool late) {
     channel& where = channels_[name];
     where.missed = where.missed || late;
@@ -150,7 +148,7 @@ void channels::tell(std::string& out, channel& where, bool sharded, time_point n
 }
 
 std::optional<net::failure> channels::hear(const reply& said, time_point try_again_at) {
-    if (said.type == kind::error)
+    if (said.type == reply::kind::error)
         return refuse(said, try_again_at);
     const auto& items = said.items;
     if (items.size() == 3 && (items[0].text == "message" || items[0].text == "smessage"))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "net/failure.hpp"
 #include "net/deadlines.hpp"
+#include "net/failure.hpp"
 #include "redis/client/connection.hpp"
 #include "redis/node.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redis/topology/inquiries.hpp"
 
-#include "net/deadlines.hpp"
 #include "net/byte_stream.hpp"
+#include "net/deadlines.hpp"
 #include "runtime/background.hpp"
 
 #include <algorithm>

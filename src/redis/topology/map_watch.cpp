@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redis/topology/map_watch.hpp"
 
-#include "net/endpoint.hpp"
 #include "net/deadlines.hpp"
+#include "net/endpoint.hpp"
 #include "redis/client/resp.hpp"
 #include "runtime/background.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redis/topology/primary_node.hpp"
 
-#include "net/endpoint.hpp"
-#include "net/deadlines.hpp"
 #include "net/byte_stream.hpp"
+#include "net/deadlines.hpp"
+#include "net/endpoint.hpp"
 #include "redis/topology/sentinel.hpp"
 #include "redis/topology/survey.hpp"
 #include "runtime/background.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redis/topology/survey.hpp"
 
+#include "net/deadlines.hpp"
 #include "net/endpoint.hpp"
 #include "net/failure.hpp"
-#include "net/deadlines.hpp"
 #include "redis/topology/sentinel.hpp"
 
 #include <algorithm>
@@ -12,7 +12,6 @@
 namespace holdfast::redis {
 namespace {
 
-using kind = reply::kind;
 using std::chrono::microseconds;
 
 /// Questions, in the order of sending. TIME is sent a second time at the end, because the
@@ -33,7 +32,7 @@ constexpr std::size_t for_servers = of_cluster, for_nodes = of_shard_listeners +
 
 /// Reads a reply to TIME.
 std::optional<microseconds> date_in(const reply& said) {
-    if (said.type != kind::array || said.items.size() != 2)
+    if (said.type != reply::kind::array || said.items.size() != 2)
         return std::nullopt;
     const auto seconds = number_in<std::uint32_t>(said.items[0].text);
     const auto rest = number_in<std::uint32_t>(said.items[1].text);
@@ -67,7 +66,7 @@ void read_clock(const reply& first, const reply& last, server_report& told) {
 
 /// Returns the value that follows a name in a list of names and values.
 std::string_view setting_in(const reply& said, std::string_view name) {
-    if (said.type != kind::array)
+    if (said.type != reply::kind::array)
         return {};
     for (std::size_t i = 0; i + 1 < said.items.size(); i += 2)
         if (said.items[i].text == name)
@@ -76,7 +75,7 @@ std::string_view setting_in(const reply& said, std::string_view name) {
 }
 
 std::optional<bool> any_in(const reply& channels) {
-    if (channels.type != kind::array)
+    if (channels.type != reply::kind::array)
         return std::nullopt;
     return !channels.items.empty();
 }
@@ -90,7 +89,7 @@ void read_node(const std::vector<reply>& said, const server_address& asked, cons
         setting_in(said[of_cluster], "cluster-allow-replica-migration");
     if (!migrate.empty())
         told.replicas_migrate = migrate == "yes";
-    if (said[of_nodes].type == kind::text)
+    if (said[of_nodes].type == reply::kind::text)
         told.open = open_in(said[of_nodes].text);
     try {
         told.other_view = dissent_in(said[of_slots], asked, map);
@@ -130,11 +129,11 @@ server_report read_answers(questioned whom, const std::vector<reply>& said,
     if (said.size() != count_of_questions(whom))
         return told;
     read_clock(said[first_time], said.back(), told);
-    if (said[of_itself].type == kind::text)
+    if (said[of_itself].type == reply::kind::text)
         told.info = said[of_itself].text;
     told.fsync = setting_in(said[of_files], "appendfsync");
-    told.closed_to_files = said[of_files].type == kind::error;
-    if (said[of_replicas].type == kind::error)
+    told.closed_to_files = said[of_files].type == reply::kind::error;
+    if (said[of_replicas].type == reply::kind::error)
         told.wait_refusal = said[of_replicas].text;
     if (map)
         read_node(said, asked, *map, told);

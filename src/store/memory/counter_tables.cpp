@@ -46,8 +46,8 @@ change_verdict counter_table::take_back(const counter_ask& want, duration memory
 }
 
 change_verdict counter_table::change(const counter_change& what, duration memory) {
-    if (const counter_answer* const before = requests_.find(what.name, what.request))
-        return {.what = *before};
+    if (const counter_answer* const answered = requests_.find(what.name, what.request))
+        return {.what = *answered};
     change_verdict outcome = carry_out(what);
     requests_.remember(what.name, what.request, outcome.what, memory);
     return outcome;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "net/endpoint.hpp"
 #include "net/byte_stream.hpp"
 #include "net/deadlines.hpp"
+#include "net/endpoint.hpp"
 #include "runtime/clock.hpp"
 #include "support/sim_clock.hpp"
 #include "support/thrown.hpp"

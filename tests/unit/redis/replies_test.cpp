@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/failure.hpp"
 #include "redis/client/connection.hpp"
-#include "redis/client/resp.hpp"
 #include "redis/client/error_replies.hpp"
+#include "redis/client/resp.hpp"
 #include "support/made_reply.hpp"
 #include "support/sim_clock.hpp"
 

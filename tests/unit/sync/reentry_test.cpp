@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A thread that enters a lock of its own again, whose first lease was fixed: from then on it is
 // renewed.
-#include "sync/thread_table.hpp"
 #include "sync/held_lock.hpp"
+#include "sync/thread_table.hpp"
 #include "unit/sync/stage.hpp"
 
 #include <functional>

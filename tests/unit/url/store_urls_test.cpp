@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "support/read_store_url.hpp"
-#include "support/source_tree.hpp"
-#include "support/thrown.hpp"
 #include "config/url.hpp"
 #include "config/url_parts.hpp"
 #include "config/validation.hpp"
+#include "support/read_store_url.hpp"
+#include "support/source_tree.hpp"
+#include "support/thrown.hpp"
 
 #include <holdfast/client.hpp>
 #include <holdfast/options.hpp>

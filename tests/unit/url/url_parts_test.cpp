@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "support/thrown.hpp"
 #include "config/url.hpp"
 #include "config/url_parts.hpp"
+#include "support/thrown.hpp"
 
 #include <holdfast/client.hpp>
 #include <holdfast/memory/server.hpp>

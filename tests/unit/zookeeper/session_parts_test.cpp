@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/thrown.hpp"
 #include "zookeeper/make_session.hpp"
-#include "zookeeper/server_list.hpp"
 #include "zookeeper/requests.hpp"
+#include "zookeeper/server_list.hpp"
 #include "zookeeper/session_expiry.hpp"
 
 #include <holdfast/error.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/failure.hpp"
-#include "redis/topology/sentinel.hpp"
 #include "redis/topology/report.hpp"
+#include "redis/topology/sentinel.hpp"
 #include "support/made_reply.hpp"
 
 #include <limits>

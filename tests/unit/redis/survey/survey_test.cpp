@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "redis/topology/report.hpp"
 #include "redis/topology/slot_map.hpp"
 #include "redis/topology/survey.hpp"
-#include "redis/topology/report.hpp"
 #include "support/made_reply.hpp"
 
 #include <algorithm>

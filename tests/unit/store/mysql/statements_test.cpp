@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "answering_database.hpp"
-#include "store/mysql/sql.hpp"
 #include "store/mysql/counters.hpp"
+#include "store/mysql/inspector.hpp"
 #include "store/mysql/lock_requests.hpp"
 #include "store/mysql/request_context.hpp"
-#include "store/mysql/inspector.hpp"
+#include "store/mysql/sql.hpp"
 #include "support/thrown.hpp"
 
 #include <holdfast/store.hpp>

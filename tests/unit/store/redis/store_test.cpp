@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is refused: tests/redis/store_kinds_test.cpp.
-#include "store/redis/redis_store.hpp"
 #include "store/redis/client_info.hpp"
+#include "store/redis/counter_requests.hpp"
 #include "store/redis/inspector.hpp"
 #include "store/redis/names.hpp"
-#include "store/redis/counter_requests.hpp"
+#include "store/redis/redis_store.hpp"
 #include "support/sim_clock.hpp"
 
 #include <holdfast/error.hpp>
