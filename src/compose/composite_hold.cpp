@@ -9,8 +9,8 @@
 #include <string>
 #include <utility>
 
-// A hold on several locks: its state, and the state of its parts. joint_verbs.cpp has the
-// operations that act on the parts.
+// The state of a hold on several locks, and the state of its parts. The operations on the hold and
+// its upkeep follow below.
 
 namespace holdfast::compose {
 namespace {

@@ -7,7 +7,8 @@
 //
 // The parts belong to their own clients, which renew them. The hold has no expiry of its own. Its
 // remaining time is computed from its parts. Its state changes only on the executor of its own
-// client. When a part ends, the part's stop token posts the change to that executor.
+// client. When a part ends, the part's stop token posts the change to that executor. The coroutine
+// `tend` asks again for missing parts.
 #pragma once
 
 #include "compose/composite_lock.hpp"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Descriptors of locks that consist of several locks. Such a lock is held when all members, any
+// member, or a majority of the members is held.
 #pragma once
 
 #include "compose/member_requests.hpp"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Requests of one call to the members of a lock that consists of several locks (`inquiry`), and the
+// holds that the members grant (`part`).
 #pragma once
 
 #include "sync/acquisition.hpp"

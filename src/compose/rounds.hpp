@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions that all ways of taking several locks share. In a round, a call asks several members
 // and waits for their replies on its own alarm. After a failed round, the call must release the
-// grants.
+// grants. Other functions ask the members for the state of their locks, and combine the replies of
+// members or parts.
 #pragma once
 
 #include "compose/composite_lock.hpp"

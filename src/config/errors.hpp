@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+// Descriptions of all error codes, and errors for invalid arguments of the user. The messages of
+// the codes and the tables in docs/errors.md are made from the descriptions.
 #pragma once
 
 #include <holdfast/error.hpp>
 
 #include <string>
 #include <string_view>
-
-// Descriptions of all error codes. The messages of the codes and the tables in docs/errors.md are
-// made from this list.
 
 namespace holdfast {
 

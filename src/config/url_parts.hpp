@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+// Splits a URL into its parts (RFC 3986), and reads values from the parts. Boost.URL is not used,
+// because its errors do not name the wrong part. Also, its header-only mode would put its symbols
+// into every program that links the library statically; a program that uses Boost.URL itself would
+// then have them twice.
 #pragma once
 
 #include <holdfast/address.hpp>
@@ -12,10 +16,6 @@
 #include <string_view>
 #include <utility>
 #include <vector>
-
-// Splits a URL into its parts (RFC 3986). Boost.URL is not used, because its errors do not name the
-// wrong part. Also, its header-only mode would put its symbols into every program that links the
-// library statically; a program that uses Boost.URL itself would then have them twice.
 
 namespace holdfast::url {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completion handlers: a handler runs on its own executor, never inside the function that started
-// the operation, and gets an error_code instead of an exception.
+// Asynchronous calls and their completion handlers. A handler runs on its own executor, never
+// inside the function that started the operation. It gets an error_code instead of an exception.
 #pragma once
 
 #include "front/preconditions.hpp"

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+// Blocking calls. Either the thread sleeps on its own semaphore while the client's executor runs
+// the operation, or the thread runs the operation itself inside the client's monitor.
+//
+// A sleeping thread gets its result through a `rendezvous`. It does not wait for ever if the
+// executor is not running or ends.
 #pragma once
 
 #include "front/preconditions.hpp"
@@ -22,9 +27,6 @@
 #include <stop_token>
 #include <string>
 #include <utility>
-
-// One-shot result (`rendezvous`): a thread sleeps on its own semaphore until the executor delivers
-// a value. It does not wait for ever if the executor is not running or ends.
 
 namespace holdfast::front {
 
@@ -156,9 +158,6 @@ private:
     bool had_begun_ = false; // written before the other thread learns of the new state
     std::optional<T> value_;
 };
-
-// Blocking calls. Either the thread sleeps on its own semaphore while the client's executor runs
-// the operation, or the thread runs the operation itself inside the client's monitor.
 
 /// Returns this thread's stay (`visit`) inside that client's monitor, or null if the thread is not
 /// inside.

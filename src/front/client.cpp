@@ -44,7 +44,7 @@ void destroy_where_made(sync::engine* made) {
 }
 
 /// Returns a function that tells whether the calling thread is inside this client's monitor
-/// (runtime/visit.hpp). That thread must not run the user's code.
+/// (runtime/monitor.hpp). That thread must not run the user's code.
 std::function<bool()> visited_by_this_thread(const asio::any_io_executor& executor) {
     return [entrance = runtime::monitor::of(executor)] {
         return entrance && runtime::visit::here(*entrance);

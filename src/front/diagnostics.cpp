@@ -7,7 +7,8 @@
 
 #include <holdfast/client.hpp>
 
-// Functions of `client` that report on locks of any holder.
+// Functions of `client` that report on locks and counters of any holder, and functions that check
+// or set up the store.
 
 namespace holdfast {
 namespace {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks the arguments of the public functions, and makes the descriptors and requests of locks and
+// counters from them.
 #pragma once
 
 #include "config/errors.hpp"
@@ -80,9 +82,8 @@ void stand_beside_own_hold(sync::request&, bool upgrades);
 /// lock.
 void stand_beside(sync::request&, const std::shared_ptr<sync::tenure>&);
 
-// Checks of a counter's arguments, before anything is sent.
-
-// Each function below throws `errc::invalid_argument`.
+// Checks of a counter's arguments, before anything is sent. Each function below throws
+// `errc::invalid_argument`.
 
 /// Checks that the store has counters of this kind. Also throws `closed` if the store no longer
 /// exists.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Network connection that sends and receives bytes (`byte_stream`), and its socket. Other functions
+// look up the addresses of a host, and make the errors of a failed attempt to connect.
 #pragma once
 
 #include "net/endpoint.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Timeouts of requests, pauses between attempts to connect, and reports about unreachable servers.
 #pragma once
 
 #include "net/failure.hpp"

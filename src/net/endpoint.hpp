@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Addresses of servers, and the sockets, credentials and option checks for connections to them.
 #pragma once
 
 #include "net/tls.hpp"

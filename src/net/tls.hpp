@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+// TLS of the connections, and the interface of its implementation. src/net/openssl is the only
+// implementation. The static library links it. The shared library and the program load it when the
+// first server needs TLS (src/net/on_demand). The library is loaded late because the dynamic linker
+// needs more time for OpenSSL than for everything else, and most servers do not use TLS.
 #pragma once
 
 #include <holdfast/error.hpp>
@@ -8,11 +12,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-
-// Interface of the TLS implementation. src/net/openssl is the only implementation. The static
-// library links it. The shared library and the program load it when the first server needs TLS
-// (src/net/on_demand). The library is loaded late because the dynamic linker needs more time for
-// OpenSSL than for everything else, and most servers do not use TLS.
 
 namespace holdfast::net {
 

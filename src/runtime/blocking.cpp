@@ -13,9 +13,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-// Functions that find, enter and leave a monitor. They use no thread-local state, but the functions
-// in visit.cpp and monitor.cpp do. Therefore a shared library of a component can contain a second
-// copy of the functions in this file (tools/mysql.cmake).
+// Functions that find, enter and leave a monitor, and the waits of blocking calls. They use no
+// thread-local state, but the functions in monitor.cpp do. Therefore a shared library of a
+// component can contain a second copy of the functions in this file (tools/mysql.cmake).
 
 namespace holdfast::runtime {
 namespace {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Waits of a blocking call for a reply on a socket. A visitor of the monitor uses `outside_wait`. A
+// call with a socket of its own uses `answer_wait`.
 #pragma once
 
 #include "runtime/monitor.hpp"
@@ -33,8 +35,6 @@ private:
     int nudge_ = -1; // eventfd that interrupts the wait; it is created for the first wait
     bool nudged_ = false;
 };
-
-// Wait of a blocking call for data on its own socket.
 
 /// Waits for a reply on a socket. First it polls for a short time, then it sleeps in poll().
 /// Polling is faster, because waking a thread takes longer than most replies take. But a polling

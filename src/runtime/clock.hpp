@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The machine's clock, used everywhere except in tests, and the timer that wakes its alarms.
 #pragma once
 
 #include <holdfast/time.hpp>
@@ -8,8 +9,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-
-// The machine's clock, used everywhere except in tests.
 
 namespace holdfast::runtime {
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Random bits from the kernel, and detection of fork(). The source file also reads the credentials
+// from environment variables (holdfast/credentials.hpp).
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Monitor (Hoare): only one thread at a time is inside, and only that thread uses the client's
 // state. Usually the background thread is inside; it runs the functions that were posted to the
-// executor. A calling thread can also enter the monitor (visit.hpp) instead of waking the
-// background thread.
+// executor. A calling thread can also enter the monitor (`visit`) instead of waking the background
+// thread. The class `loop` is the background thread of a client.
 #pragma once
 
 #include "runtime/clock.hpp"

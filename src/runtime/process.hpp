@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Description of this process, and tools for the library's threads: start, semaphore, and the pause
+// in a spin loop.
 #pragma once
 
 #include <holdfast/asio.hpp>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Overwrites secrets in memory. The source file also has the class `secret` (holdfast/secret.hpp).
 #pragma once
 
 #include <span>

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// The acquisition loop, which asks the store until the store grants the lock or the call is over.
+// The file also creates the waiters (`place`) that the loop asks, and has the calls that only wait
+// until a lock is free.
 #pragma once
 
 #include "sync/acquisition.hpp"

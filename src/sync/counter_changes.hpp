@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Changes of counters: sends them to the store, or passes released permits on to other callers of
+// this client.
 #pragma once
 
 #include "sync/lock_handle.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The core of a client: store, clock, gates, renewal, and a count of pending operations. Use it on
-// the executor only, except where a comment says otherwise.
+// The core of a client (`engine`): store, clock, gates, renewal, and a count of pending operations.
+// Use it on the executor only, except where a comment says otherwise. Other threads reach the
+// executor through `reach`.
 #pragma once
 
 #include "sync/acquisition.hpp"

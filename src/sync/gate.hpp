@@ -7,14 +7,17 @@
 //     queued ──admitted──▶ asks ──busy──▶ waits there ──granted──▶ holds
 //        └──── handed on, or shared by a holder of this client ────▲
 //
-// The function `admits` alone decides when a call may go to the store. It is called by turns.cpp.
+// The function `admits` alone decides when a call may go to the store. It is called by engine.cpp.
 // For fair locks the store itself keeps the waiters in order. There the next call is sent when the
 // previous call has its entry in the store's queue. So calls are sent in the order of their
 // arrival, and any number of calls may wait in the store.
 //
 // A deferred release opens the gate before its acknowledgement if it was sent over a connection for
 // blocking calls (`lane`). The next request may use another connection and overtake the release.
-// Then the reply "busy" may be caused by the client's own old hold (see acquire.cpp).
+// Then the reply "busy" may be caused by the client's own old hold (see acquisition_loop.cpp).
+//
+// The table `gates` has all gates of a client. The class `patience` has the timeouts of the queued
+// calls.
 #pragma once
 
 #include "sync/acquisition.hpp"

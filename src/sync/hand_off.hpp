@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Local hand-over: a hold passes from one call of this client to another without a request to the
+// store.
 #pragma once
 
 #include "sync/gate.hpp"

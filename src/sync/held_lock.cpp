@@ -119,7 +119,6 @@ std::vector<std::string> wire_hold::permit_ids() const {
 
 // Returns whether the hold has expired by the clock. The executor may be blocked and report the
 // expiry late.
-
 bool wire_hold::term_is_over() const {
     return phase_ == phase::held && home->now() >= believed_until_;
 }

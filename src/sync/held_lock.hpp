@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// A lock that the store has granted to this client: the result of the acquisition (`grant`), and
+// the hold that it creates (`wire_hold`).
 #pragma once
 
 #include "sync/lease_validity.hpp"

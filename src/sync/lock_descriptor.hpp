@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Descriptors of lock objects (`subject`) and counter objects (`counter_subject`), the families in
+// which their callers queue, and the acquire requests of the callers (`request`).
 #pragma once
 
 #include "sync/thread_table.hpp"
@@ -104,7 +106,7 @@ public:
     const fencing numbers;
     const std::uint8_t replicas; ///< number of replicas that must confirm a grant
 
-    // Counters (counter_subject.hpp) and locks that consist of several locks (src/compose) override
+    // Counters (`counter_subject`) and locks that consist of several locks (src/compose) override
     // the following functions.
 
     /// Returns the key of the lock within a client. Calls with the same `entry` and `kin` wait in

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Interface of a held lock for leases and threads (`tenure`), and the errors that its functions
+// report.
 #pragma once
 
 #include <holdfast/error.hpp>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Releases holds in the store, and undoes attempts that ended without a hold.
 #pragma once
 
 #include "sync/acquisition.hpp"

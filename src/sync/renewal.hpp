@@ -12,6 +12,9 @@
 //
 // Holds that were renewed by one request are due again at the same time. They are neighbours in the
 // schedule, so they are found without a search.
+//
+// The functions `extend` and `confirm` send the single requests of a user who wants a longer lease
+// or more replicas.
 #pragma once
 
 #include "sync/held_lock.hpp"

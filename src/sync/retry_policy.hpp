@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Retry policy: how long a call tolerates a store that does not reply, when the call retries, and
+// how often a waiter may ask the store.
 #pragma once
 
 #include "sync/engine.hpp"
@@ -8,8 +10,6 @@
 
 #include <algorithm>
 #include <exception>
-
-// Retry policy: how long a call tolerates a store that does not reply, and when the call retries.
 
 namespace holdfast::sync {
 

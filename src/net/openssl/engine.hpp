@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// TLS with OpenSSL: implements the interface of net/tls.hpp. Include it only in sources that use
+// OpenSSL.
 #pragma once
 
 #include "net/tls.hpp"
@@ -15,9 +17,9 @@
 #include <string>
 #include <string_view>
 
-// Owning pointers for OpenSSL's objects. Include it only in sources that use OpenSSL.
-
 namespace holdfast::net {
+
+// Owning pointers for OpenSSL's objects.
 
 template <auto Free>
 struct freed_by {

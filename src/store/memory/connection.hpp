@@ -1,4 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+// Connection of one client to the servers (`link`), with the subscriptions of its waiters (`ear`)
+// and its unacknowledged releases (`orphans`). The test's fault function decides what happens to a
+// request:
+//
+//     asked ──request_delay──▶ executed ──replicas──▶ confirmed ──answer_delay──▶ answered
+//       └─ command_timeout, answer_by, cut_off or another primary ──▶ outcome_unknown; a request
+//          that is under way goes on
+//
+// A link leads to one machine at a time over one connection: to the primary of the last
+// announcement that it got.
 #pragma once
 
 #include "runtime/remote_clock.hpp"
@@ -16,16 +26,6 @@
 #include <string_view>
 #include <utility>
 #include <vector>
-
-// Connection of one client to the servers. The test's fault function decides what happens to a
-// request:
-//
-//     asked ──request_delay──▶ executed ──replicas──▶ confirmed ──answer_delay──▶ answered
-//       └─ command_timeout, answer_by, cut_off or another primary ──▶ outcome_unknown; a request
-//          that is under way goes on
-//
-// A link leads to one machine at a time over one connection: to the primary of the last
-// announcement that it got.
 
 namespace holdfast::memory {
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tables of the counters on a server: semaphores and latches, leased permits, and rate limiters.
+// The tables remember answered requests, so that a repeated request gets the same answer and does
+// nothing.
 #pragma once
 
 #include "store/memory/lock_tables.hpp"
@@ -16,8 +19,6 @@
 #include <string>
 #include <utility>
 #include <vector>
-
-// Memory of answered requests, so that a repeated request gets the same answer and does nothing.
 
 namespace holdfast::memory {
 

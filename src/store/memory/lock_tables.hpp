@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tables of the locks on a server: locks without a queue, read-write locks and fair locks. Their
+// entries expire by the clock of the server (`server_clock`).
 #pragma once
 
 #include "store/remote/attempts.hpp"

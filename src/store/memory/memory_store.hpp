@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Store of one client, on a server in the same process.
+// Store of one client, on a server in the same process. It consists of a lock store, a counter
+// store and an inspector, and has waiters for locks and for counters.
 #pragma once
 
 #include "store/memory/connection.hpp"
@@ -11,8 +12,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-
-// Counter store of one client, on a server in the same process.
 
 namespace holdfast::memory {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // State of one machine of a memory::server. It is the model of locks on a server: the Redis store's
-// scripts do the same, and one conformance suite tests both.
+// scripts do the same, and one conformance suite tests both. A primary sends its data to each
+// replica through a `stream`.
 #pragma once
 
 #include "store/memory/counter_tables.hpp"
@@ -197,7 +198,7 @@ public:
     /// before this time. `time_point::min()`: it has forgotten nothing.
     time_point forgets_before() const;
 
-    // Replication (server_replicas.cpp). Every request that changes data is a write.
+    // Replication (replicas.cpp). Every request that changes data is a write.
     bool is_primary() const;
     /// makes it a primary, with the data that have arrived so far
     void be_primary();
