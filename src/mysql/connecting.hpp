@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Making of a connection to a real server: the login (`dial`), the set-up of the session, and the
+// factory that does both (`link_maker`).
 #pragma once
 
 #include "mysql/connection.hpp"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Pool of the connections of one client (`pool`), the table that assigns them to requests
+// (`seats`), and the handle of a connection that the store keeps (`carrier_of_pool`).
 #pragma once
 
 #include "mysql/connection.hpp"
@@ -149,7 +151,7 @@ private:
     /// Longest time after the last answer during which the end of a connection may stay unnoticed.
     static constexpr duration unwatched_max{100};
 
-    // Functions for requests, defined in pool.cpp.
+    // Functions for requests.
     void admit(const call_wishes&) const;
     asio::awaitable<lent> seat_for(const call_wishes&, time_point limit);
     place named_by(const call_wishes&) const;
@@ -165,7 +167,7 @@ private:
     std::shared_ptr<carrier> carrier_of(const place&);
     net::failure unsent() const;
 
-    // Functions for connections, defined in pool_connecting.cpp.
+    // Functions for connections.
     void want_connection();
     bool wants_connection() const;
     asio::awaitable<void> keep_connecting(std::shared_ptr<pool>);
@@ -178,7 +180,7 @@ private:
     void leave_server(const net::failure&);
     void cut_all(const net::failure&);
 
-    // Functions for deadlines, defined in pool_watching.cpp.
+    // Functions for deadlines.
     void watch_for(time_point limit) { lookout_.watch_for(limit, shared_from_this()); }
     time_point next_limit() const;
     time_point idle_until(const seat&) const;

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+// Use of libmariadb: its initialisation, guards for threads that call it, and the owner of its
+// object for a connection (`handle`). The library component links libmariadb (linked.cpp). The
+// program loads libmariadb when it meets the first mysql:// URL (on_demand/): libmariadb and its
+// OpenSSL double the time to start, and most runs of the program do not use MySQL.
 #pragma once
 
 #include <string>
 #include <utility>
 
 #include <signal.h>
-
-// This header hides where libmariadb comes from. The library component links libmariadb
-// (linked.cpp). The program loads libmariadb when it meets the first mysql:// URL (on_demand/).
-// libmariadb and its OpenSSL double the time to start, and most runs of the program do not use
-// MySQL.
 
 namespace holdfast::mysql {
 

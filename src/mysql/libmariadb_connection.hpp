@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Connection to a server through libmariadb (`link`), and the duplicate of its socket
+// (`own_socket`).
 #pragma once
 
 #include "mysql/connection.hpp"
@@ -57,7 +59,7 @@ private:
 /// Connection to a server, from the login to its end. Implements `line` with libmariadb.
 ///
 /// Requests use the non-blocking functions of libmariadb, so the client's executor drives them and
-/// needs no thread for a connection. Only the login blocks; it has a thread of its own (dialler).
+/// needs no thread for a connection. Only the login blocks; it has a thread of its own (`dial`).
 ///
 /// A call of libmariadb must always run to its end. To end a call early, shut down the socket; the
 /// call then continues until it returns its error.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The check of the options, and the making of the database from them.
 #pragma once
 
 #include "mysql/database.hpp"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Meaning of a server's answers: what an error means, whether a request was carried out, and the
+// facts about a server. No I/O.
 #pragma once
 
 #include "mysql/database.hpp"

@@ -4,14 +4,14 @@
 // tests.
 //
 //   primary_node   one `member` (all connections to one server) at its `destination`: a fixed
-//                  address (fixed_address.hpp), or the primary that Sentinels name (sentinel/)
-//   cluster_node   one `member` for each server, a map of the slots (cluster/map_watch.hpp), and
-//                  subscriptions that follow their slots (cluster/roaming.hpp)
+//                  address, or the primary that Sentinels name (topology/primary_node.hpp)
+//   cluster_node   one `member` for each server, a map of the slots, and subscriptions that follow
+//                  their slots (topology/cluster_node.hpp)
 //
 // A call goes to the server of its first key's slot. If the call is redirected, or is retried after
-// a pause, all of it still ends within one `command_timeout` (pursuit.hpp). When another server
-// takes over, the observer gets the event `moved`. `store_context::doubt` then makes the engine
-// check the holds that were there at once.
+// a pause, all of it still ends within one `command_timeout` (`pursuit`). When another server takes
+// over, the observer gets the event `moved`. `store_context::doubt` then makes the engine check the
+// holds that were there at once.
 #pragma once
 
 #include "redis/client/resp.hpp"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// State and callbacks that all connections to one server share, and the facts that a server tells
+// about itself during the handshake.
 #pragma once
 
 #include "net/endpoint.hpp"
@@ -104,7 +106,7 @@ struct node_context {
     std::function<void(const introduction&)> met{};
     std::function<void()> parted{};
 
-    /// Callbacks that keep all connections at the same server (together.hpp). `shared_met`: the
+    /// Callbacks that keep all connections at the same server (`together`). `shared_met`: the
     /// command connection was opened and leads to this server. `other_met`: another connection for
     /// requests was opened.
     std::function<void(const server_in_use&)> shared_met{};

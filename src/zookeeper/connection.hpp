@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Connection to one server of an ensemble, and the handshake on a new connection.
 #pragma once
 
 #include "net/byte_stream.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The check of the options, and the making of a session from them.
 #pragma once
 
 #include "zookeeper/session.hpp"
@@ -16,7 +17,7 @@ namespace holdfast::zookeeper {
 options checked(options);
 
 /// Makes a session at the ensemble in the options. The first request or use opens the session. The
-/// options must be the result of checked() (check_options.hpp).
+/// options must be the result of checked().
 std::unique_ptr<session> make_session(options, store_context);
 
 } // namespace holdfast::zookeeper

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// ZooKeeper's protocol: the encoding (Jute), frames, the requests of a session, the readers of the
+// answers, and the meaning of error numbers. No I/O.
 #pragma once
 
 #include "net/failure.hpp"
@@ -15,10 +17,10 @@
 #include <string_view>
 #include <vector>
 
+namespace holdfast::zookeeper {
+
 // Jute, the encoding of ZooKeeper: big-endian numbers, and texts and lists with their length in
 // front.
-
-namespace holdfast::zookeeper {
 
 /// Writer that appends to a string.
 class jute_writer {

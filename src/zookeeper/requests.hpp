@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Table of the requests without an answer, by number. No I/O, no clock.
+// Tables of the requests without an answer, by number, and of the watchers of nodes. No I/O, no
+// clock.
 #pragma once
 
 #include "net/failure.hpp"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// List of an ensemble's servers (`ensemble`), and what a server reports about itself. No I/O, no
+// clock.
 #pragma once
 
 #include "net/deadlines.hpp"
@@ -52,7 +54,7 @@ private:
     std::size_t failed_ = 0; // number of servers that failed since a server last worked
 };
 
-// What a server reports about itself in answer to the four-letter word "srvr". No I/O, no clock.
+// What a server reports about itself in answer to the four-letter word "srvr".
 
 /// The four-letter word that asks for facts. It is sent without a frame. The server closes the
 /// connection after its answer.

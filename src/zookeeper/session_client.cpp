@@ -535,7 +535,7 @@ void keeper::say_goodbye(const shared_request& goodbye) {
 // request. One of them reads the answers of all: it wakes the visitors whose answers came, and
 // posts the other answers to the background thread. When it leaves, the visitor that came last goes
 // on reading, or else the background thread. The system may not run the reading thread for a long
-// time. So the background thread also reads what has arrived at each heartbeat (keeper_limits.cpp).
+// time. So the background thread also reads what has arrived at each heartbeat (`limit_reached`).
 
 /// Returns the calling thread's `visit` (its stay in the client's monitor) if that thread may run
 /// its request itself. Otherwise null.
@@ -673,7 +673,7 @@ void keeper::limit_reached(time_point now) {
 
 /// Sends a heartbeat. If the session is in use, the heartbeat is a write, because only a write
 /// proves that the ensemble has heard from the session. A write also proves that the ensemble heard
-/// earlier requests (session_term.hpp). Therefore the pings of an idle session are useful later:
+/// earlier requests (`session_term`). Therefore the pings of an idle session are useful later:
 /// the first write after them proves that the session has at least a third of its timeout left,
 /// minus the possible drift of the clocks.
 void keeper::beat(time_point now) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Client that keeps one session alive (`keeper`), and the calling threads that run their own
+// requests (`visitor`).
 #pragma once
 
 #include "net/deadlines.hpp"
@@ -158,7 +160,7 @@ private:
     using shared_connection = std::shared_ptr<connection>;
     using listener = std::shared_ptr<std::function<void(session_news)>>;
 
-    // Functions for the session, defined in keeper.cpp.
+    // Functions for the session.
     void connect();
     asio::awaitable<void> keep_connected(std::shared_ptr<void> keep);
     asio::awaitable<std::optional<net::failure>> establish(connection&);
@@ -178,7 +180,7 @@ private:
     bool is_needed() const { return users_ > 0 || watches_.size() > 0; }
     bool wants_connection() const { return requests_.anything_queued() || is_needed(); }
 
-    // Functions for requests and answers, defined in keeper_talk.cpp.
+    // Functions for requests and answers.
     asio::awaitable<net::failure> converse(connection&);
     asio::awaitable<void> finish_sending(std::shared_ptr<void> keep, shared_connection);
     void flush_soon();
@@ -192,7 +194,7 @@ private:
     void fail_later(const std::vector<shared_request>&, const net::failure& why);
     void say_goodbye(const shared_request&);
 
-    // Functions for requests that calling threads run themselves, defined in keeper_visitors.cpp.
+    // Functions for requests that calling threads run themselves.
     runtime::visit* caller() const;
     void settle_by(runtime::visit& caller, request&);
     void flush_by(visitor&);
@@ -202,11 +204,10 @@ private:
     void hear_arrived(connection&);
     void hand_reading_on();
 
-    // Functions for extra connections to the servers, outside the session; defined in
-    // keeper_survey.cpp.
+    // Function for an extra connection to a server, outside the session.
     asio::awaitable<server_seen> visit(std::size_t number);
 
-    // Functions for timeouts and heartbeats, defined in keeper_limits.cpp.
+    // Functions for timeouts and heartbeats.
     void watch_for(time_point limit) { lookout_.watch_for(limit, shared_from_this()); }
     time_point next_limit() const;
     void limit_reached(time_point now);

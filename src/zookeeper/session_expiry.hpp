@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// When a session may end (`session_term`), and the data with which a client resumes its session
+// (`known_session`). No I/O, no clock.
 #pragma once
 
 #include "zookeeper/protocol.hpp"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Connections for blocking calls (`lane`), and the pool that lends them (`lanes`). The calling
+// thread itself writes the request and reads the reply.
 #pragma once
 
 #include "net/deadlines.hpp"

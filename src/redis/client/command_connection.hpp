@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Shared connections for the requests to one server (`mouth`, `mouths`), and the identity of the
+// server that they lead to (`portrait`).
 #pragma once
 
 #include "net/deadlines.hpp"
@@ -186,7 +188,7 @@ private:
 /// connection for each number of replicas that must confirm. Each connection can have a spare. If
 /// the reply to a request that timed out is missing on a connection, the spare gets the new
 /// requests, because the connection may have died without notice. A dead connection is found only
-/// after a while (liveness.hpp), because the server may only be slow.
+/// after a while (`liveness`), because the server may only be slow.
 class mouths {
 public:
     explicit mouths(std::shared_ptr<node_context>);

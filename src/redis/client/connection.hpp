@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Connections to one server: the connection itself, its handshake, its reconnection (`link`), and
+// the detection of missing replies (`suspicion`). Also questions to a server over a separate
+// connection (`inquire`).
 #pragma once
 
 #include "net/byte_stream.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Meaning of the error replies of a server, and the ACL rights that a refused request lacks.
 #pragma once
 
 #include "redis/client/resp.hpp"

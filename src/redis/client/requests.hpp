@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Requests to a server: one request (`request`), the queue of a connection's requests (`pipeline`),
+// and the retries of a call (`pursuit`).
 #pragma once
 
 #include "net/failure.hpp"

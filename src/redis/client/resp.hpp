@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// RESP2, the protocol of the servers: the writer of requests, the parser of replies, and readers of
+// the values in a reply. Also the type of a Lua script.
 #pragma once
 
 #include "runtime/remote_clock.hpp"

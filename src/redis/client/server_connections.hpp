@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// All connections to one server (`member`), and two classes that check them. `together` keeps them
+// at the same server, and `liveness` ends connections that have died without notice.
 #pragma once
 
 #include "redis/client/connection.hpp"

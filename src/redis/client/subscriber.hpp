@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Subscriber connection to one server (`ear`), and the table of its subscriptions (`channels`).
 #pragma once
 
 #include "net/deadlines.hpp"
@@ -17,14 +18,6 @@
 #include <unordered_map>
 #include <utility>
 
-// Table of subscriptions. It records which listeners want which channel, and which commands were
-// sent to the server for each channel. No I/O: the subscriber connection (`ear`) sends the commands
-// and reads the replies.
-//
-// `wanted` is true while a channel has listeners, and for a while after. `told` is true if the last
-// command for the channel was a subscription. A subscription is confirmed when both are true and
-// all replies have arrived.
-
 namespace holdfast::redis {
 
 struct channel;
@@ -41,7 +34,9 @@ struct listener {
     boost::intrusive::list_member_hook<> hook;
 };
 
-/// State of the subscription to one channel.
+/// State of the subscription to one channel. `wanted` is true while the channel has listeners, and
+/// for a while after. `told` is true if the last command for the channel was a subscription. The
+/// subscription is confirmed when both are true and all replies have arrived.
 struct channel {
     using hook = boost::intrusive::member_hook<listener, boost::intrusive::list_member_hook<>,
                                                &listener::hook>;
@@ -61,7 +56,9 @@ struct channel {
     std::optional<agenda::iterator> due;
 };
 
-/// Table of all channels of one subscriber connection.
+/// Table of all channels of one subscriber connection. It records which listeners want which
+/// channel, and which commands were sent to the server for each channel. No I/O: the subscriber
+/// connection (`ear`) sends the commands and reads the replies.
 class channels {
 public:
     /// Adds a listener. The listener may miss messages until the subscription is confirmed. `late`

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Client of a whole cluster (`cluster_node`), and its subscriptions, which follow their slots
+// (`roaming`).
 #pragma once
 
 #include "redis/client/requests.hpp"

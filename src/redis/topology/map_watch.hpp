@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Keeps the map of a cluster's slots up to date. `map_poll` is one round of questions to the nodes,
+// and `map_watch` decides when to ask.
 #pragma once
 
 #include "redis/node_context.hpp"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Client of one server at a time (`primary_node`), and the check that a fixed address still leads
+// to the same server (`fixed_address`).
 #pragma once
 
 #include "redis/client/requests.hpp"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports about the servers of one deployment. The types have values only, no functions.
+// Reports about the servers of one deployment, which have values only. Also the questions to a
+// Sentinel, and readers of the replies of Sentinels and of the lines about replicas in INFO. No
+// I/O.
 #pragma once
 
 #include "redis/client/resp.hpp"
@@ -15,9 +17,9 @@
 #include <string_view>
 #include <vector>
 
-// Questions to a Sentinel, and the meaning of its replies.
-
 namespace holdfast::redis {
+
+// Questions to a Sentinel, and the meaning of its replies.
 
 /// Appends three questions: where the primary is, in which epoch, and which replicas it has.
 ///
@@ -151,7 +153,7 @@ struct topology_report {
     telling form{}; ///< only for a cluster
 };
 
-// Readers of the lines about replicas in a primary's INFO. No I/O.
+// Readers of the lines about replicas in a primary's INFO.
 
 /// Returns the addresses of the replicas.
 std::vector<server_address> replicas_in(std::string_view info);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds the primary through the Sentinels of a service: how to log in to a Sentinel, which primary
+// the replies of several Sentinels name, and when to ask them.
 #pragma once
 
 #include "net/endpoint.hpp"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Slots of a cluster: the slot of a key, the redirections to other servers, the replies to CLUSTER
+// SLOTS, and the map of the slots' owners (`slot_map`). No I/O.
 #pragma once
 
 #include "redis/client/resp.hpp"
@@ -76,7 +78,7 @@ using slot_ranges = std::vector<slot_range>;
 /// Throws net::failure if the server refused the command or the reply is malformed.
 slot_ranges read_slots(const reply&, const server_address& asked);
 
-// Decides which replies to CLUSTER SLOTS count, and whether most of them agree. No I/O.
+// Decides which replies to CLUSTER SLOTS count, and whether most of them agree.
 
 /// Nodes that are known to belong to one cluster: the primaries that own slots, and their replicas.
 struct cluster_members {

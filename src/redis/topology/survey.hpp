@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Inspection of all servers of a deployment (`surveyor`): the questions to each server, and the
+// readers of the replies. Only `surveyor` does I/O.
 #pragma once
 
 #include "redis/client/resp.hpp"
@@ -16,8 +18,6 @@
 #include <string_view>
 #include <vector>
 
-// Questions to a server that is being inspected, and readers of its replies. No I/O.
-
 namespace holdfast::redis {
 
 class slot_map;
@@ -33,7 +33,7 @@ std::size_t count_of_questions(questioned);
 server_report read_answers(questioned, const std::vector<reply>&, const server_address& asked,
                            const slot_map* map);
 
-// Readers of a cluster node's replies about slots. No I/O.
+// Readers of a cluster node's replies about slots.
 
 class slot_map;
 

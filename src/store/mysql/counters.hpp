@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Counters: the store of latches and of the totals of leased semaphores, the waiter for a latch,
+// and the changes of a counter with their SQL statements.
 #pragma once
 
 #include "store/mysql/request_context.hpp"

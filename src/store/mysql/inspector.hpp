@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Inspection of locks by operators: the inspector, the end of holds by force, the SQL for both, and
+// the description that a client stores about itself.
 #pragma once
 
 #include "mysql/database.hpp"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Requests about locks: the functions of each kind of lock, and the table of these functions
+// (`verbs_of`). Their SQL is in lock_statements.hpp.
 #pragma once
 
 #include "net/failure.hpp"
@@ -9,8 +11,6 @@
 
 #include <memory>
 #include <string>
-
-// A row of functions for each kind of lock that this store keeps.
 
 namespace holdfast::mysql {
 
@@ -90,16 +90,12 @@ asio::awaitable<taken> take_lock(site&, const ask&, take_terms);
 asio::awaitable<released> release_lock(site&, const hold&, std::shared_ptr<carrier> bell);
 std::string lock_may_be_had(const site&, const ask&);
 
-// The requests of readers. Writers use the requests of a mutex (mutex_requests.hpp).
-
-// Functions of readers for the table `verbs`.
+// Functions of readers for the table `verbs`. Writers use the functions of plain locks.
 asio::awaitable<taken> take_to_read(site&, const ask&, take_terms);
 asio::awaitable<released> release_read(site&, const hold&, std::shared_ptr<carrier> bell);
 std::string may_be_read(const site&, const ask&);
 
-// The requests of a fair lock, which is granted in order of arrival (fair_texts.hpp).
-
-// Functions of fair locks for the table `verbs`.
+// Functions of fair locks, which are granted in order of arrival, for the table `verbs`.
 asio::awaitable<taken> take_turn(site&, const ask&, take_terms);
 asio::awaitable<released> release_turn(site&, const hold&, std::shared_ptr<carrier> bell);
 std::string turn_may_be_had(const site&, const ask&);

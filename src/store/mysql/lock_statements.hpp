@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// SQL statements about locks of all kinds: exclusive holds, readers, waiting writers, the queues of
+// fair locks, permits, and the refusal of a name that another kind has. No I/O.
 #pragma once
 
 #include "store/mysql/request_context.hpp"
@@ -13,9 +15,9 @@
 #include <string_view>
 #include <vector>
 
-// SQL statements about exclusive holds: mutexes of all kinds, and the writer's side.
-
 namespace holdfast::mysql {
+
+// SQL statements about exclusive holds: mutexes of all kinds, and the writer's side.
 
 /// Values of column `kind` in the table of locks: the kind that used the name last. If it is
 /// `exclusive` and the row is free, the server can grant a mutex without reading the other tables.
@@ -118,7 +120,7 @@ std::string turn_removed(const tables&, const hold&);
 /// Returns the condition that the lock is free and no other waiter is earlier in the queue.
 std::string turn_has_come(const tables&, const ask&);
 
-// SQL statements about held permits. The total is a counter (counter_texts.hpp). Each statement
+// SQL statements about held permits. The total is a counter (counters.hpp). Each statement
 // locks the counter's row first, so that the permits are counted one request after the other.
 
 /// Returns the ids of the permits of a request or hold. Each permit is a row with its own id.
@@ -159,7 +161,7 @@ std::string kind_of_new_row(const tables&, const lock_name&);
 /// attempt to take the lock then waits for the row and checks the counter.
 std::string counter_announced(const tables&, const lock_name&);
 
-/// Returns SQL that yields a reason (packed_answer.hpp) for each kind that uses the name.
+/// Returns SQL that yields a reason (see `packed_answer`) for each kind that uses the name.
 std::string kinds_there(const tables&, const lock_name&);
 
 /// Returns the other kind that uses the name, in words. `result` is an answer to `kinds_there`.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Care for a server and its tables: the examination of the server, the creation of the tables, and
+// the task that deletes unused rows (`sweep`).
 #pragma once
 
 #include "mysql/database.hpp"
@@ -20,8 +22,7 @@ asio::awaitable<std::vector<finding>> examine_server(site&, ask trial);
 /// advice about locks to each refusal, and the advice would be wrong here.
 asio::awaitable<std::vector<finding>> make_tables(const site&, database&);
 
-// What the doctor says about a server's settings. No I/O.
-
+/// Returns what the doctor says about a server's settings. No I/O.
 std::vector<finding> judge(const server_facts&);
 
 /// Task that deletes rows that were not used for a day. It runs every ten minutes, in small steps.

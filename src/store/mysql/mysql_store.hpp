@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The store on MySQL with its lock store, the database that adds advice to refusals
+// (`guarded_database`), and the reader of the store's URL.
 #pragma once
 
 #include "mysql/database.hpp"
@@ -68,7 +70,7 @@ inline constexpr std::size_t name_bytes_most = 255;
 
 std::optional<std::string> objection_to_name(const lock_name&);
 
-/// Lock store in one schema, for all kinds of locks in kinds.hpp.
+/// Lock store in one schema, for all kinds of locks that verbs_of() knows.
 class mysql_locks final : public lock_store {
 public:
     /// The arguments must outlive the store and all objects that the store makes.

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Renewal of holds, with its SQL statements. A renewal is two writes. The first begins a
+// transaction and locks the rows that no other transaction has locked. The second extends these
+// rows. So a row that is locked for long delays no other row.
 #pragma once
 
 #include "store/mysql/lock_requests.hpp"
@@ -15,10 +18,6 @@ namespace holdfast::mysql {
 /// Implements `lock_store::renew`. Splits the holds into batches of about 500 rows, and renews all
 /// batches at the same time.
 asio::awaitable<void> renew_holds(site&, bells&, hold_list, const renewal_wishes&, renewal_sink&);
-
-// A renewal is two writes. The first begins a transaction and locks the rows that no other
-// transaction has locked. The second extends these rows. So a row that is locked for long delays no
-// other row.
 
 /// One row of a hold. A hold of several permits has several rows.
 struct held_row {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The context that all requests of one client share (`site`), functions that read their answers,
+// and transactions in two writes.
 #pragma once
 
 #include "mysql/database.hpp"
@@ -15,8 +17,6 @@
 #include <string>
 #include <utility>
 #include <vector>
-
-// The context that all requests of one client share, and functions that read their answers.
 
 namespace holdfast::mysql {
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// How tables, values, times and user locks are written in statements (docs/protocol/mysql.md). Also
+// the statements that create the tables, and the number that is the answer to an attempt
+// (`packed_answer`).
 #pragma once
 
 #include "runtime/remote_clock.hpp"
@@ -13,8 +16,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-// How tables, values and user locks are written in statements (docs/protocol/mysql.md).
 
 namespace holdfast::mysql {
 
@@ -78,10 +79,10 @@ std::string is_late(std::string_view late);
 std::string end_of(duration lease_time);
 
 /// Returns an expression with the value 0. It sets the insert id to a refusal with that reason
-/// (packed_answer.hpp).
+/// (`packed_answer`).
 std::string refusing(std::string_view reason);
 
-/// Returns an expression for the milliseconds until `moment`, as a reason for packed_answer.hpp.
+/// Returns an expression for the milliseconds until `moment`, as a reason in a `packed_answer`.
 std::string left_until(std::string_view moment);
 
 /// Returns an expression for the last token of a block of `block` tokens. The expression also sets

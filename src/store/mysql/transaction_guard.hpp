@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The statement with which a user's own transaction makes sure that it commits only while the lock
+// is held (`nail`, <holdfast/mysql/nail.hpp>).
 #pragma once
 
 #include <string>

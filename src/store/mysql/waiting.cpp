@@ -12,9 +12,10 @@
 #include <cstdint>
 #include <vector>
 
+namespace holdfast::mysql {
+
 // How one client waits for one lock: ask, listen and ask again, then sleep and ask in a loop.
 
-namespace holdfast::mysql {
 namespace {
 
 /// Allowance for rounding. The server rounds the remaining time up, and the two clocks are read at

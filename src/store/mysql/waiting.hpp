@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Waiters for locks (`lock_place`) and the two ways to learn of a release: a wait in GET_LOCK for
+// the user lock of a lock (`bell_wait`, `bells`), and a poller for all waiters (`poller`).
 #pragma once
 
 #include "store/mysql/lock_requests.hpp"

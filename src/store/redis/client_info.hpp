@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Descriptions of clients. Each client writes a key about itself, so that tools can show who holds
+// a lock (docs/protocol/client.md). The keys and arguments of these scripts appear in
+// client_info.cpp only.
 #pragma once
 
 #include "redis/node.hpp"
@@ -13,10 +16,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-// Descriptions of clients. Each client writes a key about itself, so that tools can show who holds
-// a lock (docs/protocol/client.md). The keys and arguments of these scripts appear in this unit
-// only.
 
 namespace holdfast::redis {
 

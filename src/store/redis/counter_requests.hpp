@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests about semaphores and latches: one function for each script.
+// Requests about semaphores, latches and rate limiters: one function for each script. Also the
+// slots in which a server remembers the requests of a client (`request_slots`).
 #pragma once
 
 #include "redis/node.hpp"
@@ -119,11 +120,12 @@ asio::awaitable<released> return_permits(node&, const hold&);
 asio::awaitable<renewed_holds> renew_permits(node&, std::optional<shard> at, hold_list,
                                              const renewal_wishes&);
 
-// See counter_requests.hpp. The arguments must live until the request has completed.
+// See change_counter() and inspect_counter(). The arguments must live until the request has
+// completed.
 asio::awaitable<changed> change_permits(node&, const counter_change&, remembered, server_deadline);
 asio::awaitable<counter_state> inspect_permits(node&, const lock_name&);
 
-// Requests about rate limiters: one function for each script.
+// Requests about rate limiters.
 
 /// Returns the member that represents one draw in the set of draws. It contains the client, a
 /// number, and the number of permits. While the member is in the set, a repeated request draws no

@@ -239,8 +239,6 @@ std::vector<finding> judge_topology(const topology_report& all, const lock_needs
 
 namespace {
 
-using shape = topology_report::kind;
-
 std::string shard_in_words(const shard_report& part) {
     std::vector<std::string> replicas;
     for (const server_report& each : part.replicas)
@@ -440,7 +438,6 @@ void judge_each(const topology_report& all, std::vector<finding>& found) {
 
 namespace {
 
-using shape = topology_report::kind;
 using std::chrono::microseconds;
 
 /// Returns the longest failover that a hold survives: 65% of the lease. At the fault, a third of

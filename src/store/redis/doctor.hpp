@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// What the doctor says about Redis servers: findings about one server from its INFO, findings about
+// several servers from a report, and the trial of a lock. Only examine_server() does I/O.
 #pragma once
 
 #include "redis/node.hpp"
@@ -14,8 +16,6 @@
 #include <string_view>
 #include <vector>
 
-// Judges from a server's INFO whether the server is fit for locks. No I/O.
-
 namespace holdfast::redis {
 
 /// Facts about a server that INFO does not have.
@@ -27,6 +27,7 @@ struct server_surroundings {
     std::string fsync{};
 };
 
+/// Judges from a server's INFO whether the server is fit for locks.
 class server_facts {
 public:
     /// Reads the lines of INFO that have the form `field:value`, and ignores all other lines.
@@ -52,7 +53,7 @@ private:
     const server_surroundings around_;
 };
 
-// Findings that need the reports of several servers. No I/O.
+// Findings that need the reports of several servers.
 
 /// Requirements that the client's locks place on the servers.
 struct lock_needs {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Requests about locks: the functions of each kind of lock, with one function for each script, and
+// the table of these functions (`verbs_of`).
 #pragma once
 
 #include "redis/node.hpp"
@@ -10,8 +12,6 @@
 #include <optional>
 #include <string>
 #include <vector>
-
-// Table of the functions of each kind of lock in this store. It has one row for each kind.
 
 namespace holdfast::redis {
 
@@ -94,7 +94,7 @@ asio::awaitable<attempt> lock_fair(node&, const ask&, server_deadline);
 asio::awaitable<released> release_fair(node&, const hold&);
 
 // Requests of a read-write lock. The keys and arguments of these scripts appear in this unit only.
-// Write holds are renewed together with plain locks (plain_requests.hpp).
+// Write holds are renewed together with plain locks (`renew_leases`).
 
 // See the members of `verbs`.
 asio::awaitable<attempt> lock_read(node&, const ask&, server_deadline);

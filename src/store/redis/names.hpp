@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Redisson's names of the keys and channels that belong to a lock (docs/protocol/mutex.md).
+// Redisson's names of the keys and channels that belong to a lock or counter
+// (docs/protocol/mutex.md), the ids of permits, and the grouping of keys by slot.
 #pragma once
 
 #include "redis/node.hpp"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The store on Redis, which consists of a lock store, a counter store and an inspector. Also the
+// check of its options.
 #pragma once
 
 #include "redis/node.hpp"
@@ -28,7 +30,7 @@ namespace holdfast::redis {
 /// nothing.
 options checked(options);
 
-/// Lock store on Redis, on Redisson's keys, for all kinds in the table of kinds.hpp. docs/protocol
+/// Lock store on Redis, on Redisson's keys, for all kinds that verbs_of() knows. docs/protocol
 /// names the script of each function.
 class redis_locks final : public lock_store {
 public:

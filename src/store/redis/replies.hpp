@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Readers that check the form of scripts' replies. The reply may come from a proxy or from another
-// program's script, so a reply of an unexpected form is refused.
+// program's script, so a reply of an unexpected form is refused. Also the confirmation by replicas,
+// and the reports about missing rights.
 #pragma once
 
 #include "redis/node.hpp"

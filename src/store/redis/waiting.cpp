@@ -146,7 +146,7 @@ namespace {
 constexpr duration untold_bound = std::chrono::seconds{1};
 
 /// Margin after the TTL of a key. Redis removes a key in the millisecond after the end of its TTL;
-/// see place.cpp.
+/// see `expiry_rounding`.
 constexpr duration end_of_key_rounding{2};
 
 ask in_time(const counter_ask& want) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Waiters for locks, semaphores, latches and rate limiters (`place`), and the lifetime of places in
+// the queues of fair locks (`fair_patience`).
 #pragma once
 
 #include "redis/node.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Acquire requests of one owner for one lock, at a server that may reply late or never. Each
-// request has a deadline, after which the server must not grant it. The class remembers which
-// requests the server may still carry out.
+// request has a deadline, after which the server must not grant it. The class `attempts` remembers
+// which requests the server may still carry out. The other functions help waiters of all stores.
 #pragma once
 
 #include "runtime/remote_clock.hpp"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The description of this process that other clients can read, and the findings of an examination
+// that all stores share.
 #pragma once
 
 #include <holdfast/diagnosis.hpp>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// What the doctor says about an ensemble: the findings about its servers, and the trial of a lock.
 #pragma once
 
 #include "store/zookeeper/store_session.hpp"
@@ -9,10 +10,9 @@
 #include <memory>
 #include <vector>
 
-// What the doctor says about an ensemble's servers. No I/O, no clock.
-
 namespace holdfast::zookeeper {
 
+/// Returns the findings about an ensemble's servers. No I/O, no clock.
 std::vector<finding> judge_servers(const survey&);
 
 /// Implements `store::examine`. `asked` is the session timeout that the client requested.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Inspection of locks by operators: the search for names, the queue of a lock, the watch of a
+// queue, and the inspector that can also end holds by force.
 #pragma once
 
 #include "store/zookeeper/nodes.hpp"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Locks in one session: the node of an owner in a queue (`claim`), the waiter for a lock, renewal
+// and release, and the lock store.
 #pragma once
 
 #include "store/zookeeper/nodes.hpp"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Nodes of the locks: their paths, names and data, their order in a queue, and the kind of lock
+// that uses a path. Pure functions.
 #pragma once
 
 #include <holdfast/inspection.hpp>
@@ -27,7 +29,7 @@ struct own_node {
     std::int64_t czxid;
 };
 
-// Translates the name of a lock into the path of its node. Pure functions.
+// Translates the name of a lock into the path of its node.
 
 /// Translator between lock names and paths. Thread safety: any thread may use it.
 class paths {
@@ -71,8 +73,7 @@ std::string_view parent_of(std::string_view path);
 /// Returns "c" for "/a/b/c".
 std::string_view last_part(std::string_view path);
 
-// Names and data of the nodes that hold a lock or wait for it: docs/protocol/zookeeper.md. Pure
-// functions.
+// Names and data of the nodes that hold a lock or wait for it: docs/protocol/zookeeper.md.
 
 /// Returns the 32 hexadecimal digits that identify an owner. They consist of half of the client's
 /// id and the owner's number.
@@ -128,7 +129,7 @@ struct told_owner {
 /// Parses a node's data. Returns an empty result if another program wrote the data.
 std::optional<told_owner> owner_in_data(std::string_view data);
 
-// Order of the nodes in a lock's queue. Pure functions.
+// Order of the nodes in a lock's queue.
 
 /// Position of one node in a lock's queue.
 struct standing {
@@ -152,7 +153,7 @@ bool is_taken(const std::vector<std::string>& children, bool shares, std::string
 /// read node with the same number, that read node is a holder too.
 std::vector<contender> holders_among(const std::vector<contender>& in_order);
 
-// Finds out which kind of lock has a path, from the names of its children. Pure functions.
+// Finds out which kind of lock has a path, from the names of its children.
 
 /// Returns the other kind that uses the path, in words. Only the holder's node counts: a waiter
 /// must not be refused because of a node that will soon be deleted. `mine` is the caller's own

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Leased semaphores in the format of Curator's InterProcessSemaphoreV2: the paths of a semaphore,
+// the waiter for permits, and the store of the totals.
 #pragma once
 
 #include "store/zookeeper/locks.hpp"
@@ -14,11 +16,10 @@
 #include <string_view>
 #include <vector>
 
-// Paths of Curator's InterProcessSemaphoreV2: the holder of the mutex below `locks` may add nodes
-// to `leases`.
-
 namespace holdfast::zookeeper {
 
+/// Paths of Curator's InterProcessSemaphoreV2: the holder of the mutex below `locks` may add nodes
+/// to `leases`.
 struct semaphore_paths {
     semaphore_paths(const paths& where, const lock_name& name)
         : itself{where.of(name)}

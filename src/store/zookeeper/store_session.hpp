@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// State that all parts of one store share (`household`): the session, the nodes of its holds, the
+// watches of these nodes, and the nodes that must still be deleted.
 #pragma once
 
 #include "store/zookeeper/nodes.hpp"
@@ -178,7 +180,7 @@ public:
         co_await at->prove_alive(answer_by);
     }
 
-    /// Returns the data for a node of this client. formats.hpp explains `above`.
+    /// Returns the data for a node of this client. data_of() explains `above`.
     std::string data_for(const owner_id&, std::string_view above = {}) const;
 
     /// Makes the node and the missing nodes above it. `last` is the mode of the node. If it is

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The store on ZooKeeper, which consists of a lock store, a counter store and an inspector in one
+// session.
 #pragma once
 
 #include "store/zookeeper/inspector.hpp"
