@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Types of measurements: contests with a yardstick, many leases, failovers, blocked executors, and
+// rivalries of two processes. The functions return all measurements of a type, with their goals.
 #pragma once
 
 #include "bench/contenders/contender.hpp"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Runs the measurements: one turn of a contender, a contest of two contenders, a rivalry of two
+// processes, and all contests of a run.
 #pragma once
 
 #include "bench/contenders/contender.hpp"

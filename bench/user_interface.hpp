@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// What the user of the benchmark sees: the command line, the conditions of a run, the record of its
+// figures, and its progress.
 #pragma once
 
 #include "bench/figures/figures.hpp"
@@ -8,8 +10,6 @@
 #include <map>
 #include <string>
 #include <string_view>
-
-// Command-line options of the benchmark.
 
 namespace holdfast::bench {
 

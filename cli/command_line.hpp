@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that the command lines of all verbs share.
+// Command lines of all verbs: exit statuses, functions that parse options and words, and the verbs
+// themselves.
 #pragma once
 
 #include <chrono>

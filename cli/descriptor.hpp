@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// File descriptors that are closed by a destructor: any descriptor, pipes, and pidfds.
 #pragma once
 
 #include <cerrno>

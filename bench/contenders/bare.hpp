@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parts of the yardsticks that speak the server's protocol without the library: requests for locks
+// and for readers, and a connection with many pending requests.
 #pragma once
 
 #include "bench/contenders/contender.hpp"
@@ -11,8 +13,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-// Requests that the yardsticks send.
 
 namespace holdfast::bench {
 
@@ -74,8 +74,6 @@ private:
     std::string release_sha1_, token_;
     std::uint64_t number_ = 0;
 };
-
-// Requests of the yardstick of readers.
 
 /// The library's two scripts for readers, with the library's arguments. All readers share one lock.
 class read_requests {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contender of a contest: it repeats one operation on locks as fast as possible.
+// Contender of a contest: it repeats one operation on locks as fast as possible. This file has the
+// base classes, the loops that contenders with threads share, the servers and settings of a contest
+// (`arena`), and the functions that create each contender.
 #pragma once
 
 #include "bench/figures/samples.hpp"
@@ -138,8 +140,6 @@ private:
     const pause pause_{};
     std::minstd_rand chance_; // gives the same sequence in each run
 };
-
-// Servers and settings of a contest (`arena`), and the functions that create its contenders.
 
 class redisson;
 

@@ -139,7 +139,7 @@ public:
         return all;
     }
 
-    /// Returns the lower limit: at least one pair uses the server, as in holdfast_semaphore.cpp.
+    /// Returns the lower limit: at least one pair uses the server, as with semaphores.
     claim scripts_for(const tally&) const override {
         return {2, std::numeric_limits<long long>::max()};
     }

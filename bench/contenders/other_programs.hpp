@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Contenders in other processes: Redisson, Curator, and the locks of other libraries. A second
+// instance of this program can be such a process too.
 #pragma once
 
 #include "bench/figures/samples.hpp"
@@ -15,7 +17,7 @@
 namespace holdfast::bench {
 
 /// Contender in its own process. The process is bench/redisson or a second instance of this program
-/// (neighbour.hpp). It reads commands line by line. It lives as long as this object.
+/// (`be_a_neighbour`). It reads commands line by line. It lives as long as this object.
 class peer {
 public:
     /// Starts the process. Throws if the process does not reply. The exception's message contains

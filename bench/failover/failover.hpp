@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Measures how long callers wait when a primary fails and a replica takes its place, with holdfast
+// and with Redisson.
 #pragma once
 
 #include "bench/contenders/bare.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes the results of a contest's rounds: medians, ratios, and whether a goal is met.
+// Computes the results of a contest's rounds (medians, ratios, and whether a goal is met), and
+// formats them as lines of text.
 #pragma once
 
 #include <chrono>

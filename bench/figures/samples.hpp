@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Result of one turn of a contender, and its form as a line of text between two processes.
 #pragma once
 
 #include <chrono>

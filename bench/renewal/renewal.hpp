@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Measures the cost of renewal: one client holds many leases, on one server or on several.
 #pragma once
 
 #include "bench/contenders/contender.hpp"

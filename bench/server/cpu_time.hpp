@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+// Measures CPU time of this process, of other processes and of the machine, and binds threads to
+// cores.
 #pragma once
 
 #include <functional>
 
 #include <sys/types.h>
-
-// Measures CPU time.
 
 namespace holdfast::bench {
 

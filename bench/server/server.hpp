@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// redis-server process for the benchmark.
+// redis-server process for the benchmark, a bare connection to it, and its statistics. Also defines
+// how a contest sees the server of any store (`site`) and its statistics (`ledger`).
 #pragma once
 
 #include <hiredis/hiredis.h>
@@ -17,8 +18,6 @@
 #include <vector>
 
 #include <sys/types.h>
-
-// Bare hiredis connection. The yardsticks and the server statistics use it.
 
 namespace holdfast::bench {
 

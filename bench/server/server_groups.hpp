@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Servers besides the single Redis server: replicas, clusters, Sentinels, servers of other stores,
+// servers that fail over, and servers that get into trouble.
 #pragma once
 
 #include "bench/server/server.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Measures how long a client with failing connections blocks a user's executor.
 #pragma once
 
 #include "bench/contenders/contender.hpp"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The `holdfast` commands on counters: text and JSON of a counter's state, `inspect`, `unlock` and
+// `ls` with the option `--type`, and `latch`.
 #pragma once
 
 #include "cli/look/looking.hpp"
@@ -12,8 +14,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-// Describes the state of a counter, as text for people and as JSON for programs.
 
 namespace cli {
 

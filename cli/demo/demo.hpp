@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parts of `holdfast demo`: its output, its processes that count with and without a lock, and its
+// waiter behind a killed holder.
 #pragma once
 
 #include "cli/terminal/output.hpp"

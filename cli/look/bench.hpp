@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Measurement of `holdfast bench`: threads that take and release locks.
 #pragma once
 
 #include <holdfast/client.hpp>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Formats the state of a lock as text for people and as JSON for programs.
 #pragma once
 
 #include <holdfast/inspection.hpp>
@@ -12,8 +13,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-// Formats the state of a lock as text.
 
 namespace cli {
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Starts the command of `holdfast run` as a child process, in the state that this program had at
+// its own start.
 #pragma once
 
 #include <holdfast/asio.hpp>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Runs a command while its lock is held: finds and ends all processes that the command has started,
+// and acts when the lock is in danger or lost.
 #pragma once
 
 #include "cli/run/child_process.hpp"

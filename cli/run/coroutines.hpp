@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Coroutines for `holdfast run`: waits for the first of several operations, for a stop, and for a
+// time.
 #pragma once
 
 #include <holdfast/asio.hpp>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// `holdfast run` as a job of the shell: the terminal, the signals, and two processes. At Ctrl-Z one
+// of them stops, and the other goes on renewing.
 #pragma once
 
 #include "cli/descriptor.hpp"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// One `holdfast run` from the lock to the exit status: its options, what happens when the lock is
+// lost, and the locks of the runs around it.
 #pragma once
 
 #include "cli/command_line.hpp"

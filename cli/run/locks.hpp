@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// What a `holdfast run` takes before its command starts: a lock, a slot or a start of a rate. Also
+// describes who holds the lock, and reports the wait.
 #pragma once
 
 #include "cli/run/coroutines.hpp"

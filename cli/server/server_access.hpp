@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Chooses the server of a command, and makes the client's options for it. Remembers why a wait
+// failed, for the message.
 #pragma once
 
 #include <holdfast/error.hpp>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Process of the private server. The supervisor starts it, and stops it when no program uses it.
 #pragma once
 
 #include "cli/descriptor.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Output of the program: messages on stderr, texts that are safe to print, and tables on stdout.
 #pragma once
 
 #include <cstddef>

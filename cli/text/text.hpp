@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Functions on texts: UTF-8, width on a terminal, plurals, and advice on a mistyped word.
 #pragma once
 
 #include <cstddef>

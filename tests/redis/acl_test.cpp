@@ -174,7 +174,7 @@ TEST_P(LeastPrivilege, IsEnough) {
 TEST_P(LeastPrivilege, EachRightThatIsTakenAwayIsNamed) {
     // Locks can do without these, and then nobody is told.
     acl_rules silent{"+ping", "+role", "+client|setname", "+select", "+unsubscribe", "+info"};
-    silent.emplace_back("+wait"); // but where replicas are required: acl_replicas_test.cpp
+    silent.emplace_back("+wait"); // but not where replicas are required: see below
     // Of locks that can be shared alone: the conformance suite runs with them.
     for (const char* shared :
          {"+hexists", "+hgetall", "+hvals", "+pubsub|numsub", "~holdfast_writers:{app:*",

@@ -75,7 +75,7 @@ TEST_P(SessionOnServer, CreatesListsAndRemoves) {
     EXPECT_EQ(mine.run(mine->remove(first.node.path)), removal::absent);
 }
 
-// What a term rests on: see zookeeper/session_term.hpp.
+// What a term rests on: see src/zookeeper/session_expiry.hpp.
 TEST_P(SessionOnServer, ChecksAreATransactionAlsoWhereANodeIsMissingAndASyncIsNone) {
     running_session mine{how()};
     const auto number = [&] {
