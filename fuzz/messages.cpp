@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whatever the server tells the ear, while whoever listens comes and goes: no crash, nothing said
-// is believed about a channel that nobody asked for, and nothing is left behind.
+// Whatever the server tells the subscriber, while whoever listens comes and goes: no crash, nothing
+// said is believed about a channel that nobody asked for, and nothing is left behind.
 #include "input.hpp"
 #include "redis/client/resp.hpp"
 #include "redis/client/subscriber.hpp"
@@ -73,7 +73,7 @@ private:
         all_.connected();
     }
 
-    /// What makes no sense ends the connection, as in the ear.
+    /// What makes no sense ends the connection, as in the subscriber.
     void hear(std::string_view bytes) {
         try {
             reader_->feed(bytes);

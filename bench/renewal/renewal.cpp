@@ -116,10 +116,10 @@ int lock_in(const redisReply& message) {
 
 watcher::watcher(const arena& where, int leases)
     : control_{where.connect()}
-    , ear_{where.connect()}
+    , subscriber_{where.connect()}
     , leases_(static_cast<std::size_t>(leases)) {
     ask(control_, {"CONFIG", "SET", "notify-keyspace-events", "Eg"});
-    ask(ear_, {"SUBSCRIBE", channel});
+    ask(subscriber_, {"SUBSCRIBE", channel});
     listener_ = std::jthread{[this] { listen(); }};
 }
 
@@ -129,11 +129,11 @@ watcher::~watcher() {
     } catch (const std::exception&) {
         // The server has ended, so its setting need not be reset.
     }
-    ::shutdown(ear_->fd, SHUT_RDWR);
+    ::shutdown(subscriber_->fd, SHUT_RDWR);
 }
 
 void watcher::listen() {
-    for (void* raw = nullptr; redisGetReply(ear_.get(), &raw) == REDIS_OK && raw;) {
+    for (void* raw = nullptr; redisGetReply(subscriber_.get(), &raw) == REDIS_OK && raw;) {
         const reply message{static_cast<redisReply*>(raw)};
         const int lock = message->elements == 3 ? lock_in(*message) : -1;
         if (lock >= 0 && lock < static_cast<int>(leases_.size()))

@@ -74,7 +74,7 @@ private:
         bool renewed = false;
     };
 
-    const connection control_, ear_;
+    const connection control_, subscriber_;
     std::vector<seen> leases_; // used only by the listening thread
     std::atomic<int> renewed_{0};
     std::atomic<nanoseconds::rep> longest_{0};

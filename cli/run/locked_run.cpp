@@ -192,7 +192,7 @@ private:
         if (wanted_.lease && keeps_sessions(url))
             how.lease_time = length_of(*wanted_.lease);
         how.label = label_of(wanted_.command.front());
-        how.close_patience = std::chrono::seconds{1}; // the release has a timeout of its own
+        how.close_timeout = std::chrono::seconds{1}; // the release has a timeout of its own
         how.observer = words_;
         return how;
     }

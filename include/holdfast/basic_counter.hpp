@@ -42,7 +42,7 @@ using number_handler = asio::any_completion_handler<void(error_code, std::int64_
 /// the process dies (except with `leased_semaphore`).
 ///
 /// *At most once.* A change of a counter is executed at most once, even if its request is sent
-/// several times. A call repeats its request for at most `options::unavailable_patience`, always
+/// several times. A call repeats its request for at most `options::unavailable_timeout`, always
 /// with the same request number, which the store remembers. Then the call fails with `unreachable`
 /// if nothing was done, or with `outcome_unknown` if the client does not know whether the change
 /// was executed. The client sends nothing more for a call that failed; the caller must decide how

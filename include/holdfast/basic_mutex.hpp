@@ -100,7 +100,7 @@ using maybe_lease_handler = asio::any_completion_handler<void(error_code, std::o
 ///
 /// *Waiting.* A release notifies the waiters. Correctness does not depend on that notification: a
 /// waiter also polls when the holder's lease expires, and at least every `poll_bound`. While the
-/// store cannot be reached, a call keeps waiting for `unavailable_patience`. Waiters of one client
+/// store cannot be reached, a call keeps waiting for `unavailable_timeout`. Waiters of one client
 /// are served in order of arrival. Between processes there is no order.
 ///
 /// *Blocking functions* tie the hold to the calling thread. They throw
@@ -115,7 +115,7 @@ using maybe_lease_handler = asio::any_completion_handler<void(error_code, std::o
 ///
 /// *If no thread runs the client's executor*, or the executor is blocked, a call still returns. An
 /// acquiring call returns two seconds after its timeout, or one to two seconds after a stop
-/// request. unlock() returns two seconds after `release_patience`. The error code is `unreachable`
+/// request. unlock() returns two seconds after `release_timeout`. The error code is `unreachable`
 /// if no attempt to lock had begun, otherwise `outcome_unknown`. When the executor runs again, the
 /// call is cancelled, a lock that it acquired is released, and unlock() sends its release. Only
 /// `lock()` without a stop request waits for ever.
@@ -182,7 +182,7 @@ public:
     /// - `lease_lost`: another client may have had the lock already.
     /// - `not_owner`, `closed`, `forked`.
     /// - `would_deadlock`: the lock is released without waiting.
-    /// - A failure of the store: it did not acknowledge the release within `release_patience`, or
+    /// - A failure of the store: it did not acknowledge the release within `release_timeout`, or
     ///   refused it. The release is then repeated in the background. This thread holds nothing any
     ///   more.
     void unlock() noexcept;
@@ -284,10 +284,12 @@ protected:
     }
     /// Acquires the read side or the write side of a shared lock while the given hold has the other
     /// side.
-    static void start_lock_beside(std::shared_ptr<sync::subject>, std::shared_ptr<sync::tenure>,
-                                  detail::wish, detail::lease_handler);
-    static void start_try_lock_beside(std::shared_ptr<sync::subject>, std::shared_ptr<sync::tenure>,
-                                      detail::wish, detail::maybe_lease_handler);
+    static void start_lock_beside(std::shared_ptr<sync::subject>,
+                                  std::shared_ptr<sync::lock_handle>, detail::wish,
+                                  detail::lease_handler);
+    static void start_try_lock_beside(std::shared_ptr<sync::subject>,
+                                      std::shared_ptr<sync::lock_handle>, detail::wish,
+                                      detail::maybe_lease_handler);
     const std::shared_ptr<sync::subject>& subject() const noexcept { return lock_; }
     static const std::shared_ptr<sync::subject>& subject_of(const basic_mutex& lock) noexcept {
         return lock.lock_;
@@ -316,7 +318,8 @@ private:
     }
 
     static void start_lock(shared_subject, detail::wish, detail::lease_handler);
-    static void start_share(shared_subject, std::shared_ptr<sync::tenure>, detail::lease_handler);
+    static void start_share(shared_subject, std::shared_ptr<sync::lock_handle>,
+                            detail::lease_handler);
     static void start_is_locked(shared_subject,
                                 asio::any_completion_handler<void(error_code, bool)>);
     static void start_remaining_lease(

@@ -74,7 +74,7 @@ public:
     ~client();
 
     /// Closes the client. New calls are refused, waiting calls fail with `errc::closed`, and
-    /// `lost()` fires on every lease. Holders then have `close_patience` to release their locks;
+    /// `lost()` fires on every lease. Holders then have `close_timeout` to release their locks;
     /// after that, renewal stops. Returns when all requests are sent and the running operations
     /// have ended.
     ///

@@ -7,7 +7,7 @@ namespace holdfast {
 
 /// Options of `fair_mutex`.
 ///
-///     holdfast::fair_mutex desk{client, "desk", {.waiter_patience = 60s}};
+///     holdfast::fair_mutex desk{client, "desk", {.waiter_timeout = 60s}};
 struct fair_options {
     /// Overrides the client's lease time; the lease is still renewed.
     std::optional<lease_time> lease{};
@@ -18,10 +18,10 @@ struct fair_options {
     /// the waiters after it have to wait for this time. A waiter that was disconnected for longer
     /// goes to the end of the queue.
     ///
-    /// The minimum is `poll_bound + unavailable_patience + 2 * command_timeout` (21 s with the
+    /// The minimum is `poll_bound + unavailable_timeout + 2 * command_timeout` (21 s with the
     /// default values), so that a waiter that survives an outage keeps its place. The maximum is
     /// one hour. Empty: 30 s, or the minimum if that is longer.
-    std::optional<duration> waiter_patience{};
+    std::optional<duration> waiter_timeout{};
     std::optional<unsigned> required_replicas{}; ///< overrides the client's value (options.hpp)
 };
 
@@ -33,7 +33,7 @@ struct fair_options {
 ///
 /// Each waiter has its own place in the store's queue; every waiting thread of a process is a
 /// waiter. A waiter that times out, is cancelled or ends with its client leaves the queue at once.
-/// A waiter that dies delays the others for `waiter_patience` at most.
+/// A waiter that dies delays the others for `waiter_timeout` at most.
 ///
 /// The lock is never handed over inside a client, so a pair of lock() and unlock() always sends
 /// requests to the store. If order does not matter, `mutex` is faster. `try_lock()` never takes a
@@ -45,14 +45,14 @@ struct fair_options {
 class HOLDFAST_EXPORT fair_mutex : public basic_mutex {
 public:
     /// Creates the lock object; sends nothing. Throws `errc::invalid_argument` if the name, the
-    /// lease time or `waiter_patience` is not allowed, or if the store does not support fair locks.
+    /// lease time or `waiter_timeout` is not allowed, or if the store does not support fair locks.
     fair_mutex(client& home, lock_name name, fair_options how)
         : basic_mutex{home, std::move(name),
                       detail::lock_setup{.kind = lock_kind::fair,
                                          .lease = how.lease,
                                          .again = how.again,
                                          .deferred = how.deferred,
-                                         .outlasts = how.waiter_patience,
+                                         .outlasts = how.waiter_timeout,
                                          .replicas = how.required_replicas}} {}
     fair_mutex(client& home, lock_name name)
         : fair_mutex{home, std::move(name), fair_options{}} {}

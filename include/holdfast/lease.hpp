@@ -14,7 +14,7 @@
 namespace holdfast {
 
 namespace sync {
-class tenure;
+class lock_handle;
 } // namespace sync
 
 /// Ownership of a lock (a *hold*). It is renewed in the background until it is released or lost,
@@ -103,7 +103,7 @@ public:
     /// Releases the lock. Afterwards this object holds nothing, whatever the result. The errors
     /// are:
     /// - `lease_lost`: another client may have had the lock already.
-    /// - A failure of the store: it did not acknowledge the release within `release_patience`, or
+    /// - A failure of the store: it did not acknowledge the release within `release_timeout`, or
     ///   refused it. The release is repeated in the background.
     /// - `would_deadlock` (the call runs on the executor of the client, or of a member's client):
     ///   the lock is released without waiting.
@@ -118,17 +118,17 @@ public:
             token);
     }
 
-    explicit lease(std::shared_ptr<sync::tenure>) noexcept; // for the library itself
+    explicit lease(std::shared_ptr<sync::lock_handle>) noexcept; // for the library itself
     // for the library itself
-    const std::shared_ptr<sync::tenure>& hold() const noexcept { return hold_; }
+    const std::shared_ptr<sync::lock_handle>& hold() const noexcept { return hold_; }
 
 private:
-    static void start_extend(std::shared_ptr<sync::tenure>, lease_time,
+    static void start_extend(std::shared_ptr<sync::lock_handle>, lease_time,
                              asio::any_completion_handler<void(error_code)>);
-    static void start_unlock(std::shared_ptr<sync::tenure>,
+    static void start_unlock(std::shared_ptr<sync::lock_handle>,
                              asio::any_completion_handler<void(error_code)>);
 
-    std::shared_ptr<sync::tenure> hold_;
+    std::shared_ptr<sync::lock_handle> hold_;
 };
 
 } // namespace holdfast

@@ -74,13 +74,13 @@ struct options {
     /// How long a call retries while the store cannot be reached. After that it fails, usually with
     /// `unreachable`. Empty: 10 s, or 30 s if another server may have to take over (Sentinel,
     /// Cluster).
-    std::optional<duration> unavailable_patience{};
+    std::optional<duration> unavailable_timeout{};
     /// How long `unlock()` waits for the reply of the store. After that, the release is repeated in
     /// the background until the store acknowledges it or the lease has expired.
-    duration release_patience = std::chrono::seconds{3};
+    duration release_timeout = std::chrono::seconds{3};
     /// How long `close()` waits for holders to release their locks before it stops renewal.
-    duration close_patience = std::chrono::seconds{3};
-    /// True: after `close_patience`, `close()` releases the locks that are still held, even if a
+    duration close_timeout = std::chrono::seconds{3};
+    /// True: after `close_timeout`, `close()` releases the locks that are still held, even if a
     /// thread still works under a lock. False: these locks become free when their leases expire.
     bool release_on_close = false;
 

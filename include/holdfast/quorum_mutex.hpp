@@ -18,7 +18,7 @@ struct quorum_options {
     lock_kind kind = lock_kind::plain;
     /// How long an attempt waits for the reply of a node. A vote that arrives later still counts if
     /// the lock is held by then. 1 ms to a quarter of the lease time.
-    duration node_patience{50};
+    duration node_timeout{50};
     /// The longest lease time that any client of these nodes uses for the lock. A restarted node
     /// has no vote for this time, because it may have forgotten its grants. Empty: the lease time
     /// of this object, which is also the minimum.
@@ -59,7 +59,7 @@ struct quorum_votes {
 /// *Validity time.* `remaining()` of a lease is the time for which a majority of the nodes keeps
 /// the lock. It counts from the time of the requests, minus the drift of the clocks.
 ///
-/// *Errors.* If a majority cannot be reached for `unavailable_patience`, an attempt throws
+/// *Errors.* If a majority cannot be reached for `unavailable_timeout`, an attempt throws
 /// `unreachable`, and the text names each node. unlock() reports `lease_lost` only if fewer than a
 /// majority of the votes were still held. It reports `outcome_unknown` if fewer than a majority
 /// acknowledged the release.

@@ -25,15 +25,15 @@ std::stop_token stopped_token() {
 
 // Posts a check of the hold to the hold's executor. A part ends on the executor of its own client,
 // while any thread may destroy the hold.
-void joint_hold::news::operator()() const noexcept {
+void composite_hold::news::operator()() const noexcept {
     (void)home->reach().post([of = whose] {
-        if (const std::shared_ptr<joint_hold> held = of.lock())
+        if (const std::shared_ptr<composite_hold> held = of.lock())
             held->review();
     });
 }
 
-joint_hold::joint_hold(std::shared_ptr<const joint_subject> of, const sync::request& wanted)
-    : tenure{of->home}
+composite_hold::composite_hold(std::shared_ptr<const joint_subject> of, const sync::request& wanted)
+    : lock_handle{of->home}
     , of_{std::move(of)}
     , quorum_{dynamic_cast<const quorum_subject*>(of_.get())}
     , granted_at_{home->now()}
@@ -42,22 +42,22 @@ joint_hold::joint_hold(std::shared_ptr<const joint_subject> of, const sync::requ
     , seats_(of_->members.size()) {}
 
 /// The parts of an abandoned hold are not released. They end when their leases expire.
-joint_hold::~joint_hold() {
+composite_hold::~composite_hold() {
     if (abandoned_)
         for (seat& each : seats_)
             (void)each.has.take();
 }
 
-bool joint_hold::counts(const seat& each) const {
+bool composite_hold::counts(const seat& each) const {
     return each.has && home->now() >= each.counts_from;
 }
 
-std::size_t joint_hold::count_believed() const {
+std::size_t composite_hold::count_believed() const {
     const auto believed = [this](const seat& each) { return believes(each); };
     return static_cast<std::size_t>(std::count_if(seats_.begin(), seats_.end(), believed));
 }
 
-std::size_t joint_hold::count_well() const {
+std::size_t composite_hold::count_well() const {
     const auto well = [this](const seat& each) {
         return believes(each) && !each.has.hold()->in_danger().stop_requested();
     };
@@ -65,7 +65,7 @@ std::size_t joint_hold::count_well() const {
 }
 
 /// Returns how long at least `needs` parts will stay valid.
-duration joint_hold::remaining_of_parts() const {
+duration composite_hold::remaining_of_parts() const {
     std::vector<duration> left;
     for (const seat& each : seats_)
         if (counts(each))
@@ -77,12 +77,12 @@ duration joint_hold::remaining_of_parts() const {
     return *last;
 }
 
-duration joint_hold::remaining() const noexcept {
+duration composite_hold::remaining() const noexcept {
     const std::scoped_lock guard{mutex_};
     return phase_ == phase::held && !given_up_ ? remaining_of_parts() : duration::zero();
 }
 
-std::string joint_hold::owner() const {
+std::string composite_hold::owner() const {
     const std::scoped_lock guard{mutex_};
     std::string all;
     for (const seat& each : seats_)
@@ -91,31 +91,31 @@ std::string joint_hold::owner() const {
     return all;
 }
 
-bool joint_hold::is_over() const {
+bool composite_hold::is_over() const {
     return phase_ == phase::lost || given_up_ ||
            (phase_ == phase::held && remaining_of_parts() == duration::zero());
 }
 
 // Checks the parts by the clock, because the executor may be blocked and report a loss late.
 
-std::stop_token joint_hold::lost() const {
+std::stop_token composite_hold::lost() const {
     const std::scoped_lock guard{mutex_};
     return is_over() ? stopped_token() : lost_.get_token();
 }
 
-std::stop_token joint_hold::in_danger() const {
+std::stop_token composite_hold::in_danger() const {
     const std::scoped_lock guard{mutex_};
     const bool over = phase_ != phase::held || given_up_;
     if (is_over() || (!over && count_well() < of_->needs))
         return stopped_token();
     if (danger_.stop_requested() && !over && count_well() >= of_->needs) {
         danger_ = std::stop_source{}; // the danger is over, so each part needs a new callback
-        news{std::const_pointer_cast<joint_hold>(shared_from_this()), home}();
+        news{std::const_pointer_cast<composite_hold>(shared_from_this()), home}();
     }
     return danger_.get_token();
 }
 
-bool joint_hold::share() {
+bool composite_hold::share() {
     const std::scoped_lock guard{mutex_};
     if (phase_ != phase::held || given_up_ || remaining_of_parts() == duration::zero())
         return false;
@@ -123,12 +123,12 @@ bool joint_hold::share() {
     return true;
 }
 
-std::shared_ptr<sync::tenure> joint_hold::hold_of(std::size_t which) const {
+std::shared_ptr<sync::lock_handle> composite_hold::hold_of(std::size_t which) const {
     const std::scoped_lock guard{mutex_};
     return seats_[which].has ? seats_[which].has.hold()->whole() : nullptr;
 }
 
-std::vector<std::uint64_t> joint_hold::tokens() const {
+std::vector<std::uint64_t> composite_hold::tokens() const {
     const std::scoped_lock guard{mutex_};
     std::vector<std::uint64_t> all;
     for (const seat& each : seats_)
@@ -136,21 +136,21 @@ std::vector<std::uint64_t> joint_hold::tokens() const {
     return all;
 }
 
-vote_count joint_hold::votes() const {
+vote_count composite_hold::votes() const {
     const std::scoped_lock guard{mutex_};
     return {seats_.size(), of_->needs, count_believed()};
 }
 
-joint_hold::tenures joint_hold::parts() const {
+composite_hold::lock_handles composite_hold::parts() const {
     const std::scoped_lock guard{mutex_};
-    tenures all;
+    lock_handles all;
     for (const seat& each : seats_)
         if (each.has)
             all.push_back(each.has.hold()->whole());
     return all;
 }
 
-void joint_hold::join(std::size_t which, part got, duration counts_in) {
+void composite_hold::join(std::size_t which, part got, duration counts_in) {
     const std::scoped_lock guard{mutex_};
     seat& one = seats_[which];
     if (phase_ != phase::held || given_up_ || abandoned_ || one.has.believed())
@@ -167,7 +167,7 @@ void joint_hold::join(std::size_t which, part got, duration counts_in) {
 
 /// Registers callbacks at a part. When a danger has passed, the part has a new token and needs a
 /// new callback.
-void joint_hold::arm(seat& one) {
+void composite_hold::arm(seat& one) {
     const news tell{weak_from_this(), home};
     if (!one.loss)
         one.loss = std::make_unique<bell>(one.has.hold()->lost(), tell);
@@ -177,10 +177,10 @@ void joint_hold::arm(seat& one) {
     one.warned = danger.stop_requested();
 }
 
-void joint_hold::begin(std::shared_ptr<inquiry> asked) {
+void composite_hold::begin(std::shared_ptr<inquiry> asked) {
     asked_ = std::move(asked);
     asked_->retire([whose = weak_from_this()](std::size_t which, member_answer said) {
-        const std::shared_ptr<joint_hold> held = whose.lock();
+        const std::shared_ptr<composite_hold> held = whose.lock();
         if (held && said.got)
             held->join(which, std::move(said.got), said.counts_in);
     });
@@ -191,7 +191,7 @@ void joint_hold::begin(std::shared_ptr<inquiry> asked) {
     review();
 }
 
-void joint_hold::review() {
+void composite_hold::review() {
     std::size_t believed = 0, well = 0;
     {
         const std::scoped_lock guard{mutex_};
@@ -214,7 +214,7 @@ void joint_hold::review() {
     tend_if_needed();
 }
 
-void joint_hold::warn() {
+void composite_hold::warn() {
     std::stop_source firing{std::nostopstate};
     {
         const std::scoped_lock guard{mutex_};
@@ -234,15 +234,15 @@ sync::failure lost_before() {
 
 /// Runs `work` for each part on the part's own executor. Does not wait for the result.
 template <typename Work>
-void on_each(const std::vector<std::shared_ptr<sync::tenure>>& parts, Work work) {
-    for (const std::shared_ptr<sync::tenure>& each : parts)
+void on_each(const std::vector<std::shared_ptr<sync::lock_handle>>& parts, Work work) {
+    for (const std::shared_ptr<sync::lock_handle>& each : parts)
         (void)each->home->reach().post([each, work] { work(*each); });
 }
 
 } // namespace
 
 /// Moves all parts out. The caller must release or abandon them.
-std::vector<part> joint_hold::take_parts(phase next) {
+std::vector<part> composite_hold::take_parts(phase next) {
     const std::scoped_lock guard{mutex_};
     std::vector<part> all;
     phase_ = next;
@@ -255,7 +255,7 @@ std::vector<part> joint_hold::take_parts(phase next) {
     return all;
 }
 
-void joint_hold::lose() {
+void composite_hold::lose() {
     const std::vector<part> released_behind = take_parts(phase::lost);
     stop_tending();
     (void)danger_.request_stop();
@@ -266,14 +266,14 @@ void joint_hold::lose() {
 
 /// Reports the loss. On a borrowed thread, the report is posted to the executor, because such a
 /// thread must not run the user's callbacks.
-void joint_hold::lose_soon() {
+void composite_hold::lose_soon() {
     if (home->borrowed())
         news{weak_from_this(), home}();
     else
         lose();
 }
 
-void joint_hold::give_up() {
+void composite_hold::give_up() {
     {
         const std::scoped_lock guard{mutex_};
         given_up_ = true;
@@ -285,7 +285,7 @@ void joint_hold::give_up() {
     desert_parts();
 }
 
-void joint_hold::release(sync::release_handler done, const asio::any_io_executor&) {
+void composite_hold::release(sync::release_handler done, const asio::any_io_executor&) {
     bool is_last = false, is_over = false;
     phase was{};
     {
@@ -303,7 +303,7 @@ void joint_hold::release(sync::release_handler done, const asio::any_io_executor
         return sync::tell(*home, std::move(done), lost_before());
     if (!is_last)
         return sync::tell(*home, std::move(done), {});
-    std::vector<std::shared_ptr<tenure>> leaving;
+    std::vector<std::shared_ptr<lock_handle>> leaving;
     for (part& each : take_parts(phase::ended)) {
         if (parts_deserted_)
             each.hold()->thread_came_back();
@@ -319,11 +319,11 @@ void joint_hold::release(sync::release_handler done, const asio::any_io_executor
         self->tell_end(why);
         sync::tell(*self->home, std::move(done), std::move(why));
     };
-    tally::ask(home, leaving, of_->needs, home->how().release_patience, tally::let_go(),
+    tally::ask(home, leaving, of_->needs, home->how().release_timeout, tally::let_go(),
                sync::release_handler{std::move(told)});
 }
 
-void joint_hold::tell_end(const sync::failure& why) {
+void composite_hold::tell_end(const sync::failure& why) {
     event_kind how = event_kind::release_failed;
     if (!why.code)
         how = event_kind::released;
@@ -332,12 +332,12 @@ void joint_hold::tell_end(const sync::failure& why) {
     home->tell_of(*this, how, event_cause::none, home->now() - granted_at_);
 }
 
-void joint_hold::release_unwaited(const asio::any_io_executor& where,
-                                  const std::function<bool()>&) {
+void composite_hold::release_unwaited(const asio::any_io_executor& where,
+                                      const std::function<bool()>&) {
     release(sync::release_handler{[](const sync::failure&) {}}, where);
 }
 
-void joint_hold::extend(duration length, sync::release_handler done) {
+void composite_hold::extend(duration length, sync::release_handler done) {
     if (!believed())
         return sync::tell(*home, std::move(done),
                           {make_error_code(errc::lease_lost), "the lease had ended"});
@@ -349,30 +349,30 @@ void joint_hold::extend(duration length, sync::release_handler done) {
 
 /// Fails. A quorum loses votes and gets new votes, and each new vote would need the new number of
 /// replicas.
-void joint_hold::confirm(unsigned replicas, sync::release_handler done) {
+void composite_hold::confirm(unsigned replicas, sync::release_handler done) {
     sync::tell(*home, std::move(done),
                {make_error_code(errc::already_held),
                 "it is held with " + std::to_string(of_->replicas) +
                     " required replicas, and not with " + std::to_string(replicas)});
 }
 
-void joint_hold::renew_from_now_on(duration) {
+void composite_hold::renew_from_now_on(duration) {
     renewed_ = true;
     const std::scoped_lock guard{mutex_};
     for (std::size_t which = 0; which < seats_.size(); ++which)
         if (seats_[which].has)
             on_each({seats_[which].has.hold()->whole()},
-                    [length = of_->members[which]->lease](tenure& one) {
+                    [length = of_->members[which]->lease](lock_handle& one) {
                         one.renew_from_now_on(length);
                     });
 }
 
-void joint_hold::thread_ended() noexcept {
+void composite_hold::thread_ended() noexcept {
     const std::scoped_lock guard{mutex_};
     ++ended_threads_;
 }
 
-void joint_hold::thread_came_back() noexcept {
+void composite_hold::thread_came_back() noexcept {
     const std::scoped_lock guard{mutex_};
     if (ended_threads_ > 0)
         --ended_threads_; // abandon() has not run yet, and will have no effect
@@ -380,15 +380,15 @@ void joint_hold::thread_came_back() noexcept {
         ++shares_;
 }
 
-void joint_hold::desert_parts() {
-    const tenures all = parts();
+void composite_hold::desert_parts() {
+    const lock_handles all = parts();
     parts_deserted_ = true;
-    for (const std::shared_ptr<tenure>& each : all)
+    for (const std::shared_ptr<lock_handle>& each : all)
         each->thread_ended();
-    on_each(all, [](tenure& one) { one.abandon(); });
+    on_each(all, [](lock_handle& one) { one.abandon(); });
 }
 
-void joint_hold::abandon() {
+void composite_hold::abandon() {
     {
         const std::scoped_lock guard{mutex_};
         if (ended_threads_ == 0)
@@ -409,7 +409,7 @@ void joint_hold::abandon() {
 // Upkeep of a hold on several locks. It removes parts that ended without a report. It asks the
 // members of a quorum again for votes that are missing or lost.
 
-bool joint_hold::is_to_tend() const {
+bool composite_hold::is_to_tend() const {
     const std::scoped_lock guard{mutex_};
     const auto is_missing = [](const seat& each) { return !each.has.believed(); };
     return quorum_ && phase_ == phase::held && !given_up_ && !abandoned_ &&
@@ -418,34 +418,34 @@ bool joint_hold::is_to_tend() const {
 
 /// Returns whether the hold needs upkeep. The executor of another client may stop. Then the end of
 /// that client's part is not reported.
-bool joint_hold::is_attended() const {
+bool composite_hold::is_attended() const {
     if (is_to_tend())
         return true;
     const std::scoped_lock guard{mutex_};
     return has_far_ && phase_ == phase::held && !given_up_;
 }
 
-void joint_hold::attend() {
+void composite_hold::attend() {
     review();
     if (is_to_tend())
         ask_missing();
 }
 
-void joint_hold::tend_if_needed() {
+void composite_hold::tend_if_needed() {
     if (is_tended_ || !is_attended())
         return;
     is_tended_ = true;
     home->spawn(tend(weak_from_this(), home));
 }
 
-void joint_hold::stop_tending() {
+void composite_hold::stop_tending() {
     if (tending_)
         tending_->ring();
 }
 
 /// Asks all members without a part for a new part. If the hold is not renewed, it asks only for the
 /// remaining time of the hold.
-void joint_hold::ask_missing() {
+void composite_hold::ask_missing() {
     std::optional<duration> rest;
     if (!renewed_)
         rest = std::max(remaining(), home->bounds().lease_min);
@@ -461,19 +461,20 @@ void joint_hold::ask_missing() {
         asked_->ask(which, how);
 }
 
-asio::awaitable<void> tend(std::weak_ptr<joint_hold> whose, std::shared_ptr<sync::engine> home) {
+asio::awaitable<void> tend(std::weak_ptr<composite_hold> whose,
+                           std::shared_ptr<sync::engine> home) {
     const sync::engine::loop ends_before_closing_does{*home};
     const std::unique_ptr<alarm> sleep = home->time().make_alarm();
     for (bool goes_on = true; goes_on;) {
         time_point next{};
-        if (const std::shared_ptr<joint_hold> held = whose.lock()) {
+        if (const std::shared_ptr<composite_hold> held = whose.lock()) {
             const duration left = std::max(held->remaining(), duration{1});
             const duration pause = std::min(sync::renewal_period(held->lease()), left);
             next = sync::later(home->now(), pause);
             held->tended_by(sleep.get());
         }
         co_await home->nap(*sleep, next);
-        const std::shared_ptr<joint_hold> held = whose.lock();
+        const std::shared_ptr<composite_hold> held = whose.lock();
         if (!held)
             co_return;
         held->tended_by(nullptr);

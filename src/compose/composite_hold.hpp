@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hold on several locks (`joint_hold`). It has one part for each member that granted. It is valid
-// while at least `needs` parts are valid.
+// A hold on several locks (`composite_hold`). It has one part for each member that granted. It is
+// valid while at least `needs` parts are valid.
 //
 //   held ──release──▶ ended
 //     └──fewer than `needs` are valid──▶ lost, and the rest is released
@@ -28,10 +28,11 @@ struct vote_count {
     std::size_t members, needs, held;
 };
 
-class joint_hold final : public sync::tenure, public std::enable_shared_from_this<joint_hold> {
+class composite_hold final : public sync::lock_handle,
+                             public std::enable_shared_from_this<composite_hold> {
 public:
-    joint_hold(std::shared_ptr<const joint_subject>, const sync::request&);
-    ~joint_hold() override;
+    composite_hold(std::shared_ptr<const joint_subject>, const sync::request&);
+    ~composite_hold() override;
 
     // Any thread may call these.
     std::string_view name() const noexcept override { return of_->name.text; }
@@ -50,7 +51,8 @@ public:
     void thread_came_back() noexcept override;
     bool deferred() const noexcept override { return false; }
     void announce_release() noexcept override {}
-    std::shared_ptr<tenure> hold_of(std::size_t which) const; ///< null if that member has no part
+    std::shared_ptr<lock_handle>
+    hold_of(std::size_t which) const; ///< null if that member has no part
     /// Returns the fencing tokens of the parts, in the order of the members.
     std::vector<std::uint64_t> tokens() const;
     vote_count votes() const;
@@ -73,7 +75,7 @@ public:
     void release_unwaited(const asio::any_io_executor& where,
                           const std::function<bool()>& sent_off) override;
     void abandon() override;
-    std::shared_ptr<tenure> whole() override { return shared_from_this(); }
+    std::shared_ptr<lock_handle> whole() override { return shared_from_this(); }
 
     // For tend().
     duration lease() const { return lease_; }
@@ -89,7 +91,7 @@ private:
     /// Callback that posts a check of the hold to the executor. It is called when a part or the
     /// client has ended, or is near its end.
     struct news {
-        std::weak_ptr<joint_hold> whose;
+        std::weak_ptr<composite_hold> whose;
         std::shared_ptr<sync::engine> home;
         void operator()() const noexcept;
     };
@@ -122,8 +124,8 @@ private:
     void stop_tending();
     void desert_parts(); ///< stops the renewal of parts that no other holder shares
     std::vector<part> take_parts(phase);
-    using tenures = std::vector<std::shared_ptr<tenure>>;
-    tenures parts() const;
+    using lock_handles = std::vector<std::shared_ptr<lock_handle>>;
+    lock_handles parts() const;
 
     const std::shared_ptr<const joint_subject> of_;
     const quorum_subject* const quorum_; // same object as `of_`, or null if the lock is no quorum
@@ -150,6 +152,6 @@ private:
 
 /// Watches a hold as long as it is held. After each third of the lease, it removes parts that ended
 /// without a report, and asks members without a part.
-asio::awaitable<void> tend(std::weak_ptr<joint_hold>, std::shared_ptr<sync::engine>);
+asio::awaitable<void> tend(std::weak_ptr<composite_hold>, std::shared_ptr<sync::engine>);
 
 } // namespace holdfast::compose

@@ -73,10 +73,10 @@ void multi_subject::refuse_parts_of_this_thread() const {
                                       "this thread holds " + each->name.text + " by itself"}};
 }
 
-void multi_subject::lend_parts(const sync::tenure& held) const {
-    if (const auto* const all = dynamic_cast<const joint_hold*>(&held))
+void multi_subject::lend_parts(const sync::lock_handle& held) const {
+    if (const auto* const all = dynamic_cast<const composite_hold*>(&held))
         for (std::size_t which = 0; which < members.size(); ++which)
-            if (std::shared_ptr<sync::tenure> one = all->hold_of(which))
+            if (std::shared_ptr<sync::lock_handle> one = all->hold_of(which))
                 members[which]->home->threads()->lend(std::move(one), members[which]->way());
 }
 
@@ -175,13 +175,13 @@ public:
             lease_ = call_->wanted.lease;
     }
 
-    asio::awaitable<std::shared_ptr<joint_hold>> take() {
+    asio::awaitable<std::shared_ptr<composite_hold>> take() {
         sync::pauses pause{*home_, between_rounds};
         sync::outage trouble{*home_};
         time_point sent_at = home_->now();
         co_await ask_all_at_once();
         for (int round = 1; !call_->finished(); ++round) {
-            if (std::shared_ptr<joint_hold> held = all_granted())
+            if (std::shared_ptr<composite_hold> held = all_granted())
                 co_return held;
             if (call_->finished())
                 break;
@@ -298,12 +298,12 @@ private:
                                           std::to_string(late_grants_max) + " times"}};
     }
 
-    std::shared_ptr<joint_hold> all_granted() {
+    std::shared_ptr<composite_hold> all_granted() {
         for (std::size_t which = 0; which < round_->size(); ++which)
             if (!round_->granted(which) || !round_->answer(which).got.believed())
                 return nullptr;
         auto of = std::static_pointer_cast<const joint_subject>(call_->wanted.of);
-        auto held = std::make_shared<joint_hold>(std::move(of), call_->wanted);
+        auto held = std::make_shared<composite_hold>(std::move(of), call_->wanted);
         for (std::size_t which = 0; which < round_->size(); ++which)
             held->join(which, std::move(round_->answer(which).got));
         held->begin(round_.keep());
@@ -322,10 +322,10 @@ private:
 
 } // namespace
 
-asio::awaitable<std::shared_ptr<sync::tenure>>
+asio::awaitable<std::shared_ptr<sync::lock_handle>>
 multi_subject::take(std::shared_ptr<sync::acquisition> call) const {
     all_members members_of{std::move(call), *this};
-    std::shared_ptr<sync::tenure> held = co_await members_of.take();
+    std::shared_ptr<sync::lock_handle> held = co_await members_of.take();
     co_return held;
 }
 
@@ -366,7 +366,7 @@ bool goes_on(const sync::acquisition& call) {
 
 } // namespace
 
-asio::awaitable<std::shared_ptr<sync::tenure>>
+asio::awaitable<std::shared_ptr<sync::lock_handle>>
 any_subject::take(std::shared_ptr<sync::acquisition> call) const {
     for (int losses = 0; losses < losses_max; ++losses) {
         const retired_with_scope round{std::make_shared<inquiry>(home, members, call->wake())};

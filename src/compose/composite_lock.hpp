@@ -41,11 +41,11 @@ class multi_subject final : public joint_subject {
 public:
     multi_subject(std::vector<member>, duration lease);
 
-    asio::awaitable<std::shared_ptr<sync::tenure>>
+    asio::awaitable<std::shared_ptr<sync::lock_handle>>
         take(std::shared_ptr<sync::acquisition>) const override;
 
     void refuse_parts_of_this_thread() const override;
-    void lend_parts(const sync::tenure&) const override;
+    void lend_parts(const sync::lock_handle&) const override;
     void take_back_parts() const override;
 };
 
@@ -55,13 +55,13 @@ public:
     any_subject(std::vector<member>, duration lease);
 
     bool takes_turns() const noexcept override { return false; }
-    asio::awaitable<std::shared_ptr<sync::tenure>>
+    asio::awaitable<std::shared_ptr<sync::lock_handle>>
         take(std::shared_ptr<sync::acquisition>) const override;
 };
 
 /// Checked options of a quorum.
 struct quorum_rules {
-    duration node_patience{};
+    duration node_timeout{};
     duration longest_lease{};
     bool nodes_remember = false;
 };
@@ -74,7 +74,7 @@ public:
 
     const quorum_rules rules;
 
-    asio::awaitable<std::shared_ptr<sync::tenure>>
+    asio::awaitable<std::shared_ptr<sync::lock_handle>>
         take(std::shared_ptr<sync::acquisition>) const override;
 
     /// Returns the parameters of a request for a node's vote.

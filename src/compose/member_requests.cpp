@@ -171,8 +171,8 @@ void inquiry::arrived(std::size_t which, std::uint64_t asked, member_answer said
 namespace {
 
 /// Drops the share, and then releases the whole hold without waiting.
-void release_unwatched(std::shared_ptr<sync::tenure> share) {
-    std::shared_ptr<sync::tenure> held = share->whole();
+void release_unwatched(std::shared_ptr<sync::lock_handle> share) {
+    std::shared_ptr<sync::lock_handle> held = share->whole();
     share.reset();
     held->release(sync::release_handler{[](const sync::failure&) {}}, held->home->executor());
 }

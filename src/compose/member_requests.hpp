@@ -20,7 +20,7 @@ namespace holdfast::compose {
 class part {
 public:
     part() = default;
-    explicit part(std::shared_ptr<sync::tenure> held)
+    explicit part(std::shared_ptr<sync::lock_handle> held)
         : held_{std::move(held)} {}
     part(part&&) noexcept = default;
     part& operator=(part&& other) noexcept {
@@ -31,14 +31,14 @@ public:
     ~part();
 
     explicit operator bool() const noexcept { return held_ != nullptr; }
-    const std::shared_ptr<sync::tenure>& hold() const noexcept { return held_; }
+    const std::shared_ptr<sync::lock_handle>& hold() const noexcept { return held_; }
     bool believed() const noexcept { return held_ && held_->believed(); }
 
     /// Moves the hold out. The caller must release it.
-    std::shared_ptr<sync::tenure> take() noexcept { return std::move(held_); }
+    std::shared_ptr<sync::lock_handle> take() noexcept { return std::move(held_); }
 
 private:
-    std::shared_ptr<sync::tenure> held_;
+    std::shared_ptr<sync::lock_handle> held_;
 };
 
 // Sends the requests of one call to several members at the same time (`inquiry`). Each member is

@@ -54,7 +54,7 @@ public:
             given_ = call_->wanted.lease;
     }
 
-    asio::awaitable<std::shared_ptr<joint_hold>> take() {
+    asio::awaitable<std::shared_ptr<composite_hold>> take() {
         sync::outage trouble{*home_};
         sync::pauses split{*home_, after_split};
         while (!call_->finished()) {
@@ -68,7 +68,7 @@ public:
             const count got = counted(*round);
             const bool was_quick = home_->now() < sync::later(sent_at, quick);
             if (got.votes >= of_.needs) {
-                if (std::shared_ptr<joint_hold> held = hold_of(round))
+                if (std::shared_ptr<composite_hold> held = hold_of(round))
                     co_return held;
                 note_late_grant();
                 co_await pause_until(sync::later(home_->now(), split.next()));
@@ -102,7 +102,7 @@ private:
     }
 
     asio::awaitable<void> until_decided(inquiry& round) {
-        const time_point limit = sync::later(home_->now(), of_.rules.node_patience);
+        const time_point limit = sync::later(home_->now(), of_.rules.node_timeout);
         is_late_ = false;
         auto decided = [this, &round] {
             const count so_far = counted(round);
@@ -148,9 +148,9 @@ private:
     }
 
     /// Creates the hold. Returns null if that took as long as the lease.
-    std::shared_ptr<joint_hold> hold_of(retired_with_scope& round) {
+    std::shared_ptr<composite_hold> hold_of(retired_with_scope& round) {
         auto of = std::static_pointer_cast<const joint_subject>(call_->wanted.of);
-        auto held = std::make_shared<joint_hold>(std::move(of), call_->wanted);
+        auto held = std::make_shared<composite_hold>(std::move(of), call_->wanted);
         for (std::size_t which = 0; which < round->size(); ++which)
             if (round->granted(which)) {
                 const duration counts_in = round->answer(which).counts_in;
@@ -198,7 +198,7 @@ private:
     /// Returns until when earlier requests of this client may get a reply, for example a request
     /// that is being undone. After that time, nodes without a reply count as not reachable.
     time_point undecided_until() const {
-        return sync::later(behind_since_.value_or(home_->now()), of_.rules.node_patience);
+        return sync::later(behind_since_.value_or(home_->now()), of_.rules.node_timeout);
     }
     bool goes_on() const {
         return call_->wanted.patient && home_->now() < call_->wanted.give_up_at;
@@ -230,7 +230,7 @@ private:
         if (round.busy(which) && said.unasked)
             return "an earlier question to it is not answered yet";
         if (round.is_open(which))
-            return "no answer within " + std::to_string(of_.rules.node_patience.count()) + " ms";
+            return "no answer within " + std::to_string(of_.rules.node_timeout.count()) + " ms";
         if (round.failed(which))
             return said.why.text.empty() ? said.why.code.message() : said.why.text;
         if (round.granted(which) && !said.got.believed())
@@ -285,10 +285,10 @@ private:
 
 } // namespace
 
-asio::awaitable<std::shared_ptr<sync::tenure>>
+asio::awaitable<std::shared_ptr<sync::lock_handle>>
 quorum_subject::take(std::shared_ptr<sync::acquisition> call) const {
     majority vote{std::move(call), *this};
-    std::shared_ptr<sync::tenure> held = co_await vote.take();
+    std::shared_ptr<sync::lock_handle> held = co_await vote.take();
     co_return held;
 }
 

@@ -22,7 +22,7 @@ constexpr duration farewell{100};
 
 /// Sends a request to all parts. Waits until all have replied, the limit is reached or the call
 /// ends. The handler may run after this wait, but it always runs, because the tally has a timeout.
-asio::awaitable<sync::failure> ask_parts(sync::acquisition& call, tally::tenures parts,
+asio::awaitable<sync::failure> ask_parts(sync::acquisition& call, tally::lock_handles parts,
                                          duration patience, tally::verb what, time_point limit) {
     const auto said = std::make_shared<std::optional<sync::failure>>();
     const std::weak_ptr<sync::acquisition> whose = call.weak_from_this();
@@ -48,7 +48,7 @@ asio::awaitable<sync::failure> ask_parts(sync::acquisition& call, tally::tenures
 
 asio::awaitable<void> let_go(sync::acquisition& call, inquiry& round) {
     const std::shared_ptr<sync::engine> home = call.home;
-    tally::tenures granted;
+    tally::lock_handles granted;
     for (std::size_t which = 0; which < round.size(); ++which) {
         round.cancel(which);
         if (!round.granted(which))
@@ -58,7 +58,7 @@ asio::awaitable<void> let_go(sync::acquisition& call, inquiry& round) {
     round.forget_answers();
     if (granted.empty())
         co_return;
-    const duration patience = home->how().release_patience;
+    const duration patience = home->how().release_timeout;
     const time_point now = home->now();
     const time_point limit = std::max(std::min(sync::later(now, patience), call.wanted.give_up_at),
                                       sync::later(now, farewell));
@@ -68,7 +68,7 @@ asio::awaitable<void> let_go(sync::acquisition& call, inquiry& round) {
 
 asio::awaitable<void> extend_part(sync::acquisition& call, part& one, duration length) {
     const duration patience = one.hold()->home->bounds().time_limit;
-    tally::tenures alone{one.hold()->whole()};
+    tally::lock_handles alone{one.hold()->whole()};
     tally::verb longer = tally::extend(length);
     const sync::failure why =
         co_await ask_parts(call, std::move(alone), patience, std::move(longer), time_point::max());
@@ -77,7 +77,7 @@ asio::awaitable<void> extend_part(sync::acquisition& call, part& one, duration l
         throw sync::worded_error{why};
 }
 
-void tell_acquired(const sync::acquisition& call, const sync::tenure& held) {
+void tell_acquired(const sync::acquisition& call, const sync::lock_handle& held) {
     call.home->tell_of(held, event_kind::acquired, event_cause::none,
                        call.home->now() - call.started_at);
 }
@@ -85,7 +85,7 @@ void tell_acquired(const sync::acquisition& call, const sync::tenure& held) {
 time_point answered_by(const sync::engine& home, const inquiry& round, duration patience) {
     const duration longest = std::max(patience, duration::zero());
     return sync::later(sync::later(home.now(), longest),
-                       2 * round.longest_time_limit() + executor_patience);
+                       2 * round.longest_time_limit() + executor_timeout);
 }
 
 sync::failure first_failure(const inquiry& round, const std::vector<member>& members) {
@@ -177,30 +177,30 @@ tally::tally(std::shared_ptr<sync::engine> home, std::size_t asked, std::size_t 
     , done_{std::move(done)} {}
 
 tally::verb tally::let_go() {
-    return [](sync::tenure& one, sync::release_handler told) {
+    return [](sync::lock_handle& one, sync::release_handler told) {
         one.release(std::move(told), one.home->executor());
     };
 }
 
 tally::verb tally::extend(duration length) {
-    return [length](sync::tenure& one, sync::release_handler told) {
+    return [length](sync::lock_handle& one, sync::release_handler told) {
         one.extend(length, std::move(told));
     };
 }
 
-void tally::ask(const std::shared_ptr<sync::engine>& home, const tenures& parts, std::size_t needs,
-                duration patience, verb what, sync::release_handler done) {
+void tally::ask(const std::shared_ptr<sync::engine>& home, const lock_handles& parts,
+                std::size_t needs, duration patience, verb what, sync::release_handler done) {
     const auto all = std::make_shared<tally>(home, parts.size(), needs, std::move(done));
-    for (const std::shared_ptr<sync::tenure>& each : parts)
+    for (const std::shared_ptr<sync::lock_handle>& each : parts)
         all->send(each, what);
-    const auto is_far = [&home](const std::shared_ptr<sync::tenure>& each) {
+    const auto is_far = [&home](const std::shared_ptr<sync::lock_handle>& each) {
         return !each->home->reach().leads_where(home->reach());
     };
     if (all->done_ && std::any_of(parts.begin(), parts.end(), is_far))
         home->spawn(expire(all, patience));
 }
 
-void tally::send(const std::shared_ptr<sync::tenure>& to, const verb& what) {
+void tally::send(const std::shared_ptr<sync::lock_handle>& to, const verb& what) {
     const std::shared_ptr<sync::engine>& there = to->home;
     if (there->reach().leads_where(home_->reach())) {
         auto told = [self = shared_from_this()](const sync::failure& why) { self->answered(why); };
@@ -252,7 +252,7 @@ void tally::finish() {
 asio::awaitable<void> tally::expire(std::shared_ptr<tally> all, duration patience) {
     sync::engine& home = *all->home_;
     all->wake_ = home.time().make_alarm();
-    const time_point limit = sync::later(sync::later(home.now(), patience), executor_patience);
+    const time_point limit = sync::later(sync::later(home.now(), patience), executor_timeout);
     while (all->done_ && home.now() < limit && !home.stopped())
         co_await home.nap(*all->wake_, limit);
     all->wake_.reset();

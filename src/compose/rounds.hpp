@@ -49,7 +49,7 @@ asio::awaitable<void> wait_for_answers(sync::acquisition&, time_point limit,
                                        std::function<bool()> done);
 
 /// Cancels pending requests and releases the grants. Waits for these releases, because otherwise
-/// the next round would find its own locks busy. The wait is at most `release_patience`, and ends
+/// the next round would find its own locks busy. The wait is at most `release_timeout`, and ends
 /// soon after the call's deadline.
 asio::awaitable<void> let_go(sync::acquisition&, inquiry&);
 
@@ -62,7 +62,7 @@ asio::awaitable<void> extend_part(sync::acquisition&, part&, duration length);
 time_point answered_by(const sync::engine& home, const inquiry&, duration patience);
 
 /// Reports to the observer that the call was granted, and how long it waited.
-void tell_acquired(const sync::acquisition&, const sync::tenure&);
+void tell_acquired(const sync::acquisition&, const sync::lock_handle&);
 
 /// Returns the first failure of a member, with a text that names the member. Returns a failure
 /// without a code if no member failed.
@@ -140,7 +140,7 @@ void ask_member(const std::shared_ptr<gathering<T>>& all, std::size_t which, con
 }
 
 /// Time within which a running executor has surely replied.
-constexpr duration executor_patience = std::chrono::seconds{1};
+constexpr duration executor_timeout = std::chrono::seconds{1};
 
 /// Extra time for late members when the replies so far are already enough.
 constexpr duration stragglers_patience{100};
@@ -160,7 +160,7 @@ ask_members(const joint_subject& of, work_on<T> work,
         longest = std::max(longest, of.members[which]->home->bounds().time_limit);
         ask_member<T>(all, which, of.members[which], work);
     }
-    time_point limit = sync::later(home->now(), longest + executor_patience);
+    time_point limit = sync::later(home->now(), longest + executor_timeout);
     for (bool enough = false; all->open > 0 && home->now() < limit && !home->stopped();) {
         if (!enough && decided(all->replies)) {
             enough = true;
@@ -192,8 +192,8 @@ bool any_of(const joint_subject&, const std::vector<reply_of<bool>>&);
 /// `needs` parts succeeded. Use it on the executor of the hold's client.
 class tally : public std::enable_shared_from_this<tally> {
 public:
-    using tenures = std::vector<std::shared_ptr<sync::tenure>>;
-    using verb = std::function<void(sync::tenure&, sync::release_handler)>;
+    using lock_handles = std::vector<std::shared_ptr<sync::lock_handle>>;
+    using verb = std::function<void(sync::lock_handle&, sync::release_handler)>;
 
     static verb let_go();
     static verb extend(duration length);
@@ -201,7 +201,7 @@ public:
     /// Sends the request `what` to each part on the part's own executor, and calls `done` once. If
     /// a part's executor is not running, the part counts as failed after `patience` plus one
     /// second.
-    static void ask(const std::shared_ptr<sync::engine>& home, const tenures& parts,
+    static void ask(const std::shared_ptr<sync::engine>& home, const lock_handles& parts,
                     std::size_t needs, duration patience, verb what, sync::release_handler done);
 
     tally(std::shared_ptr<sync::engine> home, std::size_t asked, std::size_t needs,
@@ -210,7 +210,7 @@ public:
 private:
     static asio::awaitable<void> expire(std::shared_ptr<tally>, duration patience);
     void answered(const sync::failure&);
-    void send(const std::shared_ptr<sync::tenure>&, const verb&);
+    void send(const std::shared_ptr<sync::lock_handle>&, const verb&);
     void finish();
     sync::failure verdict() const;
 

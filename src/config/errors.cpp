@@ -29,7 +29,7 @@ struct server_says {
 constexpr std::array refusals{
     server_says{store_errc::loading, errc::unreachable, "loading", "LOADING",
                 "The server is still reading its data from disk.",
-                "Wait until it has read all of it. A call waits for unavailable_patience."},
+                "Wait until it has read all of it. A call waits for unavailable_timeout."},
     server_says{store_errc::busy_script, errc::unreachable, "busy_script", "BUSY",
                 "A script that runs too long keeps the server busy.",
                 "Find out whose script it is. SCRIPT KILL ends a script that has written nothing."},

@@ -281,9 +281,9 @@ void refuse_what_others_write(const parts& all) {
 void read_client_parameters(store_url& url, options& how) {
     url.read("lease_time", how.lease_time);
     url.read("max_hold", how.max_hold);
-    url.read("unavailable_patience", how.unavailable_patience);
-    url.read("release_patience", how.release_patience);
-    url.read("close_patience", how.close_patience);
+    url.read("unavailable_timeout", how.unavailable_timeout);
+    url.read("release_timeout", how.release_timeout);
+    url.read("close_timeout", how.close_timeout);
     url.read("poll_bound", how.poll_bound);
     url.read("hand_off_within", how.hand_off.within);
     url.read("hand_off_times_max", how.hand_off.times_max);
@@ -461,7 +461,7 @@ void read_server_parameters(store_url& url, redis::options& server) {
                      {"3.17", redisson_form::v3_17}});
     if (const auto database = url.given("database"))
         server.database = read_database(url.inside(), *database);
-    url.read("lanes_max", server.lanes_max);
+    url.read("blocking_connections_max", server.blocking_connections_max);
     read_polling(url, server);
     read_tls_files(url, server.tls, "is for rediss://; without the second s nothing is protected");
 }

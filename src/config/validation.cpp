@@ -60,10 +60,10 @@ void check(const options& how) {
     check_length("lease_time", how.lease_time, {limits{}.lease_min, limits{}.lease_max});
     if (how.max_hold)
         check_length("max_hold", *how.max_hold, any_length);
-    if (how.unavailable_patience)
-        check_length("unavailable_patience", *how.unavailable_patience, any_patience);
-    check_length("release_patience", how.release_patience, any_patience);
-    check_length("close_patience", how.close_patience, any_patience);
+    if (how.unavailable_timeout)
+        check_length("unavailable_timeout", *how.unavailable_timeout, any_patience);
+    check_length("release_timeout", how.release_timeout, any_patience);
+    check_length("close_timeout", how.close_timeout, any_patience);
     check_length("poll_bound", how.poll_bound, up_to_a_day);
     check_length("hand_off.within", how.hand_off.within, {duration::zero(), day});
     refuse_if("options.required_replicas", objection_to_replicas(how.required_replicas));
@@ -105,11 +105,11 @@ backoff checked_backoff(backoff polls) {
     return polls;
 }
 
-duration checked_node_patience(duration length, duration lease) {
+duration checked_node_timeout(duration length, duration lease) {
     const std::string objection =
         objection_to_length(length, {duration{1}, std::max(lease / 4, duration{1})});
     if (!objection.empty())
-        refuse("quorum_options.node_patience" + objection + " (a quarter of the lease at most)");
+        refuse("quorum_options.node_timeout" + objection + " (a quarter of the lease at most)");
     return length;
 }
 
@@ -122,21 +122,21 @@ unsigned checked_replicas(unsigned number, const limits& allowed) {
     return number;
 }
 
-duration checked_waiter_patience(std::optional<duration> length, const options& how,
-                                 const limits& allowed) {
+duration checked_waiter_timeout(std::optional<duration> length, const options& how,
+                                const limits& allowed) {
     constexpr duration usual = std::chrono::seconds{30}, longest = std::chrono::hours{1};
     const duration outage =
-        std::min(how.unavailable_patience.value_or(allowed.usual_outage), longest);
+        std::min(how.unavailable_timeout.value_or(allowed.usual_outage), longest);
     const duration least = how.poll_bound + outage + 2 * allowed.time_limit;
     if (least > longest)
-        refuse("a fair lock needs poll_bound + unavailable_patience + 2 * command_timeout of one "
+        refuse("a fair lock needs poll_bound + unavailable_timeout + 2 * command_timeout of one "
                "hour at most; here it is " +
                in_words(least));
     const duration wanted = length.value_or(std::max(usual, least));
     const std::string objection = objection_to_length(wanted, {least, longest});
     if (!objection.empty())
-        refuse("fair_options.waiter_patience" + objection +
-               " (the least is poll_bound + unavailable_patience + 2 * command_timeout)");
+        refuse("fair_options.waiter_timeout" + objection +
+               " (the least is poll_bound + unavailable_timeout + 2 * command_timeout)");
     return wanted;
 }
 

@@ -29,10 +29,10 @@ unsigned checked_replicas(unsigned number, const limits&);
 
 /// Checks how long a waiter of a fair lock keeps its place without sending a request. The time must
 /// not be shorter than the longest outage that a waiter survives. Empty: returns the default.
-duration checked_waiter_patience(std::optional<duration> length, const options&, const limits&);
+duration checked_waiter_timeout(std::optional<duration> length, const options&, const limits&);
 
 /// Checks how long a quorum waits for one node: at most a quarter of the lease.
-duration checked_node_patience(duration length, duration lease);
+duration checked_node_timeout(duration length, duration lease);
 
 /// Checks the name of a lock. `mapped` is the name at the store, after the name mapping.
 std::string checked_name(std::string_view mapped, const lock_store&);

@@ -33,7 +33,7 @@ namespace holdfast::front {
 /// Time that a thread gives the executor after its own timeout: first to deliver the result, and
 /// then once more to run an empty function. If neither happens, nothing runs the executor, or its
 /// thread is stuck in code of the user. Then the call returns.
-inline constexpr duration executor_patience = std::chrono::seconds{1};
+inline constexpr duration executor_timeout = std::chrono::seconds{1};
 
 /// Returns the monitor that threads may enter instead of waking the client's own thread. Null: the
 /// executor belongs to the user.
@@ -85,7 +85,7 @@ public:
     }
 
     /// Waits without a limit while the executor runs. If it does not run, waits for `patience` plus
-    /// twice `executor_patience`. Returns nothing if the executor is not running or has ended. A
+    /// twice `executor_timeout`. Returns nothing if the executor is not running or has ended. A
     /// value that comes later is refused.
     std::optional<T> wait_while_it_runs(duration patience) {
         if (state_ != state::brought && !await(patience))
@@ -119,10 +119,10 @@ private:
 
     bool await(duration patience) {
         const std::stop_callback on_end{way_.ends(), [this] { hurry(); }};
-        duration longest = std::min(patience, duration::max() - executor_patience);
-        longest += executor_patience;
+        duration longest = std::min(patience, duration::max() - executor_timeout);
+        longest += executor_timeout;
         for (std::shared_ptr<std::atomic<bool>> ran; !brought_within(longest);
-             longest = executor_patience) {
+             longest = executor_timeout) {
             if (ran && !*ran && leave_for(state::given_up))
                 return false;
             ran = std::make_shared<std::atomic<bool>>(false);
@@ -137,7 +137,7 @@ private:
     /// Waits while the executor is ending. Returns false if it ended without a value.
     bool brought_before_the_end() {
         while (state_ != state::brought && !way_.ended())
-            (void)ready_.wait_for(executor_patience);
+            (void)ready_.wait_for(executor_timeout);
         return !leave_for(state::given_up);
     }
 
@@ -233,7 +233,7 @@ protected:
         if (visitor_ && visitor_ != visit_at(*home))
             // The call was cancelled or the client closed while the visitor waits for the store.
             visitor_->interrupt();
-        std::shared_ptr<sync::tenure> held = got.held;
+        std::shared_ptr<sync::lock_handle> held = got.held;
         const bool counted = got.counted;
         if (meeting_.bring(std::move(got), shared_from_this()))
             return;
@@ -258,7 +258,8 @@ inline sync::outcome outcome_of(sync::request what, const std::stop_token& cance
 }
 
 /// Waits for a hold on a lock. Null: busy. Throws the failure of the call.
-inline std::shared_ptr<sync::tenure> acquire(sync::request what, const std::stop_token& cancel) {
+inline std::shared_ptr<sync::lock_handle> acquire(sync::request what,
+                                                  const std::stop_token& cancel) {
     return outcome_of(std::move(what), cancel).held;
 }
 
@@ -276,18 +277,18 @@ sync::failure wait_for_handler(const std::shared_ptr<sync::engine>& home, durati
     return told ? std::move(*told) : unrun(*home, meeting->had_begun());
 }
 
-inline sync::failure release(const std::shared_ptr<sync::tenure>& held) {
+inline sync::failure release(const std::shared_ptr<sync::lock_handle>& held) {
     auto work = [held](sync::release_handler done, const auto& where) {
         held->release(std::move(done), where);
     };
-    return wait_for_handler(held->home, held->home->how().release_patience, std::move(work));
+    return wait_for_handler(held->home, held->home->how().release_timeout, std::move(work));
 }
 
 /// Releases a hold, but waits only until the request is on its way. If this thread sent the request
 /// itself, the local wait queue (`gate`) opens at once, and the thread's next request follows the
 /// release. If other clients wait, the gate stays closed, because they would otherwise never get
 /// the lock. The next request of this thread then waits at the gate.
-inline void release_unwaited(const std::shared_ptr<sync::tenure>& held) {
+inline void release_unwaited(const std::shared_ptr<sync::lock_handle>& held) {
     held->announce_release();
     begin(held->home, [held](const asio::any_io_executor& where) {
         runtime::visit* const visitor = visit_at(*held->home);
@@ -297,7 +298,7 @@ inline void release_unwaited(const std::shared_ptr<sync::tenure>& held) {
     });
 }
 
-inline void extend(const std::shared_ptr<sync::tenure>& held, duration length) {
+inline void extend(const std::shared_ptr<sync::lock_handle>& held, duration length) {
     throw_if(objection_to_blocking(*held));
     auto work = [held, length](sync::release_handler done, const auto&) {
         held->extend(length, std::move(done));
@@ -305,7 +306,7 @@ inline void extend(const std::shared_ptr<sync::tenure>& held, duration length) {
     throw_if(wait_for_handler(held->home, duration::zero(), std::move(work)));
 }
 
-inline void confirm(const std::shared_ptr<sync::tenure>& held, unsigned replicas) {
+inline void confirm(const std::shared_ptr<sync::lock_handle>& held, unsigned replicas) {
     throw_if(objection_to_blocking(*held));
     auto work = [held, replicas](sync::release_handler done, const auto&) {
         held->confirm(replicas, std::move(done));

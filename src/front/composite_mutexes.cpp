@@ -63,14 +63,15 @@ multi_mutex::multi_mutex(const members& given)
 std::optional<lease> multi_mutex::take_any(detail::wish how) {
     const std::shared_ptr<sync::subject> any = any_;
     front::throw_if(front::objection_to_blocking(*any));
-    std::shared_ptr<sync::tenure> held = front::acquire(front::request_for(any, how), how.cancel);
+    std::shared_ptr<sync::lock_handle> held =
+        front::acquire(front::request_for(any, how), how.cancel);
     if (!held)
         return std::nullopt;
     return lease{std::move(held)};
 }
 
 std::vector<std::uint64_t> multi_mutex::fencing_tokens(const lease& held) {
-    const auto* const all = dynamic_cast<const compose::joint_hold*>(held.hold().get());
+    const auto* const all = dynamic_cast<const compose::composite_hold*>(held.hold().get());
     return all && !all->is_quorum() ? all->tokens() : std::vector<std::uint64_t>{};
 }
 
@@ -98,7 +99,7 @@ compose::quorum_rules checked_rules(const quorum_options& how, duration lease,
         refuse("quorum_options.longest_lease is " + std::to_string(longest.count()) +
                " ms; it cannot be shorter than the lease of " + std::to_string(lease.count()) +
                " ms");
-    return {checked_node_patience(how.node_patience, lease), longest, how.nodes_remember};
+    return {checked_node_timeout(how.node_timeout, lease), longest, how.nodes_remember};
 }
 
 std::shared_ptr<sync::subject> make_quorum(const quorum_mutex::nodes& nodes, const lock_name& name,
@@ -125,7 +126,7 @@ quorum_mutex::quorum_mutex(const nodes& of, lock_name name, quorum_options how)
     : basic_mutex{make_quorum(of, name, how)} {}
 
 quorum_votes quorum_mutex::votes(const lease& held) noexcept {
-    const auto* const some = dynamic_cast<const compose::joint_hold*>(held.hold().get());
+    const auto* const some = dynamic_cast<const compose::composite_hold*>(held.hold().get());
     if (!some || !some->is_quorum())
         return {};
     const compose::vote_count now = some->votes();

@@ -332,7 +332,7 @@ std::optional<lease> leased_semaphore::take(const detail::permits_wish& wanted) 
     const shared_subject of = permits_;
     front::throw_if(front::objection_to_blocking(*of));
     sync::request what = permits_wanted(of, wanted);
-    std::shared_ptr<sync::tenure> held = front::acquire(std::move(what), wanted.how.cancel);
+    std::shared_ptr<sync::lock_handle> held = front::acquire(std::move(what), wanted.how.cancel);
     if (!held)
         return std::nullopt;
     return lease{std::move(held)};
@@ -378,7 +378,7 @@ std::int64_t leased_semaphore::acquired_permits() const {
 
 void leased_semaphore::start_acquire(const shared_subject& of, const detail::permits_wish& wanted,
                                      detail::lease_handler handler) {
-    start_leasing(of, wanted, std::move(handler), [](std::shared_ptr<sync::tenure> held) {
+    start_leasing(of, wanted, std::move(handler), [](std::shared_ptr<sync::lock_handle> held) {
         return held ? lease{std::move(held)} : lease{};
     });
 }
@@ -386,7 +386,7 @@ void leased_semaphore::start_acquire(const shared_subject& of, const detail::per
 void leased_semaphore::start_try_acquire(const shared_subject& of,
                                          const detail::permits_wish& wanted,
                                          detail::maybe_lease_handler handler) {
-    start_leasing(of, wanted, std::move(handler), [](std::shared_ptr<sync::tenure> held) {
+    start_leasing(of, wanted, std::move(handler), [](std::shared_ptr<sync::lock_handle> held) {
         return held ? std::optional<lease>{std::move(held)} : std::nullopt;
     });
 }

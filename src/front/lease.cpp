@@ -8,15 +8,15 @@
 namespace holdfast {
 namespace {
 
-using shared_tenure = std::shared_ptr<sync::tenure>;
+using shared_lock_handle = std::shared_ptr<sync::lock_handle>;
 
 /// Removes the share of one lease, and returns the whole hold, which the caller then releases.
-shared_tenure whole_of(shared_tenure share) {
+shared_lock_handle whole_of(shared_lock_handle share) {
     return share ? share->whole() : nullptr;
 }
 
-void release_unwatched(shared_tenure share) {
-    shared_tenure held = whole_of(std::move(share));
+void release_unwatched(shared_lock_handle share) {
+    shared_lock_handle held = whole_of(std::move(share));
     const std::shared_ptr<sync::engine> home = held->home;
     auto let_go = [held = std::move(held)] {
         held->release(sync::release_handler{[](const sync::failure&) {}}, held->home->executor());
@@ -40,7 +40,7 @@ std::stop_token stopped() {
 
 /// Returns why an asynchronous function cannot begin: there is no hold, or nothing runs the
 /// executor.
-error_code objection(const shared_tenure& held) {
+error_code objection(const shared_lock_handle& held) {
     if (!held)
         return make_error_code(errc::not_owner);
     return front::objection_to_posting(*held->home);
@@ -48,7 +48,7 @@ error_code objection(const shared_tenure& held) {
 
 } // namespace
 
-lease::lease(std::shared_ptr<sync::tenure> held) noexcept
+lease::lease(std::shared_ptr<sync::lock_handle> held) noexcept
     : hold_{std::move(held)} {}
 
 lease& lease::operator=(lease&& other) noexcept {
@@ -110,7 +110,7 @@ void lease::extend(lease_time length) {
     front::extend(hold_, checked_lease(length.value, hold_->home->bounds()));
 }
 
-void lease::start_extend(shared_tenure held, lease_time length,
+void lease::start_extend(shared_lock_handle held, lease_time length,
                          asio::any_completion_handler<void(error_code)> handler) {
     if (const error_code ec = objection(held))
         return front::complete_elsewhere(std::move(handler), ec);
@@ -134,7 +134,7 @@ void lease::unlock() noexcept {
 }
 
 void lease::unlock(error_code& ec) noexcept {
-    const shared_tenure held = whole_of(std::move(hold_));
+    const shared_lock_handle held = whole_of(std::move(hold_));
     ec = objection(held);
     if (!ec && held->home->stopped())
         ec = make_error_code(errc::closed);
@@ -149,9 +149,9 @@ void lease::unlock(error_code& ec) noexcept {
     ec = front::release(held).code;
 }
 
-void lease::start_unlock(shared_tenure share,
+void lease::start_unlock(shared_lock_handle share,
                          asio::any_completion_handler<void(error_code)> handler) {
-    shared_tenure held = whole_of(std::move(share));
+    shared_lock_handle held = whole_of(std::move(share));
     if (const error_code ec = objection(held))
         return front::complete_elsewhere(std::move(handler), ec);
     const std::shared_ptr<sync::engine> home = held->home;

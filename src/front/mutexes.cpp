@@ -69,7 +69,7 @@ bool basic_mutex::take(detail::wish how) {
     lock->refuse_parts_of_this_thread();
     sync::request what = front::request_for(lock, how);
     front::stand_beside_own_hold(what, how.upgrades);
-    std::shared_ptr<sync::tenure> held = front::acquire(std::move(what), how.cancel);
+    std::shared_ptr<sync::lock_handle> held = front::acquire(std::move(what), how.cancel);
     if (!held)
         return false;
     lock->lend_parts(*held);
@@ -123,14 +123,14 @@ std::size_t basic_mutex::hold_count() const {
 
 namespace {
 
-using shared_tenure = std::shared_ptr<sync::tenure>;
+using shared_lock_handle = std::shared_ptr<sync::lock_handle>;
 using shared_subject = std::shared_ptr<sync::subject>;
 
-lease lease_of(shared_tenure held) {
+lease lease_of(shared_lock_handle held) {
     return held ? lease{std::move(held)} : lease{};
 }
 
-std::optional<lease> maybe_lease_of(shared_tenure held) {
+std::optional<lease> maybe_lease_of(shared_lock_handle held) {
     if (!held)
         return std::nullopt;
     return lease{std::move(held)};
@@ -138,7 +138,7 @@ std::optional<lease> maybe_lease_of(shared_tenure held) {
 
 template <typename Handler, typename Wrap>
 void start_call(const shared_subject& lock, const detail::wish& how, Handler handler, Wrap wrap,
-                const std::optional<shared_tenure>& beside = {}) {
+                const std::optional<shared_lock_handle>& beside = {}) {
     const std::shared_ptr<sync::engine>& home = lock->home;
     if (const error_code ec = front::objection_to_posting(*home))
         return front::complete_elsewhere(std::move(handler), ec, wrap(nullptr));
@@ -187,17 +187,17 @@ void basic_mutex::start_try_lock(shared_subject lock, detail::wish how,
     start_call(lock, how, std::move(handler), maybe_lease_of);
 }
 
-void basic_mutex::start_lock_beside(shared_subject lock, shared_tenure held, detail::wish how,
+void basic_mutex::start_lock_beside(shared_subject lock, shared_lock_handle held, detail::wish how,
                                     detail::lease_handler handler) {
     start_call(lock, how, std::move(handler), lease_of, std::move(held));
 }
 
-void basic_mutex::start_try_lock_beside(shared_subject lock, shared_tenure held, detail::wish how,
-                                        detail::maybe_lease_handler handler) {
+void basic_mutex::start_try_lock_beside(shared_subject lock, shared_lock_handle held,
+                                        detail::wish how, detail::maybe_lease_handler handler) {
     start_call(lock, how, std::move(handler), maybe_lease_of, std::move(held));
 }
 
-void basic_mutex::start_share(shared_subject lock, shared_tenure outer,
+void basic_mutex::start_share(shared_subject lock, shared_lock_handle outer,
                               detail::lease_handler handler) {
     if (const error_code ec = front::objection_to_posting(*lock->home))
         return front::complete_elsewhere(std::move(handler), ec, lease{});
@@ -213,7 +213,7 @@ void basic_mutex::start_share(shared_subject lock, shared_tenure outer,
             ec = make_error_code(errc::lease_lost);
         if (ec)
             return waiting.complete(ec, lease{});
-        const shared_tenure whole = outer->whole();
+        const shared_lock_handle whole = outer->whole();
         lease inner{std::move(outer)};
         if (whole->replicas() >= lock->replicas)
             return waiting.complete(ec, std::move(inner));

@@ -68,7 +68,7 @@ inline sync::failure objection_to_blocking(const sync::subject& lock) {
         return objection_to_blocking(*lock.home);
     return objection_to_blocking(*lock.home, lock.homes());
 }
-inline sync::failure objection_to_blocking(const sync::tenure& held) {
+inline sync::failure objection_to_blocking(const sync::lock_handle& held) {
     return objection_to_blocking(*held.home, held.homes_of_parts());
 }
 

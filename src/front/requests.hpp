@@ -45,7 +45,7 @@ inline std::shared_ptr<sync::subject> make_subject(const std::shared_ptr<sync::e
         throw worded_error{closed()};
     detail::lock_setup checked = wanted;
     if (wanted.kind == lock_kind::fair)
-        checked.outlasts = checked_waiter_patience(wanted.outlasts, how, home->bounds());
+        checked.outlasts = checked_waiter_timeout(wanted.outlasts, how, home->bounds());
     checked.replicas =
         checked_replicas(wanted.replicas.value_or(how.required_replicas), home->bounds());
     const duration length = wanted.lease ? wanted.lease->value : how.lease_time;
@@ -80,7 +80,7 @@ void stand_beside_own_hold(sync::request&, bool upgrades);
 
 /// Links the request to a hold that the caller passes. The hold must be on the other side of the
 /// lock.
-void stand_beside(sync::request&, const std::shared_ptr<sync::tenure>&);
+void stand_beside(sync::request&, const std::shared_ptr<sync::lock_handle>&);
 
 // Checks of a counter's arguments, before anything is sent. Each function below throws
 // `errc::invalid_argument`.

@@ -33,7 +33,7 @@ int whole_seconds(duration length) {
 }
 
 /// Sets the kernel's timeouts so that a dead peer is detected after twice the timeout of one reply.
-/// The Redis command connection (`mouth`) gives up after the same time.
+/// The Redis command connection (`command_connection`) gives up after the same time.
 void watch_over_peer(stream_socket& socket, duration patience) {
     patience = std::clamp(patience, duration{500}, duration{std::chrono::minutes{30}});
     set(socket, IPPROTO_TCP, TCP_NODELAY, 1);

@@ -9,9 +9,9 @@
 //                  their slots (topology/cluster_node.hpp)
 //
 // A call goes to the server of its first key's slot. If the call is redirected, or is retried after
-// a pause, all of it still ends within one `command_timeout` (`pursuit`). When another server takes
-// over, the observer gets the event `moved`. `store_context::doubt` then makes the engine check the
-// holds that were there at once.
+// a pause, all of it still ends within one `command_timeout` (`retry_loop`). When another server
+// takes over, the observer gets the event `moved`. `store_context::doubt` then makes the engine
+// check the holds that were there at once.
 #pragma once
 
 #include "redis/client/resp.hpp"

@@ -30,7 +30,7 @@ inline std::shared_ptr<const destination> destination_of(const options& how) {
 
 /// Information that a server gave about itself during the handshake, and its address. The server
 /// may refuse to give any part of it.
-struct introduction {
+struct server_hello {
     net::stream_endpoint peer{};
     std::optional<std::chrono::microseconds> shown; ///< time that the server's clock showed
     bool tells_role = false;                        ///< it replies to ROLE and is no replica
@@ -103,14 +103,14 @@ struct node_context {
     std::function<void(const std::string& words)> redirected{};
 
     /// `met` is called when the command connection was opened, and `parted` when it has ended.
-    std::function<void(const introduction&)> met{};
+    std::function<void(const server_hello&)> met{};
     std::function<void()> parted{};
 
     /// Callbacks that keep all connections at the same server (`together`). `shared_met`: the
     /// command connection was opened and leads to this server. `other_met`: another connection for
     /// requests was opened.
     std::function<void(const server_in_use&)> shared_met{};
-    std::function<void(const introduction&)> other_met{};
+    std::function<void(const server_hello&)> other_met{};
 
     /// Reports that the server may have lost the holds that it had; see `store_context::doubt`.
     std::function<void(bool urgent)> doubt{};

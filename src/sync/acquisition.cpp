@@ -53,13 +53,13 @@ namespace {
 
 /// Returns a handle of the hold for the caller. A read hold may be shared by several calls. Each of
 /// these calls gets a handle of its own share, because an upgrade must know which shares are left.
-std::shared_ptr<tenure> handed_out(const std::shared_ptr<wire_hold>& held) {
+std::shared_ptr<lock_handle> handed_out(const std::shared_ptr<held_lock>& held) {
     return held->what.kind == lock_kind::read ? held->one_share() : held;
 }
 
 } // namespace
 
-void acquisition::succeed(std::shared_ptr<wire_hold> held) {
+void acquisition::succeed(std::shared_ptr<held_lock> held) {
     const auto self = finish();
     if (!self)
         return;
@@ -67,12 +67,12 @@ void acquisition::succeed(std::shared_ptr<wire_hold> held) {
     tell({handed_out(held)});
 }
 
-void acquisition::share(std::shared_ptr<wire_hold> held) {
+void acquisition::share(std::shared_ptr<held_lock> held) {
     if (const auto self = finish())
         tell({handed_out(held)});
 }
 
-void acquisition::succeed_jointly(std::shared_ptr<tenure> held) {
+void acquisition::succeed_jointly(std::shared_ptr<lock_handle> held) {
     if (const auto self = finish())
         tell({std::move(held)});
 }
@@ -177,7 +177,7 @@ void must_have_its_share(const request& wanted) {
 
 /// Links a read hold and a write hold that this client has on the same lock. The store keeps a lock
 /// as long as the longest lease in it. So the write hold may last as long as the read hold.
-void note_company(const acquisition& call, const std::shared_ptr<wire_hold>& held) {
+void note_company(const acquisition& call, const std::shared_ptr<held_lock>& held) {
     if (!call.wanted.under)
         return;
     if (held->what.kind == lock_kind::read)
@@ -187,7 +187,7 @@ void note_company(const acquisition& call, const std::shared_ptr<wire_hold>& hel
 }
 
 asio::awaitable<void> take_jointly(std::shared_ptr<acquisition> call) {
-    std::shared_ptr<tenure> held = co_await call->wanted.of->take(call);
+    std::shared_ptr<lock_handle> held = co_await call->wanted.of->take(call);
     if (held)
         call->succeed_jointly(std::move(held));
     else
@@ -261,7 +261,7 @@ asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
         const std::optional<grant> got = co_await acquire(call);
         if (!got)
             co_return;
-        auto held = std::make_shared<wire_hold>(call->wanted, *got);
+        auto held = std::make_shared<held_lock>(call->wanted, *got);
         held->others_listen = home->queues().others_listen(key_of(held->what));
         held->round_trip = held->granted_at - got->sent_at;
         if (family_of(held->what.kind) != family::shared)

@@ -22,7 +22,7 @@ class engine;
 /// Result of a call. Granted: `held` or `counted` is set. Failed: `why` is set. Busy: no member is
 /// set.
 struct outcome {
-    std::shared_ptr<tenure> held{};
+    std::shared_ptr<lock_handle> held{};
     failure why{};
     bool counted = false; ///< a counter granted the call; there is no hold
 };
@@ -73,13 +73,13 @@ public:
     /// Leaves the queue. Returns a reference to the call, because it may be the last reference.
     std::shared_ptr<acquisition> step_out();
 
-    void succeed(std::shared_ptr<wire_hold>);
+    void succeed(std::shared_ptr<held_lock>);
     /// Completes the call with a hold on several locks. The members of that hold have reported
     /// their grants already.
-    void succeed_jointly(std::shared_ptr<tenure>);
+    void succeed_jointly(std::shared_ptr<lock_handle>);
     /// Completes the call with a share of another call's hold. The grant of that hold was reported
     /// before.
-    void share(std::shared_ptr<wire_hold>);
+    void share(std::shared_ptr<held_lock>);
     /// Completes a call to a counter. Returns false if the call had ended before. Then the caller
     /// must give the granted amount back.
     bool succeed_counted();

@@ -82,7 +82,7 @@ public:
 
 private:
     /// Returns the caller's write hold under which this call wants to read, or null.
-    wire_hold* stood_on() const {
+    held_lock* stood_on() const {
         const bool reads = call_->wanted.of->kind == lock_kind::read;
         return reads ? call_->wanted.under.get() : nullptr;
     }
@@ -296,8 +296,8 @@ private:
 // The first check makes no subscription, and returns at once if the lock is busy. The subscription
 // is made at the second check, so it is made only if the caller waits.
 asio::awaitable<answer> seen_free::look() {
-    if (found_busy_ && !ear_)
-        ear_ = co_await home_.operators_view().listen(name_, wake_);
+    if (found_busy_ && !subscriber_)
+        subscriber_ = co_await home_.operators_view().listen(name_, wake_);
     const std::optional<holding> found = co_await home_.operators_view().inspect(name_);
     if (found && found->kind == key_kind::other)
         throw_wrong_type(found->other, "a lock");
@@ -305,7 +305,7 @@ asio::awaitable<answer> seen_free::look() {
         co_return answer{.granted = true, .term = duration::max()};
     if (!std::exchange(found_busy_, true))
         co_return answer{};
-    duration bound = ear_ ? home_.how().poll_bound : unheard_poll_bound;
+    duration bound = subscriber_ ? home_.how().poll_bound : unheard_poll_bound;
     if (!found->tells)
         bound = std::min(bound, untold_poll_bound);
     const duration left = found->remaining.value_or(bound);

@@ -52,7 +52,7 @@ private:
     engine& home_;
     const lock_name name_;
     alarm& wake_;
-    std::unique_ptr<watch> ear_;
+    std::unique_ptr<watch> subscriber_;
     bool found_busy_ = false;
 };
 

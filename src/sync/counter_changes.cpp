@@ -19,7 +19,7 @@ public:
     explicit attempts_of_change(engine& home)
         : home_{home}
         , limit_{later(home.now(),
-                       std::min(home.unavailable_patience(), home.counters()->memory() / 2))}
+                       std::min(home.unavailable_timeout(), home.counters()->memory() / 2))}
         , pause_{home} {}
 
     /// Returns when to retry after a failure. Call it in a catch block. Throws if a retry cannot
@@ -82,7 +82,7 @@ private:
 void doubt_holds(engine& home, const counter_change& what) {
     if (what.kind != counter_kind::permits)
         return;
-    for (const std::shared_ptr<wire_hold>& held : home.queues().held_under(what.name.text))
+    for (const std::shared_ptr<held_lock>& held : home.queues().held_under(what.name.text))
         if (held->what.kind == lock_kind::permit)
             held->doubt();
 }

@@ -20,7 +20,7 @@ counter_change change_of(const counter_subject&, counter_verb, std::int64_t amou
 
 /// Sends a change to the store, and repeats the request until the store has replied. All attempts
 /// carry the same request number, so the store carries out the change at most once. The retries
-/// stop after `unavailable_patience`, and always before the store forgets the request number.
+/// stop after `unavailable_timeout`, and always before the store forgets the request number.
 /// Throws `unreachable` if the change was surely not carried out, and `outcome_unknown` if it may
 /// have been. Throws other errors of the store unchanged. Sends nothing more after it returns or
 /// throws.

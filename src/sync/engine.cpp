@@ -27,21 +27,21 @@ std::array<std::uint8_t, 16> new_identity(const std::function<std::uint64_t()>& 
 }
 
 /// Abandons a hold on the executor. The thread that held it is ending.
-void abandon_later(std::shared_ptr<tenure> held) {
+void abandon_later(std::shared_ptr<lock_handle> held) {
     const std::shared_ptr<engine> home = held->home;
     auto abandon = [held = std::move(held)] { held->abandon(); };
     (void)home->reach().post(std::move(abandon));
 }
 
 /// Returns how long the store must remember a request that changes a counter. The engine repeats a
-/// request for at most half of that time: `unavailable_patience` and one last attempt. The default
-/// of `unavailable_patience` depends on the store. It is not known here, because the store is
+/// request for at most half of that time: `unavailable_timeout` and one last attempt. The default
+/// of `unavailable_timeout` depends on the store. It is not known here, because the store is
 /// created with this value, so 30 s are assumed.
 duration request_memory(const options& how) {
     constexpr duration least = std::chrono::minutes{1}, most = std::chrono::hours{24};
     constexpr duration longest_usual_outage = std::chrono::seconds{30};
-    const duration outage = how.unavailable_patience.value_or(longest_usual_outage);
-    const duration repeated = std::min(outage, most) + 2 * std::min(how.release_patience, most);
+    const duration outage = how.unavailable_timeout.value_or(longest_usual_outage);
+    const duration repeated = std::min(outage, most) + 2 * std::min(how.release_timeout, most);
     return std::max(least, 2 * repeated);
 }
 
@@ -72,7 +72,7 @@ engine::engine(surroundings around, options how)
         .at_work = [this] { return store_at_work(); },
         .post = [way = reach_](auto work) { return way->post_from_afar(std::move(work)); }});
     bounds_ = store_->locks().bounds();
-    unavailable_patience_ = how_.unavailable_patience.value_or(bounds_.usual_outage);
+    unavailable_timeout_ = how_.unavailable_timeout.value_or(bounds_.usual_outage);
 }
 
 engine::~engine() = default;
@@ -133,7 +133,7 @@ void engine::acquisition_over(acquisition& call) {
     --calls_count_;
 }
 
-void engine::hold_lost(std::shared_ptr<wire_hold> held, event_cause why) {
+void engine::hold_lost(std::shared_ptr<held_lock> held, event_cause why) {
     // A borrowed thread (a caller's thread that runs the operation itself) must not run the user's
     // stop callbacks.
     if (borrowed()) {
@@ -164,34 +164,34 @@ asio::awaitable<bool> engine::force_kind(lock_name name, lock_kind kind) {
 }
 
 asio::awaitable<bool> engine::force(lock_name name, asio::awaitable<forced> asking) {
-    const std::vector<std::shared_ptr<wire_hold>> before = gates_.held_under(name.text);
+    const std::vector<std::shared_ptr<held_lock>> before = gates_.held_under(name.text);
     const bool was_locked = (co_await std::move(asking)).was_locked;
     if (!was_locked)
         co_return false;
-    for (const std::shared_ptr<wire_hold>& held : before) {
-        const std::shared_ptr<wire_hold> heir = gates_.heir_of(held->what);
+    for (const std::shared_ptr<held_lock>& held : before) {
+        const std::shared_ptr<held_lock> heir = gates_.heir_of(held->what);
         if (heir)
             hold_lost(heir, event_cause::forced);
     }
     co_return true;
 }
 
-void engine::abandon(const std::shared_ptr<wire_hold>& held) {
-    if (held->now_in() != wire_hold::phase::held)
+void engine::abandon(const std::shared_ptr<held_lock>& held) {
+    if (held->now_in() != held_lock::phase::held)
         return;
     renewal_.abandon(*held);
     tell_of(*held, event_kind::abandoned, event_cause::none, now() - held->granted_at);
     ring_if_quiet();
 }
 
-void engine::keep_no_more(const tenure& ended) {
+void engine::keep_no_more(const lock_handle& ended) {
     const auto is_it = [&ended](const auto& each) { return each.get() == &ended; };
     const auto found = std::find_if(kept_.begin(), kept_.end(), is_it);
     if (found == kept_.end())
         return;
     // Destroyed at the end of the function, because the destructor of a hold may call this
     // function.
-    const std::shared_ptr<tenure> last = std::move(*found);
+    const std::shared_ptr<lock_handle> last = std::move(*found);
     kept_.erase(found);
 }
 
@@ -234,18 +234,18 @@ void engine::close(closed_handler done) {
 
 asio::awaitable<void> engine::close_down() {
     fail_waiters();
-    for (const std::shared_ptr<wire_hold>& held : renewal_.all()) {
+    for (const std::shared_ptr<held_lock>& held : renewal_.all()) {
         held->give_up();
         tell_lost(*held, event_cause::closed);
     }
     closes_.request_stop();
-    co_await wait_until_quiet(how_.close_patience);
+    co_await wait_until_quiet(how_.close_timeout);
     if (how_.release_on_close) {
-        for (const std::shared_ptr<wire_hold>& held : renewal_.all()) {
+        for (const std::shared_ptr<held_lock>& held : renewal_.all()) {
             held->take_all_shares();
             release(held, release_handler{[](const failure&) {}});
         }
-        co_await wait_until_quiet(how_.release_patience);
+        co_await wait_until_quiet(how_.release_timeout);
     }
     // If locks stay held, an operator may want to see the client that holds them.
     if (renewal_.idle())
@@ -310,7 +310,7 @@ void engine::let_go() {
     patience_.stop();
     gates_.let_go();
     threads_->let_go();
-    std::vector<std::shared_ptr<tenure>>{}.swap(kept_);
+    std::vector<std::shared_ptr<lock_handle>>{}.swap(kept_);
 }
 
 /// Time that close() waits for pending operations after it has closed the store. They normally fail
@@ -369,7 +369,7 @@ void engine::admit(const std::shared_ptr<acquisition>& call, const asio::any_io_
     if (here.has_upgrade_against(*call)) {
         call->fail({make_error_code(errc::would_deadlock),
                     "another reader of this client waits for its own upgrade"});
-    } else if (const std::shared_ptr<wire_hold> shared = hold_to_share(here, *call)) {
+    } else if (const std::shared_ptr<held_lock> shared = hold_to_share(here, *call)) {
         call->share(shared);
     } else if (here.admits(*call)) {
         here.begin_negotiation(*call);
@@ -420,7 +420,7 @@ void engine::out_of_patience(acquisition& call) {
 bool engine::let_in(gate& here, acquisition* next) {
     if (!next)
         return false;
-    if (std::shared_ptr<wire_hold> shared = hold_to_share(here, *next)) {
+    if (std::shared_ptr<held_lock> shared = hold_to_share(here, *next)) {
         const std::shared_ptr<acquisition> call = next->step_out();
         call->share(std::move(shared));
         return true;
@@ -447,7 +447,7 @@ void engine::found_busy(acquisition& call) {
     next_turn(key, here);
 }
 
-void engine::released(const wire_hold& held, bool others_listen) {
+void engine::released(const held_lock& held, bool others_listen) {
     const gate_key key = key_of(held.what);
     gates_.note_others(key, others_listen);
     if (held.polled_within() > duration::zero())
@@ -458,7 +458,7 @@ void engine::released(const wire_hold& held, bool others_listen) {
     hold_over(held);
 }
 
-void engine::hold_over(const wire_hold& held) {
+void engine::hold_over(const held_lock& held) {
     const gate_key key = key_of(held.what);
     gate* const here = gates_.find(key);
     if (!here)
@@ -487,7 +487,7 @@ void engine::left_queue(const acquisition& call) {
     asio::post(executor(), std::move(look_again));
 }
 
-void engine::fewer_share(const wire_hold& held) {
+void engine::fewer_share(const held_lock& held) {
     const gate_key key = key_of(held.what);
     gate* const here = gates_.find(key);
     // A share ended without a release of the hold, so calls that expected a release must be checked
@@ -496,7 +496,7 @@ void engine::fewer_share(const wire_hold& held) {
         next_turn(key, *here);
 }
 
-void engine::release_sent_off(const wire_hold& held) {
+void engine::release_sent_off(const held_lock& held) {
     const gate_key key = key_of(held.what);
     gate* const here = gates_.find(key);
     if (!here || here->holder().get() != &held)
@@ -554,7 +554,7 @@ void engine::tell_untold() {
         how_.observer->notify(untold_.front().view());
 }
 
-void engine::tell_of(const wire_hold& held, event_kind kind, event_cause cause, duration length,
+void engine::tell_of(const held_lock& held, event_kind kind, event_cause cause, duration length,
                      const boost::system::system_error* failed) {
     if (!how_.observer)
         return;
@@ -565,7 +565,7 @@ void engine::tell_of(const wire_hold& held, event_kind kind, event_cause cause, 
     tell(e);
 }
 
-void engine::tell_of(const tenure& held, event_kind kind, event_cause cause, duration length) {
+void engine::tell_of(const lock_handle& held, event_kind kind, event_cause cause, duration length) {
     if (how_.observer)
         tell(event_about(held.name(), kind, cause, length));
 }
@@ -576,7 +576,7 @@ void engine::tell_of_count(const acquisition& call) {
                          now() - call.started_at));
 }
 
-void engine::tell_lost(wire_hold& held, event_cause why) {
+void engine::tell_lost(held_lock& held, event_cause why) {
     if (!std::exchange(held.told_lost, true))
         tell_of(held, event_kind::lost, why, now() - held.granted_at);
 }

@@ -182,7 +182,7 @@ public:
     /// added to each deadline, so that no call gives up too early.
     duration clock_rounding() const noexcept { return duration{around_.own_clock ? 1 : 0}; }
     const options& how() const noexcept { return how_; }
-    duration unavailable_patience() const noexcept { return unavailable_patience_; }
+    duration unavailable_timeout() const noexcept { return unavailable_timeout_; }
     /// Returns the executor. Use it only in code that runs on the executor, or to begin an
     /// asynchronous call. All other code uses `reach()`.
     const asio::any_io_executor& executor() const noexcept { return around_.executor; }
@@ -230,7 +230,7 @@ public:
     /// Returns the mutex that guards the state of a hold. Several holds share a mutex. With a
     /// separate mutex for each hold, mutexes took a tenth of the memory of a hundred thousand
     /// holds.
-    std::mutex& mutex_for(const wire_hold* held) noexcept {
+    std::mutex& mutex_for(const held_lock* held) noexcept {
         return mutexes_[(reinterpret_cast<std::uintptr_t>(held) / alignof(std::max_align_t)) %
                         mutexes_.size()];
     }
@@ -262,44 +262,44 @@ public:
     void out_of_patience(acquisition&);
     /// Notes that fewer callers share a hold. A call that waits for an exclusive hold may go on
     /// now.
-    void fewer_share(const wire_hold&);
+    void fewer_share(const held_lock&);
 
     // Ends a lost hold. The parameter is a reference of its own, because forget() drops another
     // reference.
-    void hold_lost(std::shared_ptr<wire_hold>, event_cause);
+    void hold_lost(std::shared_ptr<held_lock>, event_cause);
     /// Notes that the store has acknowledged the release.
-    void released(const wire_hold&, bool others_listen);
+    void released(const held_lock&, bool others_listen);
     /// Removes the ended hold from its gate, so that the gate starts the next call.
-    void hold_over(const wire_hold&);
+    void hold_over(const held_lock&);
     /// Opens the gate after the release was sent, before its acknowledgement. A call of hold_over()
     /// or released() follows.
-    void release_sent_off(const wire_hold&);
+    void release_sent_off(const held_lock&);
     asio::awaitable<bool> force_unlock(lock_name, std::string only_from = {});
     asio::awaitable<bool> force_kind(lock_name, lock_kind);
     /// The thread that should release the hold has ended.
-    void abandon(const std::shared_ptr<wire_hold>&);
+    void abandon(const std::shared_ptr<held_lock>&);
     /// Keeps an abandoned hold on several locks until it ends. Such a hold belongs to no gate.
-    void keep(std::shared_ptr<tenure> abandoned) { kept_.push_back(std::move(abandoned)); }
-    void keep_no_more(const tenure& ended);
+    void keep(std::shared_ptr<lock_handle> abandoned) { kept_.push_back(std::move(abandoned)); }
+    void keep_no_more(const lock_handle& ended);
 
     void tell(const event&);
-    void tell_of(const wire_hold&, event_kind, event_cause, duration,
+    void tell_of(const held_lock&, event_kind, event_cause, duration,
                  const boost::system::system_error* = nullptr);
     /// Reports an event of a hold on several locks.
-    void tell_of(const tenure&, event_kind, event_cause, duration);
+    void tell_of(const lock_handle&, event_kind, event_cause, duration);
     /// Reports to the observer that a counter granted the call.
     void tell_of_count(const acquisition&);
     /// Reports a loss to the observer, but only once. close() reports the loss before the hold
     /// ends.
-    void tell_lost(wire_hold&, event_cause);
+    void tell_lost(held_lock&, event_cause);
     void tell_of_wait(const acquisition&, event_cause, const failure&);
 
     /// Sleeps until the given time. The sleep ends early when the engine stops.
     asio::awaitable<void> nap(time_point until);
     asio::awaitable<void> nap(alarm&, time_point until);
 
-    /// Guard of an operation that `close()` waits for. The wait is at most `close_patience`, or
-    /// `release_patience` for releases. Then `close()` closes the store, and waits a short time
+    /// Guard of an operation that `close()` waits for. The wait is at most `close_timeout`, or
+    /// `release_timeout` for releases. Then `close()` closes the store, and waits a short time
     /// until the operation has ended.
     class task {
     public:
@@ -386,7 +386,7 @@ private:
     mutable std::mutex store_mutex_; // held while a thread outside the executor uses the store
     std::unique_ptr<store> store_;
     limits bounds_;
-    duration unavailable_patience_;
+    duration unavailable_timeout_;
     gates gates_;
     renewal renewal_;
     patience patience_;
@@ -397,7 +397,7 @@ private:
     std::size_t loops_ = 0;       // number of background loops, including the loops of the store
     std::uint64_t last_number_ = 0;
     std::set<alarm*> naps_;
-    std::vector<std::shared_ptr<tenure>> kept_;
+    std::vector<std::shared_ptr<lock_handle>> kept_;
     std::unique_ptr<alarm> quiet_;
     std::vector<closed_handler> closers_;
     // Events that a borrowed thread could not report, and all later events.

@@ -143,7 +143,7 @@ void gate::note_contact(time_point now) {
 
 bool gate::is_on_its_way_out() const {
     return holder_ && (holder_->release_follows() ||
-                       (holder_->deferred() && holder_->now_in() == wire_hold::phase::releasing));
+                       (holder_->deferred() && holder_->now_in() == held_lock::phase::releasing));
 }
 
 /// Returns whether a reader may ask the store at the same time as other readers. If another reader
@@ -183,7 +183,7 @@ bool gate::is_about_to_be_left() const {
 
 bool gate::is_being_left() const {
     const auto stays = [](const shared_hold& held) {
-        return !held->deferred() || held->now_in() != wire_hold::phase::releasing;
+        return !held->deferred() || held->now_in() != held_lock::phase::releasing;
     };
     return nobody_negotiates() && queue_.empty() && (holder_ || has_readers()) &&
            !(holder_ && stays(holder_)) && std::none_of(readers().begin(), readers().end(), stays);
@@ -230,7 +230,7 @@ void gate::enter(shared_hold held) {
         holder_ = std::move(held);
 }
 
-bool gate::drop(const wire_hold& held) {
+bool gate::drop(const held_lock& held) {
     if (holder_.get() == &held) {
         holder_.reset();
         return true;
@@ -255,17 +255,17 @@ void gate::doubt_holder() {
     some_rare().displaced.push_back(std::move(holder_));
 }
 
-bool gate::forget_displaced(const wire_hold& ended) {
+bool gate::forget_displaced(const held_lock& ended) {
     const auto is_it = [&ended](const shared_hold& each) { return each.get() == &ended; };
     return rare_ && std::erase_if(rare_->displaced, is_it) > 0;
 }
 
-void gate::open_behind(const wire_hold& leaving) {
+void gate::open_behind(const held_lock& leaving) {
     holder_.reset();
     sent_off_ = &leaving;
 }
 
-bool gate::acknowledged(const wire_hold& left) {
+bool gate::acknowledged(const held_lock& left) {
     if (sent_off_ != &left)
         return false;
     sent_off_ = nullptr;
@@ -323,18 +323,18 @@ std::size_t gates::count() const {
     return all;
 }
 
-std::vector<std::shared_ptr<wire_hold>> gates::held_under(const std::string& name) {
-    std::vector<std::shared_ptr<wire_hold>> holds;
+std::vector<std::shared_ptr<held_lock>> gates::held_under(const std::string& name) {
+    std::vector<std::shared_ptr<held_lock>> holds;
     for (const family each : families)
         if (const gate* const here = find({name, each}))
-            for (std::shared_ptr<wire_hold>& held : here->holds())
+            for (std::shared_ptr<held_lock>& held : here->holds())
                 holds.push_back(std::move(held));
     return holds;
 }
 
-std::shared_ptr<wire_hold> gates::heir_of(const hold& what) {
+std::shared_ptr<held_lock> gates::heir_of(const hold& what) {
     const gate* const here = find(key_of(what));
-    for (std::shared_ptr<wire_hold>& held : here ? here->holds() : gate::hold_set{})
+    for (std::shared_ptr<held_lock>& held : here ? here->holds() : gate::hold_set{})
         if (held->what.owner == what.owner)
             return std::move(held);
     return nullptr;
@@ -355,7 +355,7 @@ void gates::note_others(gate_key key, bool listen) {
     contended.insert(key.name);
 }
 
-void gates::note_polled(gate_key key, bool others_wait, const wire_hold& held, time_point now) {
+void gates::note_polled(gate_key key, bool others_wait, const held_lock& held, time_point now) {
     constexpr int pauses_of_one_client = 2;
     if (!others_wait)
         return forget_polled(key);

@@ -13,8 +13,9 @@
 // arrival, and any number of calls may wait in the store.
 //
 // A deferred release opens the gate before its acknowledgement if it was sent over a connection for
-// blocking calls (`lane`). The next request may use another connection and overtake the release.
-// Then the reply "busy" may be caused by the client's own old hold (see acquisition_loop.cpp).
+// blocking calls (`blocking_connection`). The next request may use another connection and overtake
+// the release. Then the reply "busy" may be caused by the client's own old hold (see
+// acquisition_loop.cpp).
 //
 // The table `gates` has all gates of a client. The class `patience` has the timeouts of the queued
 // calls.
@@ -38,7 +39,7 @@ namespace holdfast::sync {
 /// Local wait queue, as described above. Use it on the executor only.
 class gate {
 public:
-    using shared_hold = std::shared_ptr<wire_hold>;
+    using shared_hold = std::shared_ptr<held_lock>;
     using hold_set = std::vector<shared_hold>;
 
     const shared_hold& holder() const { return holder_; } ///< the exclusive hold
@@ -100,21 +101,21 @@ public:
     time_point last_contact() const { return rare().contact_at; }
     void end_negotiation(const acquisition&);
     void enter(shared_hold);
-    bool drop(const wire_hold&); ///< returns false if the hold is not here
+    bool drop(const held_lock&); ///< returns false if the hold is not here
     void let_go();
 
     /// Asks the store whether the holder still has its hold. Needed when the store has granted the
     /// lock to another call of this client. The old hold stays in the gate until it has ended.
     void doubt_holder();
     /// Returns false if the hold was not displaced by a newer hold.
-    bool forget_displaced(const wire_hold&);
+    bool forget_displaced(const held_lock&);
 
     /// Opens the gate before the holder's release is acknowledged. The release was sent already.
-    void open_behind(const wire_hold&);
+    void open_behind(const held_lock&);
     bool awaits_acknowledgement() const { return sent_off_ != nullptr; }
     /// Notes that the result of a sent release is known. Returns false if a later release was sent
     /// from this gate, or none.
-    bool acknowledged(const wire_hold&);
+    bool acknowledged(const held_lock&);
 
     /// Guard that registers the alarm of a negotiating call. The gate rings the alarm in three
     /// cases: the result of a sent release is known, the last reader has left, or the gate is
@@ -177,7 +178,7 @@ private:
     acquisition::queue queue_;
     shared_hold holder_;
     // The pointer is only compared; the release keeps the hold alive.
-    const wire_hold* sent_off_ = nullptr;
+    const held_lock* sent_off_ = nullptr;
     std::unique_ptr<rarities> rare_;
     int alone_ = 0;  // number of calls that ask for an exclusive hold
     int asking_ = 0; // number of calls, including readers, that have no reply yet
@@ -213,11 +214,11 @@ public:
     std::size_t count() const;
 
     /// Returns this client's holds under that name, in all families.
-    std::vector<std::shared_ptr<wire_hold>> held_under(const std::string& name);
+    std::vector<std::shared_ptr<held_lock>> held_under(const std::string& name);
 
     /// Returns this client's present hold with the same owner number. It may be a successor,
     /// because the hold may have been passed on. Returns null if there is none.
-    std::shared_ptr<wire_hold> heir_of(const hold&);
+    std::shared_ptr<held_lock> heir_of(const hold&);
 
     /// Returns whether other clients listened when the lock was last released.
     bool others_listen(gate_key) const;
@@ -226,7 +227,7 @@ public:
     /// Notes the release of a lock whose waiters poll. If other clients wait, and this client has
     /// taken the lock repeatedly for several poll pauses, it leaves the lock to the others for one
     /// pause.
-    void note_polled(gate_key, bool others_wait, const wire_hold&, time_point now);
+    void note_polled(gate_key, bool others_wait, const held_lock&, time_point now);
     void forget_polled(gate_key key) { polled_.erase(key.name); }
     /// Returns the time until which this client leaves the lock to other clients. If it need not
     /// leave the lock, the time is in the past.

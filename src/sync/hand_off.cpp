@@ -11,24 +11,24 @@ namespace {
 
 /// Returns how long a hold may be passed on within this client. The time is halved if other clients
 /// wait, so that their turn comes earlier.
-duration time_budget(const hand_off& how, const wire_hold& held) {
+duration time_budget(const hand_off& how, const held_lock& held) {
     return held.others_listen ? how.within / 2 : how.within;
 }
 
 /// Returns whether the time since the store granted the hold is within the budget. The time of
 /// earlier local owners counts too.
-bool young(const wire_hold& held) {
+bool young(const held_lock& held) {
     return held.home->now() - held.taken_at < time_budget(held.home->how().hand_off, held);
 }
 
-bool within_budget(const wire_hold& held) {
+bool within_budget(const held_lock& held) {
     const hand_off& how = held.home->how().hand_off;
     return held.handed_on < how.times_max && young(held);
 }
 
 /// Returns whether the state of the hold allows a hand-off. The result is false if the store may
 /// report the hold as gone, or if a request of its present owner is pending.
-bool in_good_state(const wire_hold& held) {
+bool in_good_state(const held_lock& held) {
     return held.renewed() && held.believed() && !held.warned && held.in_flight == 0 &&
            held.has_token_for_heir() && !held.is_asked_for_company() &&
            !held.stays_with_its_holder() && held.extensions == 0;
@@ -42,7 +42,7 @@ constexpr int inherited_max = 2;
 /// of replicas must match. The remaining time must be at least half of a new grant's time, and not
 /// far longer than the requested lease. In a store with sessions the time is never too long,
 /// because all holds last as long as the session.
-bool suits(const wire_hold& held, const request& wanted) {
+bool suits(const held_lock& held, const request& wanted) {
     const duration stored = held.store_forgets_at() - held.home->now();
     const bool by_session = held.home->bounds().by_session;
     const bool enough = held.remaining() >= std::min(wanted.lease, held.given()) / 2;
@@ -54,19 +54,19 @@ bool suits(const wire_hold& held, const request& wanted) {
 
 /// Returns the next call. For permits, calls that wait in the store come before calls in the local
 /// queue, because they arrived earlier.
-acquisition* next_at(gate& here, const wire_hold& held) {
+acquisition* next_at(gate& here, const held_lock& held) {
     return held.what.kind == lock_kind::permit ? here.first_to_serve() : here.first();
 }
 
 /// Returns whether calls of this client have read holds under this write hold. Then the write hold
 /// is not passed on.
-bool is_read_beside(const gate& here, const wire_hold& held) {
+bool is_read_beside(const gate& here, const held_lock& held) {
     return held.what.kind != lock_kind::permit && !here.readers().empty();
 }
 
 } // namespace
 
-bool hand_on(const std::shared_ptr<wire_hold>& held) {
+bool hand_on(const std::shared_ptr<held_lock>& held) {
     if (held->what.kind == lock_kind::read)
         return false; // a read hold is shared, not passed on
     engine& home = *held->home;
@@ -77,7 +77,7 @@ bool hand_on(const std::shared_ptr<wire_hold>& held) {
     if (!next || is_read_beside(*here, *held) || !within_budget(*held) || !in_good_state(*held) ||
         !suits(*held, next->wanted))
         return false;
-    const auto heir = std::make_shared<wire_hold>(*held, next->wanted);
+    const auto heir = std::make_shared<held_lock>(*held, next->wanted);
     held->end_release();
     home.tell_of(*held, event_kind::released, event_cause::none, home.now() - held->granted_at);
     home.renewals().pass_on(*held, heir);
@@ -88,11 +88,11 @@ bool hand_on(const std::shared_ptr<wire_hold>& held) {
     return true;
 }
 
-std::shared_ptr<wire_hold> hold_to_share(const gate& here, const acquisition& call) {
+std::shared_ptr<held_lock> hold_to_share(const gate& here, const acquisition& call) {
     const request& wanted = call.wanted;
     if (!may_share(wanted) || here.readers().empty() || here.writer_before(call))
         return nullptr;
-    for (const std::shared_ptr<wire_hold>& held : here.readers())
+    for (const std::shared_ptr<held_lock>& held : here.readers())
         if (held->renewed() && !held->warned && young(*held) && suits(*held, wanted) &&
             held->deferred() == wanted.of->deferred && held->share())
             return held;

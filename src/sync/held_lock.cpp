@@ -38,8 +38,8 @@ hold hold_of(const request& wanted, const grant& got) {
 
 } // namespace
 
-wire_hold::wire_hold(const request& wanted, const grant& got)
-    : tenure{wanted.of->home}
+held_lock::held_lock(const request& wanted, const grant& got)
+    : lock_handle{wanted.of->home}
     , what{hold_of(wanted, got)}
     , granted_at{home->now()}
     , settled_at{got.settled_at}
@@ -64,8 +64,8 @@ wire_hold::wire_hold(const request& wanted, const grant& got)
 
 // Creates the hold of the next owner. Only the executor changes `other`, so no mutex is needed
 // here.
-wire_hold::wire_hold(const wire_hold& other, const request& wanted)
-    : tenure{other.home}
+held_lock::held_lock(const held_lock& other, const request& wanted)
+    : lock_handle{other.home}
     , what{other.what}
     , granted_at{home->now()}
     , settled_at{other.settled_at}
@@ -90,24 +90,24 @@ wire_hold::wire_hold(const wire_hold& other, const request& wanted)
 
 /// Returns the mutex of this hold. It is locked only for short times, and a thread never locks two
 /// of them. So a few mutexes of the client serve all its holds.
-std::mutex& wire_hold::mutex() const {
+std::mutex& held_lock::mutex() const {
     return home->mutex_for(this);
 }
 
-wire_hold::company& wire_hold::some_company() {
+held_lock::company& held_lock::some_company() {
     if (!company_)
         company_ = std::make_unique<company>();
     return *company_;
 }
 
-duration wire_hold::remaining() const noexcept {
+duration held_lock::remaining() const noexcept {
     const std::scoped_lock guard{mutex()};
     if (phase_ != phase::held || given_up_)
         return duration::zero();
     return std::max(believed_until_ - home->now(), duration::zero());
 }
 
-std::vector<std::string> wire_hold::permit_ids() const {
+std::vector<std::string> held_lock::permit_ids() const {
     std::vector<std::string> ids;
     if (what.kind != lock_kind::permit)
         return ids;
@@ -119,50 +119,50 @@ std::vector<std::string> wire_hold::permit_ids() const {
 
 // Returns whether the hold has expired by the clock. The executor may be blocked and report the
 // expiry late.
-bool wire_hold::term_is_over() const {
+bool held_lock::term_is_over() const {
     return phase_ == phase::held && home->now() >= believed_until_;
 }
 
-bool wire_hold::is_over() const {
+bool held_lock::is_over() const {
     return phase_ == phase::lost || given_up_ || term_is_over();
 }
 
-bool wire_hold::is_near_the_end() const {
+bool held_lock::is_near_the_end() const {
     return needs_contact() && !untried && phase_ == phase::held &&
            home->now() + danger_period(pace()) >= believed_until_;
 }
 
-std::stop_token wire_hold::lost() const {
+std::stop_token held_lock::lost() const {
     const std::scoped_lock guard{mutex()};
     const bool over = is_over();
     return token_of(lost_, over, over);
 }
 
-std::stop_token wire_hold::in_danger() const {
+std::stop_token held_lock::in_danger() const {
     const std::scoped_lock guard{mutex()};
     const bool over = is_over();
     return token_of(danger_, over || warned || is_near_the_end(), over);
 }
 
-time_point wire_hold::ends_at() const {
+time_point held_lock::ends_at() const {
     return believed_until_;
 }
 
-bool wire_hold::has_token_for_heir() const {
+bool held_lock::has_token_for_heir() const {
     return token_ == 0 || more_tokens_ > 0;
 }
 
-time_point wire_hold::store_forgets_at() const {
+time_point held_lock::store_forgets_at() const {
     if (is_asked_for_company())
         return time_point::max();
     time_point last = store_forgets_at_;
     if (company_)
-        for (const std::shared_ptr<wire_hold>& each : company_->there)
+        for (const std::shared_ptr<held_lock>& each : company_->there)
             last = std::max(last, each->store_forgets_at_);
     return last;
 }
 
-time_point wire_hold::remains_until() const {
+time_point held_lock::remains_until() const {
     if (settled_at == time_point::min())
         return store_forgets_at();
     // The lease may be shorter now than at the grant, after an extension or a hand-off.
@@ -170,35 +170,35 @@ time_point wire_hold::remains_until() const {
     return std::max(store_forgets_at(), forgotten_at(settled_at, longest));
 }
 
-duration wire_hold::lasts_there(duration asked) const {
+duration held_lock::lasts_there(duration asked) const {
     return home->bounds().by_session ? given_ : asked;
 }
 
-bool wire_hold::needs_contact() const {
+bool held_lock::needs_contact() const {
     return renewed() || (home->bounds().by_session && believed_until_ < lease_ends_at_);
 }
 
-void wire_hold::stands_with(std::shared_ptr<wire_hold> read) {
+void held_lock::stands_with(std::shared_ptr<held_lock> read) {
     const time_point now = home->now();
-    std::vector<std::shared_ptr<wire_hold>>& there = some_company().there;
+    std::vector<std::shared_ptr<held_lock>>& there = some_company().there;
     std::erase_if(there, [now](const auto& each) { return each->store_forgets_at_ <= now; });
     there.push_back(std::move(read));
 }
 
-void wire_hold::end_company(time_point until) {
+void held_lock::end_company(time_point until) {
     const std::scoped_lock guard{mutex()};
     --company_->asked;
     store_forgets_at_ = std::max(store_forgets_at_, until);
 }
 
-void wire_hold::tell_company_of_release() const {
+void held_lock::tell_company_of_release() const {
     if (what.kind != lock_kind::write || !company_)
         return;
-    for (const std::shared_ptr<wire_hold>& each : company_->there)
+    for (const std::shared_ptr<held_lock>& each : company_->there)
         each->note_released_write(what);
 }
 
-void wire_hold::note_released_write(const hold& write) {
+void held_lock::note_released_write(const hold& write) {
     constexpr std::size_t released_max = 8; // a failover rarely loses more than the last writes
     std::vector<hold>& released = some_company().released;
     if (std::ranges::find(released, write.owner, &hold::owner) != released.end())
@@ -208,21 +208,21 @@ void wire_hold::note_released_write(const hold& write) {
     released.push_back(write);
 }
 
-std::vector<hold> wire_hold::released_writes() const {
+std::vector<hold> held_lock::released_writes() const {
     return company_ ? company_->released : std::vector<hold>{};
 }
 
-bool wire_hold::out_of_time() const {
+bool held_lock::out_of_time() const {
     const std::optional<duration>& longest = home->how().max_hold;
     return longest && renewed() && home->now() >= later(granted_at, *longest);
 }
 
-unsigned wire_hold::replicas() const noexcept {
+unsigned held_lock::replicas() const noexcept {
     const std::scoped_lock guard{mutex()};
     return what.replicas;
 }
 
-bool wire_hold::share() {
+bool held_lock::share() {
     const std::scoped_lock guard{mutex()};
     if (phase_ != phase::held || given_up_ || home->now() >= believed_until_)
         return false;
@@ -230,7 +230,7 @@ bool wire_hold::share() {
     return true;
 }
 
-wire_hold::left wire_hold::unshare() {
+held_lock::left held_lock::unshare() {
     const std::scoped_lock guard{mutex()};
     if (phase_ == phase::lost)
         return left::was_lost;
@@ -239,47 +239,47 @@ wire_hold::left wire_hold::unshare() {
     return --shares_ == 0 ? left::nobody : left::others;
 }
 
-bool wire_hold::shared_by_others() const {
+bool held_lock::shared_by_others() const {
     const std::scoped_lock guard{mutex()};
     return phase_ == phase::held && shares_ > 1 + ended_threads_;
 }
 
-void wire_hold::thread_ended() noexcept {
+void held_lock::thread_ended() noexcept {
     const std::scoped_lock guard{mutex()};
     ++ended_threads_;
 }
 
-void wire_hold::thread_came_back() noexcept {
+void held_lock::thread_came_back() noexcept {
     const std::scoped_lock guard{mutex()};
     --ended_threads_;
 }
 
-bool wire_hold::deserted() const {
+bool held_lock::deserted() const {
     const std::scoped_lock guard{mutex()};
     return shares_ <= ended_threads_;
 }
 
-std::shared_ptr<tenure> wire_hold::one_share() {
-    return {std::make_shared<std::shared_ptr<wire_hold>>(shared_from_this()), this};
+std::shared_ptr<lock_handle> held_lock::one_share() {
+    return {std::make_shared<std::shared_ptr<held_lock>>(shared_from_this()), this};
 }
 
-void wire_hold::extend(duration length, release_handler done) {
+void held_lock::extend(duration length, release_handler done) {
     sync::extend(shared_from_this(), length, std::move(done));
 }
 
-void wire_hold::confirm(unsigned replicas, release_handler done) {
+void held_lock::confirm(unsigned replicas, release_handler done) {
     sync::confirm(shared_from_this(), replicas, std::move(done));
 }
 
-void wire_hold::renew_from_now_on(duration lease) {
+void held_lock::renew_from_now_on(duration lease) {
     home->renewals().renew_from_now_on(*this, lease);
 }
 
-void wire_hold::release(release_handler done, const asio::any_io_executor& where) {
+void held_lock::release(release_handler done, const asio::any_io_executor& where) {
     sync::release(shared_from_this(), std::move(done), where);
 }
 
-void wire_hold::release_unwaited(const asio::any_io_executor& where,
+void held_lock::release_unwaited(const asio::any_io_executor& where,
                                  const std::function<bool()>& sent_off) {
     --releases_announced_;
     release(release_handler{[](const failure&) {}}, where);
@@ -289,18 +289,18 @@ void wire_hold::release_unwaited(const asio::any_io_executor& where,
         home->release_sent_off(*this);
 }
 
-void wire_hold::abandon() {
+void held_lock::abandon() {
     if (deserted())
         home->abandon(shared_from_this());
     else
         home->fewer_share(*this); // an upgrade need not wait for the thread that ended
 }
 
-void wire_hold::doubt() noexcept {
+void held_lock::doubt() noexcept {
     home->renewals().contact_soon(*this);
 }
 
-void wire_hold::extended(time_point sent_at, duration asked, duration term, unsigned replicas) {
+void held_lock::extended(time_point sent_at, duration asked, duration term, unsigned replicas) {
     if (replicas < what.replicas)
         return perhaps_extended(term);
     const std::scoped_lock guard{mutex()};
@@ -320,17 +320,17 @@ void wire_hold::extended(time_point sent_at, duration asked, duration term, unsi
 }
 
 /// Makes a new token for the next danger. Call it under the mutex.
-void wire_hold::end_danger() {
+void held_lock::end_danger() {
     if (!std::exchange(warned, false))
         return;
     danger_ = std::stop_source{std::nostopstate};
 }
 
-bool wire_hold::may_be_shortened() const {
+bool held_lock::may_be_shortened() const {
     return what.kind == lock_kind::read && home->bounds().read_contact_max != duration::max();
 }
 
-void wire_hold::note_left(time_point sent_at, duration rest) {
+void held_lock::note_left(time_point sent_at, duration rest) {
     const time_point now = home->now();
     const bool is_shorter = later(now, rest) < believed_until_;
     if (what.kind == lock_kind::read) {
@@ -351,7 +351,7 @@ void wire_hold::note_left(time_point sent_at, duration rest) {
         end_danger();
 }
 
-void wire_hold::confirmed(time_point sent_at, duration asked, duration term, unsigned replicas) {
+void held_lock::confirmed(time_point sent_at, duration asked, duration term, unsigned replicas) {
     if (replicas > what.replicas && believed_until_ <= sync::believed_until(sent_at, term)) {
         const std::scoped_lock guard{mutex()};
         what.replicas = static_cast<std::uint8_t>(replicas);
@@ -359,19 +359,19 @@ void wire_hold::confirmed(time_point sent_at, duration asked, duration term, uns
     extended(sent_at, asked, term, replicas);
 }
 
-void wire_hold::perhaps_extended(duration asked) {
+void held_lock::perhaps_extended(duration asked) {
     const std::scoped_lock guard{mutex()};
     const time_point last = forgotten_at(home->now(), lasts_there(asked));
     store_forgets_at_ = std::max(store_forgets_at_, last);
 }
 
-void wire_hold::set_lease(duration length, bool renewed) {
+void held_lock::set_lease(duration length, bool renewed) {
     const std::scoped_lock guard{mutex()};
     lease_ = length;
     renewed_ = renewed;
 }
 
-void wire_hold::fire(std::stop_source& source) {
+void held_lock::fire(std::stop_source& source) {
     std::stop_source firing{std::nostopstate};
     {
         const std::scoped_lock guard{mutex()};
@@ -380,7 +380,7 @@ void wire_hold::fire(std::stop_source& source) {
     firing.request_stop(); // runs callbacks of the user, so never under the mutex
 }
 
-void wire_hold::warn() {
+void held_lock::warn() {
     {
         const std::scoped_lock guard{mutex()};
         warned = true;
@@ -388,7 +388,7 @@ void wire_hold::warn() {
     fire(danger_);
 }
 
-bool wire_hold::lose() {
+bool held_lock::lose() {
     {
         const std::scoped_lock guard{mutex()};
         if (phase_ != phase::held)
@@ -400,7 +400,7 @@ bool wire_hold::lose() {
     return true;
 }
 
-void wire_hold::give_up() {
+void held_lock::give_up() {
     {
         const std::scoped_lock guard{mutex()};
         given_up_ = true;
@@ -409,17 +409,17 @@ void wire_hold::give_up() {
     fire(lost_);
 }
 
-void wire_hold::take_all_shares() {
+void held_lock::take_all_shares() {
     const std::scoped_lock guard{mutex()};
     shares_ = 1;
 }
 
-void wire_hold::begin_release() {
+void held_lock::begin_release() {
     const std::scoped_lock guard{mutex()};
     phase_ = phase::releasing;
 }
 
-void wire_hold::end_release() {
+void held_lock::end_release() {
     const std::scoped_lock guard{mutex()};
     phase_ = phase::ended;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A lock that the store has granted to this client: the result of the acquisition (`grant`), and
-// the hold that it creates (`wire_hold`).
+// the hold that it creates (`held_lock`).
 #pragma once
 
 #include "sync/lease_validity.hpp"
@@ -37,7 +37,7 @@ struct grant {
     std::optional<duration> left_before{}; ///< see `answer::left_before`
 };
 
-// A hold in the store (`wire_hold`). It has one owner number, and exists from its grant to its end.
+// A hold in the store (`held_lock`). It has one owner number, and exists from its grant to its end.
 //
 //   held ──release──▶ releasing ──▶ ended
 //     └──refused, term over, forced──▶ lost
@@ -49,17 +49,17 @@ struct grant {
 class engine;
 struct request;
 
-class wire_hold final : public tenure,
+class held_lock final : public lock_handle,
                         public doubter,
-                        public std::enable_shared_from_this<wire_hold> {
+                        public std::enable_shared_from_this<held_lock> {
 public:
     enum class phase : std::uint8_t { held, releasing, ended, lost };
 
-    wire_hold(const request&, const grant&);
+    held_lock(const request&, const grant&);
 
     /// Creates the hold of the next local owner from the old hold. In the store it is the same
     /// hold, with the same expiry.
-    wire_hold(const wire_hold& handed_on, const request& of_the_heir);
+    held_lock(const held_lock& handed_on, const request& of_the_heir);
 
     hold what; ///< constant, but confirmed() may change the number of replicas
     const time_point granted_at;
@@ -104,9 +104,9 @@ public:
     void confirm(unsigned replicas, release_handler) override;
     void release(release_handler, const asio::any_io_executor& where) override;
     void abandon() override;
-    std::shared_ptr<tenure> whole() override { return shared_from_this(); }
+    std::shared_ptr<lock_handle> whole() override { return shared_from_this(); }
     /// Returns a pointer that stands for one share of this hold.
-    std::shared_ptr<tenure> one_share();
+    std::shared_ptr<lock_handle> one_share();
     void release_unwaited(const asio::any_io_executor& where,
                           const std::function<bool()>& sent_off) override;
     void doubt() noexcept override; ///< sends a renewal request at once
@@ -137,7 +137,7 @@ public:
     time_point remains_until() const;
     /// Links a read hold of this client to this write hold. The store keeps the write hold at least
     /// as long as the read hold.
-    void stands_with(std::shared_ptr<wire_hold> read);
+    void stands_with(std::shared_ptr<held_lock> read);
     /// Counts a pending request for a linked read hold, because the store may have granted it
     /// already. `end_company(until)` ends the count. If the reply was lost, the grant has expired
     /// at `until`.
@@ -191,7 +191,7 @@ public:
     using agenda_hook = boost::intrusive::set_member_hook<boost::intrusive::optimize_size<true>>;
     int extensions = 0; ///< number of extensions under way
     agenda_hook in_agenda;
-    std::shared_ptr<wire_hold> kept; ///< reference to the hold itself, while it is in the schedule
+    std::shared_ptr<held_lock> kept; ///< reference to the hold itself, while it is in the schedule
     std::unique_ptr<watch> watched;  ///< set if the store can report that the hold may be gone
     time_point acts_at{};            ///< time of its next action; its position in the schedule
     time_point contact_at{};
@@ -213,7 +213,7 @@ private:
     /// Linked holds, and pending requests for them: see stands_with(). Few holds need this.
     struct company {
         int asked = 0;
-        std::vector<std::shared_ptr<wire_hold>> there{};
+        std::vector<std::shared_ptr<held_lock>> there{};
         std::vector<hold> released{}; ///< see released_writes(); the latest is at the end
     };
 

@@ -17,7 +17,7 @@ subject::subject(std::shared_ptr<engine> e, lock_name n, duration l, const detai
     , numbers{how.numbers}
     , replicas{static_cast<std::uint8_t>(how.replicas.value_or(0))} {}
 
-asio::awaitable<std::shared_ptr<tenure>> subject::take(std::shared_ptr<acquisition>) const {
+asio::awaitable<std::shared_ptr<lock_handle>> subject::take(std::shared_ptr<acquisition>) const {
     co_return nullptr; // only locks that consist of several locks override this function
 }
 

@@ -86,7 +86,7 @@ constexpr bool queues_in_store(family which) {
 
 class acquisition;
 class engine;
-class wire_hold;
+class held_lock;
 
 /// Descriptor of a lock object. Pending calls share the descriptor, so they need not copy the name.
 class subject {
@@ -122,7 +122,7 @@ public:
     virtual bool takes_turns() const noexcept { return true; } ///< false: calls never queue
     /// Takes a lock that consists of several locks, by taking its members. Returns null if the lock
     /// is busy or the call has ended. Throws the error after a failure.
-    virtual asio::awaitable<std::shared_ptr<tenure>> take(std::shared_ptr<acquisition>) const;
+    virtual asio::awaitable<std::shared_ptr<lock_handle>> take(std::shared_ptr<acquisition>) const;
 
     /// Returns the state of the lock in the store. For a lock with a reading and a writing side, it
     /// returns the state of this side only.
@@ -136,7 +136,7 @@ public:
     /// Throws `already_held` if this thread holds a member of the lock. lend_parts() adds the
     /// members of a hold to the thread table. The function after it removes them.
     virtual void refuse_parts_of_this_thread() const {}
-    virtual void lend_parts(const tenure&) const {}
+    virtual void lend_parts(const lock_handle&) const {}
     virtual void take_back_parts() const {}
 };
 
@@ -152,8 +152,8 @@ struct request {
     /// Caller's existing hold on the other side of the lock. It is a write hold under which the
     /// caller wants to read, or a read hold that the caller wants to upgrade. The new hold gets its
     /// own owner number.
-    std::shared_ptr<wire_hold> under{};
-    std::weak_ptr<tenure> share{}; ///< caller's share of the hold `under`
+    std::shared_ptr<held_lock> under{};
+    std::weak_ptr<lock_handle> share{}; ///< caller's share of the hold `under`
 
     /// Returns how long the store keeps a hold or a queue entry after the call has stopped wanting
     /// it.

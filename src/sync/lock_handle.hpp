@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interface of a held lock for leases and threads (`tenure`), and the errors that its functions
-// report.
+// Interface of a held lock for leases and threads (`lock_handle`), and the errors that its
+// functions report.
 #pragma once
 
 #include <holdfast/error.hpp>
@@ -30,14 +30,14 @@ struct failure {
 /// Handler of a release or an extension. It is called once. On success the code is empty.
 using release_handler = asio::any_completion_handler<void(failure)>;
 
-/// Interface of a held lock for leases and threads (`tenure`). Several leases and threads may share
-/// a hold. The last of them releases it.
-class tenure {
+/// Interface of a held lock for leases and threads (`lock_handle`). Several leases and threads may
+/// share a hold. The last of them releases it.
+class lock_handle {
 public:
-    explicit tenure(std::shared_ptr<engine> of)
+    explicit lock_handle(std::shared_ptr<engine> of)
         : home{std::move(of)} {}
-    tenure(const tenure&) = delete;
-    virtual ~tenure() = default;
+    lock_handle(const lock_handle&) = delete;
+    virtual ~lock_handle() = default;
 
     const std::shared_ptr<engine> home;
 
@@ -86,7 +86,7 @@ public:
     /// Returns a pointer to the hold itself. A pointer that was handed out may stand for one share,
     /// which ends with the last copy of that pointer. A caller that gives its share back must drop
     /// that pointer before it releases the hold.
-    virtual std::shared_ptr<tenure> whole() = 0;
+    virtual std::shared_ptr<lock_handle> whole() = 0;
 
     // Functions for deferred releases. No caller waits for a deferred release, but it must come
     // before the next request of its thread.

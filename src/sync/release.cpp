@@ -19,7 +19,7 @@ failure lost_before() {
 /// A release in progress, from its first request to the acknowledgement of the store.
 class releasing {
 public:
-    releasing(std::shared_ptr<wire_hold> held, release_handler done)
+    releasing(std::shared_ptr<held_lock> held, release_handler done)
         : held_{std::move(held)}
         , done_{std::move(done)}
         , started_at_{held_->home->now()}
@@ -66,7 +66,7 @@ public:
 
 private:
     time_point patience_ends() const {
-        return later(started_at_, held_->home->how().release_patience);
+        return later(started_at_, held_->home->how().release_timeout);
     }
     duration held_for() const { return held_->home->now() - held_->granted_at; }
     void report_end(bool well) {
@@ -85,7 +85,7 @@ private:
             tell(*held_->home, std::move(done_), std::move(outcome));
     }
 
-    std::shared_ptr<wire_hold> held_;
+    std::shared_ptr<held_lock> held_;
     release_handler done_;
     const time_point started_at_;
     engine::task busy_;
@@ -95,7 +95,7 @@ private:
     bool reported_ = false;
 };
 
-asio::awaitable<void> run(std::shared_ptr<wire_hold> held, release_handler done) {
+asio::awaitable<void> run(std::shared_ptr<held_lock> held, release_handler done) {
     engine& home = *held->home;
     releasing it{held, std::move(done)};
     pauses pause{home};
@@ -123,29 +123,29 @@ void tell(const engine& home, release_handler whom, failure outcome) {
     run_users_own(home.executor(), [&] { std::move(whom)(std::move(outcome)); });
 }
 
-void release(std::shared_ptr<wire_hold> held, release_handler done) {
+void release(std::shared_ptr<held_lock> held, release_handler done) {
     const asio::any_io_executor where = held->home->executor();
     release(std::move(held), std::move(done), where);
 }
 
-void release(std::shared_ptr<wire_hold> held, release_handler done,
+void release(std::shared_ptr<held_lock> held, release_handler done,
              const asio::any_io_executor& where) {
     const std::shared_ptr<engine> home = held->home;
     switch (held->unshare()) {
-    case wire_hold::left::others:
+    case held_lock::left::others:
         if (held->deserted())
             home->abandon(held);
         else
             home->fewer_share(*held);
         return tell(*home, std::move(done),
                     home->now() < held->ends_at() ? failure{} : lost_before());
-    case wire_hold::left::was_lost:
+    case held_lock::left::was_lost:
         return tell(*home, std::move(done), lost_before());
-    case wire_hold::left::was_ended:
+    case held_lock::left::was_ended:
         return tell(*home, std::move(done),
                     failure{make_error_code(home->closing() ? errc::closed : errc::not_owner),
                             "it was released before"});
-    case wire_hold::left::nobody:
+    case held_lock::left::nobody:
         break;
     }
     if (home->now() >= held->ends_at()) {
@@ -181,7 +181,7 @@ asio::awaitable<void> repeat_until(engine& home, engine::task& busy, Gone gone, 
     }
 }
 
-asio::awaitable<void> release_all(engine& home, engine::task& busy, const wire_hold& ended) {
+asio::awaitable<void> release_all(engine& home, engine::task& busy, const held_lock& ended) {
     // A session may live longer than this client assumes, for example if the process was suspended
     // and the server did not end the session. Then the server keeps the hold as long as this client
     // lives.
@@ -194,7 +194,7 @@ asio::awaitable<void> release_all(engine& home, engine::task& busy, const wire_h
     ended.tell_company_of_release();
 }
 
-asio::awaitable<void> release_write_again(std::shared_ptr<wire_hold> read, hold write) {
+asio::awaitable<void> release_write_again(std::shared_ptr<held_lock> read, hold write) {
     engine& home = *read->home;
     engine::task busy{home};
     auto gone = [&read] { return read->store_forgets_at(); };
@@ -216,7 +216,7 @@ struct abandoned {
     std::unique_ptr<alarm> wake;
     std::unique_ptr<place> spot;
     duration kept; ///< how long the store keeps a hold or queue entry that is not cleaned up
-    std::shared_ptr<wire_hold> under; // write hold that would last as long as an orphaned read hold
+    std::shared_ptr<held_lock> under; // write hold that would last as long as an orphaned read hold
 };
 
 // Cleans up after an attempt. A request without a reply may be carried out until `settled_at`. So
@@ -242,18 +242,18 @@ asio::awaitable<void> clean_up(abandoned it) {
     co_await repeat_until(home, busy, gone, leave);
 }
 
-asio::awaitable<void> release_again(engine& home, engine::task& busy, const wire_hold& ended) {
+asio::awaitable<void> release_again(engine& home, engine::task& busy, const held_lock& ended) {
     co_await home.nap(ended.settled_at);
     co_await release_all(home, busy, ended);
 }
 
-asio::awaitable<void> clean_up_settled(std::shared_ptr<wire_hold> ended) {
+asio::awaitable<void> clean_up_settled(std::shared_ptr<held_lock> ended) {
     engine& home = *ended->home;
     engine::task busy{home};
     co_await release_again(home, busy, *ended);
 }
 
-asio::awaitable<void> clean_up_after(std::shared_ptr<wire_hold> ended) {
+asio::awaitable<void> clean_up_after(std::shared_ptr<held_lock> ended) {
     engine& home = *ended->home;
     engine::task busy{home};
     const time_point began = home.now();
@@ -268,24 +268,24 @@ void undo(acquisition& call, owner_id owner, std::unique_ptr<place> spot) {
     call.home->spawn(clean_up(abandoned{call, owner, std::move(spot)}));
 }
 
-void release_when_settled(std::shared_ptr<wire_hold> ended, time_point asked_at) {
+void release_when_settled(std::shared_ptr<held_lock> ended, time_point asked_at) {
     const std::shared_ptr<engine> home = ended->home;
     if (ended->settled_at > asked_at)
         home->spawn(clean_up_settled(std::move(ended)));
 }
 
-void release_remains(std::shared_ptr<wire_hold> ended) {
+void release_remains(std::shared_ptr<held_lock> ended) {
     const std::shared_ptr<engine> home = ended->home;
     home->spawn(clean_up_after(std::move(ended)));
 }
 
-void release_writes_again(const std::shared_ptr<wire_hold>& read) {
+void release_writes_again(const std::shared_ptr<held_lock>& read) {
     for (hold& write : read->released_writes())
         read->home->spawn(release_write_again(read, std::move(write)));
 }
 
-void release_late_remains(const std::shared_ptr<wire_hold>& held) {
-    if (held->now_in() == wire_hold::phase::lost)
+void release_late_remains(const std::shared_ptr<held_lock>& held) {
+    if (held->now_in() == held_lock::phase::lost)
         release_remains(held);
 }
 

@@ -15,11 +15,11 @@ void tell(const engine&, release_handler, failure);
 /// share, the hold is released in the store. The release is repeated after every failure, until the
 /// store has acknowledged it or has forgotten the hold.
 ///
-/// The handler is called within `release_patience` plus one command timeout. If the server refuses
+/// The handler is called within `release_timeout` plus one command timeout. If the server refuses
 /// the release, the handler is called at once. Call it on the executor only. The requests run on
 /// `where`, see engine::spawn().
-void release(std::shared_ptr<wire_hold>, release_handler, const asio::any_io_executor& where);
-void release(std::shared_ptr<wire_hold>, release_handler);
+void release(std::shared_ptr<held_lock>, release_handler, const asio::any_io_executor& where);
+void release(std::shared_ptr<held_lock>, release_handler);
 
 /// Removes, in the background, whatever an unwanted attempt has in the store: a hold or a place in
 /// a queue. It repeats `leave()` after every kind of failure, until it succeeds or nothing can be
@@ -32,21 +32,21 @@ void undo(acquisition&, owner_id, std::unique_ptr<place>);
 /// Cleans up after a hold that the store has released or has reported as gone. The store's reply
 /// belongs to a request sent at `asked_at`. After that reply only earlier requests may still be
 /// carried out.
-void release_when_settled(std::shared_ptr<wire_hold>, time_point asked_at);
+void release_when_settled(std::shared_ptr<held_lock>, time_point asked_at);
 
 /// Releases whatever the store may still have of a hold that ended in another way. If holds last as
 /// long as a session, only this release frees the lock when its lease ends. Other stores end the
 /// lease themselves.
-void release_remains(std::shared_ptr<wire_hold>);
+void release_remains(std::shared_ptr<held_lock>);
 
 /// Releases a lost hold in the store once more. Call it when a renewal ends after the loss, because
 /// the earlier cleanup assumed a shorter lease.
-void release_late_remains(const std::shared_ptr<wire_hold>&);
+void release_late_remains(const std::shared_ptr<held_lock>&);
 
 /// Releases once more the released write holds that were linked to this read hold. Call it when the
 /// server may have lost its last writes. Then the server may have such a write hold again, and
 /// keeps it as long as the read hold is renewed. Each release is repeated until the server has
 /// replied, at most for as long as the store keeps the read hold.
-void release_writes_again(const std::shared_ptr<wire_hold>& read);
+void release_writes_again(const std::shared_ptr<held_lock>& read);
 
 } // namespace holdfast::sync

@@ -24,7 +24,7 @@ void renewal::watch(const shared_hold& held) {
     begin(held);
 }
 
-void renewal::pass_on(wire_hold& held, const shared_hold& heir) {
+void renewal::pass_on(held_lock& held, const shared_hold& heir) {
     forget(held);
     heir->contact_at = held.contact_at;
     heir->round_trip = held.round_trip;
@@ -44,7 +44,7 @@ void renewal::begin(const shared_hold& held) {
     schedule(*held);
 }
 
-void renewal::reschedule(wire_hold& held) {
+void renewal::reschedule(held_lock& held) {
     if (!watches(held))
         return;
     const time_point now = engine_.now();
@@ -56,14 +56,14 @@ void renewal::reschedule(wire_hold& held) {
     schedule(held);
 }
 
-void renewal::abandon(wire_hold& held) {
+void renewal::abandon(held_lock& held) {
     held.set_lease(held.lease(), false);
     if (watches(held) && !std::exchange(held.abandoned, true))
         ++abandoned_;
     reschedule(held);
 }
 
-void renewal::forget(wire_hold& held) {
+void renewal::forget(held_lock& held) {
     if (!watches(held))
         return;
     held.watched.reset();
@@ -73,17 +73,17 @@ void renewal::forget(wire_hold& held) {
     const shared_hold perhaps_the_last = std::move(held.kept);
 }
 
-void renewal::renew_from_now_on(wire_hold& held, duration lease) {
+void renewal::renew_from_now_on(held_lock& held, duration lease) {
     held.untried = held.untried || !held.renewed();
     held.set_lease(lease, true);
     contact_soon(held);
 }
 
-void renewal::contact_soon(wire_hold& held) {
+void renewal::contact_soon(held_lock& held) {
     contact_by(held, engine_.now());
 }
 
-void renewal::contact_by(wire_hold& held, time_point when) {
+void renewal::contact_by(held_lock& held, time_point when) {
     if (!watches(held))
         return;
     if (held.answer_wait > duration::zero())
@@ -117,7 +117,7 @@ constexpr duration read_contact_min{100};
 /// to its own lease, which may be shorter than the leases of other readers. Then the Redisson
 /// reader may die. So a read hold is renewed several times within the shortest lease that was
 /// found.
-duration contact_period(const wire_hold& held) {
+duration contact_period(const held_lock& held) {
     const duration usual = renewal_period(held.pace());
     if (!held.may_be_shortened())
         return usual;
@@ -129,7 +129,7 @@ duration contact_period(const wire_hold& held) {
 /// own client can shorten it, the result is zero: the request only checks that the hold exists.
 /// Otherwise a fixed hold asks for its remaining time, rounded up by at most 1/64. So holds with
 /// similar remaining times share one request.
-duration lease_to_ask_for(const wire_hold& held, bool renews, duration left) {
+duration lease_to_ask_for(const held_lock& held, bool renews, duration left) {
     if (renews)
         return held.lease();
     if (!held.may_be_shortened())
@@ -143,7 +143,7 @@ duration lease_to_ask_for(const wire_hold& held, bool renews, duration left) {
     return std::min(wanted, held.home->bounds().lease_max);
 }
 
-time_point next_action_of(const wire_hold& held) {
+time_point next_action_of(const held_lock& held) {
     const time_point end = held.ends_at();
     time_point next = std::min(held.contact_at, end);
     if (held.to_be_warned())
@@ -179,7 +179,7 @@ void renewal::doubt(const std::function<bool(const lock_name&)>& which, bool urg
 /// than the lease says, if the lease was fixed until now or the extension was shorter. On a slow
 /// network the request is sent earlier. Then even a reply that takes twice as long as the last
 /// reply arrives before the holder is warned.
-void renewal::set_next_contact(wire_hold& held, time_point last, int drawn) {
+void renewal::set_next_contact(held_lock& held, time_point last, int drawn) {
     const duration period = contact_period(held);
     held.contact_at = later(last, period - earlier_by(period, drawn));
     if (held.needs_contact() && !held.out_of_time()) {
@@ -192,14 +192,14 @@ void renewal::set_next_contact(wire_hold& held, time_point last, int drawn) {
     }
 }
 
-void renewal::schedule(wire_hold& held) {
+void renewal::schedule(held_lock& held) {
     if (watches(held))
         leave(held);
     enter(held, next_action_of(held));
     wake_for(held.acts_at);
 }
 
-void renewal::enter(wire_hold& held, time_point acts_at) {
+void renewal::enter(held_lock& held, time_point acts_at) {
     held.acts_at = acts_at;
     const auto hint =
         entered_last_ ? std::next(agenda_.iterator_to(*entered_last_)) : agenda_.end();
@@ -207,7 +207,7 @@ void renewal::enter(wire_hold& held, time_point acts_at) {
     entered_last_ = &held;
 }
 
-void renewal::leave(wire_hold& held) {
+void renewal::leave(held_lock& held) {
     if (entered_last_ == &held)
         entered_last_ = nullptr;
     agenda_.erase(agenda_.iterator_to(held));
@@ -241,12 +241,12 @@ asio::awaitable<void> renewal::run(std::shared_ptr<engine> home) {
 
 namespace {
 
-bool is_due(const wire_hold& held, time_point now) {
+bool is_due(const held_lock& held, time_point now) {
     return held.contact_at <= now;
 }
 
 /// Returns whether the hold is due so soon that it may share the request of a hold that is due now.
-bool may_travel(const wire_hold& held, time_point now) {
+bool may_travel(const held_lock& held, time_point now) {
     return held.contact_at <= later(now, held.pace() / 30);
 }
 
@@ -260,7 +260,7 @@ void renewal::act_on_due() {
     batch due;
     std::size_t seen = 0;
     bool somebody_travels = false;
-    for (const wire_hold& held : agenda_) { // in the order of `acts_at`
+    for (const held_lock& held : agenda_) { // in the order of `acts_at`
         if (held.acts_at > later(now, gather_within) || ++seen > company_max)
             break;
         somebody_travels = somebody_travels || is_due(held, now);
@@ -297,7 +297,7 @@ void renewal::act_on(shared_hold held, time_point now, errands& contacts) {
     schedule(*held);
 }
 
-void renewal::tell_unanswered(wire_hold& held, time_point now) {
+void renewal::tell_unanswered(held_lock& held, time_point now) {
     const boost::system::system_error why{
         make_error_code(errc::outcome_unknown),
         "no answer within " + std::to_string((now - held.asked_at).count()) + " ms"};
@@ -385,7 +385,7 @@ public:
     }
 
 private:
-    void landed(wire_hold& held) const {
+    void landed(held_lock& held) const {
         --held.in_flight;
         held.untried = held.untried && !was_renewal();
     }
@@ -452,7 +452,7 @@ void renewal::answered(const shared_hold& held, const errand& asked, time_point 
     schedule(*held);
 }
 
-void renewal::failed(wire_hold& held, const boost::system::system_error& e) {
+void renewal::failed(held_lock& held, const boost::system::system_error& e) {
     if (!watches(held))
         return;
     engine_.tell_of(held, event_kind::renewal_failed, event_cause::failed, held.remaining(), &e);
@@ -467,10 +467,10 @@ void renewal::failed(wire_hold& held, const boost::system::system_error& e) {
     schedule(held);
 }
 
-std::vector<std::shared_ptr<wire_hold>> renewal::all() const {
+std::vector<std::shared_ptr<held_lock>> renewal::all() const {
     std::vector<shared_hold> holds;
     holds.reserve(agenda_.size());
-    for (const wire_hold& held : agenda_)
+    for (const held_lock& held : agenda_)
         holds.push_back(held.kept);
     return holds;
 }
@@ -478,7 +478,7 @@ std::vector<std::shared_ptr<wire_hold>> renewal::all() const {
 void renewal::stop() {
     stopped_ = true;
     entered_last_ = nullptr;
-    agenda_.clear_and_dispose([](wire_hold* held) {
+    agenda_.clear_and_dispose([](held_lock* held) {
         held->watched.reset();
         held->kept.reset();
     });
@@ -505,7 +505,7 @@ struct wish {
 };
 
 /// Sends one request and returns the reply. Throws the error of the request.
-asio::awaitable<answer> ask_once(wire_hold& held, wish wanted, renewal_wishes how) {
+asio::awaitable<answer> ask_once(held_lock& held, wish wanted, renewal_wishes how) {
     engine& home = *held.home;
     const time_point sent_at = home.now();
     hold asked = held.what;
@@ -530,7 +530,7 @@ asio::awaitable<answer> ask_once(wire_hold& held, wish wanted, renewal_wishes ho
 /// the reply would not reach the new holder.
 class under_way {
 public:
-    explicit under_way(wire_hold& held)
+    explicit under_way(held_lock& held)
         : held_{held} {
         ++held_.extensions;
     }
@@ -538,7 +538,7 @@ public:
     ~under_way() { --held_.extensions; }
 
 private:
-    wire_hold& held_;
+    held_lock& held_;
 };
 
 /// The concurrent requests of one extension. The first reply decides the result, but every reply
@@ -552,7 +552,7 @@ struct tries {
     int pending = 0;
 };
 
-asio::awaitable<void> ask_beside(std::shared_ptr<wire_hold> held, wish wanted, renewal_wishes how,
+asio::awaitable<void> ask_beside(std::shared_ptr<held_lock> held, wish wanted, renewal_wishes how,
                                  std::shared_ptr<tries> all) {
     const engine::task busy{*held->home};
     const under_way asked{*held};
@@ -575,7 +575,7 @@ constexpr int tries_max = 3;
 
 /// Waits for the first reply, until the given time or until the hold expires. The expiry may move
 /// meanwhile.
-asio::awaitable<void> await_answer(const wire_hold& held, tries& all, time_point until) {
+asio::awaitable<void> await_answer(const held_lock& held, tries& all, time_point until) {
     engine& home = *held.home;
     while (!all.said && all.pending > 0 && !home.stopped()) {
         const time_point limit = std::min(until, held.ends_at());
@@ -588,7 +588,7 @@ asio::awaitable<void> await_answer(const wire_hold& held, tries& all, time_point
 /// Asks the store to extend the hold. If no reply comes in time, it sends a second request over
 /// another connection, concurrently. Repeating the request is harmless, because two requests do not
 /// extend the hold twice.
-asio::awaitable<answer> ask_in_time(std::shared_ptr<wire_hold> held, wish wanted) {
+asio::awaitable<answer> ask_in_time(std::shared_ptr<held_lock> held, wish wanted) {
     engine& home = *held->home;
     const auto all = std::make_shared<tries>(home);
     duration wait = answer_period(held->remaining());
@@ -615,7 +615,7 @@ asio::awaitable<answer> ask_in_time(std::shared_ptr<wire_hold> held, wish wanted
     throw boost::system::system_error{make_error_code(errc::outcome_unknown)};
 }
 
-asio::awaitable<failure> ask_store(std::shared_ptr<wire_hold> held, wish wanted) {
+asio::awaitable<failure> ask_store(std::shared_ptr<held_lock> held, wish wanted) {
     engine& home = *held->home;
     try {
         const answer said = co_await ask_in_time(held, wanted);
@@ -634,7 +634,7 @@ asio::awaitable<failure> ask_store(std::shared_ptr<wire_hold> held, wish wanted)
     co_return failure{};
 }
 
-asio::awaitable<failure> extend_by(std::shared_ptr<wire_hold> held, duration length) {
+asio::awaitable<failure> extend_by(std::shared_ptr<held_lock> held, duration length) {
     const failure why = co_await ask_store(held, {length, held->what.replicas});
     if (why.code)
         co_return why;
@@ -648,7 +648,7 @@ asio::awaitable<failure> extend_by(std::shared_ptr<wire_hold> held, duration len
 /// Returns the lease that the replicas are asked to confirm. It is the remaining time of the hold.
 /// For a renewed hold it is the whole lease if that is longer. It is at most what the server allows
 /// now.
-duration whole_term(const wire_hold& held) {
+duration whole_term(const held_lock& held) {
     const duration believed = lease_believed_for(held.remaining());
     const bool renews = held.renewed() && !held.out_of_time();
     const duration length = renews ? std::max(held.lease(), believed) : believed;
@@ -659,7 +659,7 @@ duration whole_term(const wire_hold& held) {
 /// request necessary.
 constexpr int confirmations_max = 5;
 
-asio::awaitable<failure> confirm_by(std::shared_ptr<wire_hold> held, unsigned replicas) {
+asio::awaitable<failure> confirm_by(std::shared_ptr<held_lock> held, unsigned replicas) {
     for (int i = 0; i < confirmations_max && held->what.replicas < replicas; ++i) {
         const failure why = co_await ask_store(held, {whole_term(*held), replicas});
         if (why.code)
@@ -672,7 +672,7 @@ asio::awaitable<failure> confirm_by(std::shared_ptr<wire_hold> held, unsigned re
     co_return failure{};
 }
 
-asio::awaitable<void> run(std::shared_ptr<wire_hold> held, asio::awaitable<failure> work,
+asio::awaitable<void> run(std::shared_ptr<held_lock> held, asio::awaitable<failure> work,
                           release_handler done) {
     const engine::task busy{*held->home};
     failure outcome;
@@ -685,14 +685,14 @@ asio::awaitable<void> run(std::shared_ptr<wire_hold> held, asio::awaitable<failu
 
 } // namespace
 
-void extend(std::shared_ptr<wire_hold> held, duration length, release_handler done) {
+void extend(std::shared_ptr<held_lock> held, duration length, release_handler done) {
     const std::shared_ptr<engine> home = held->home;
     if (!held->believed())
         return tell(*home, std::move(done), gone());
     home->spawn(run(held, extend_by(held, length), std::move(done)));
 }
 
-void confirm(std::shared_ptr<wire_hold> held, unsigned replicas, release_handler done) {
+void confirm(std::shared_ptr<held_lock> held, unsigned replicas, release_handler done) {
     const std::shared_ptr<engine> home = held->home;
     if (!held->believed())
         return tell(*home, std::move(done), gone());

@@ -42,19 +42,19 @@ public:
 
     explicit renewal(engine&);
 
-    void watch(const std::shared_ptr<wire_hold>&); ///< starts to renew a hold, after its grant
-    void forget(wire_hold&); ///< stops the renewal; call it before the release is sent
+    void watch(const std::shared_ptr<held_lock>&); ///< starts to renew a hold, after its grant
+    void forget(held_lock&); ///< stops the renewal; call it before the release is sent
     /// Replaces a hold in the schedule by its local successor.
-    void pass_on(wire_hold&, const std::shared_ptr<wire_hold>& heir);
+    void pass_on(held_lock&, const std::shared_ptr<held_lock>& heir);
     /// Renews the hold from now on, even if its lease was fixed before.
-    void renew_from_now_on(wire_hold&, duration lease);
+    void renew_from_now_on(held_lock&, duration lease);
     /// Schedules the next request of the hold anew after an extension.
-    void reschedule(wire_hold&);
-    void abandon(wire_hold&); ///< stops the renewal of a hold whose thread has ended
+    void reschedule(held_lock&);
+    void abandon(held_lock&); ///< stops the renewal of a hold whose thread has ended
 
     /// Sends a renewal request for a hold at once. If a request is pending already, its reply may
     /// be outdated. Then the new request follows right after that reply.
-    void contact_soon(wire_hold&);
+    void contact_soon(held_lock&);
 
     /// Checks the holds whose names `which` selects (empty: all holds). Needed when the store may
     /// have forgotten them. Urgent checks are sent at once. Other checks are spread over a tenth of
@@ -68,12 +68,12 @@ public:
     /// Returns whether the schedule has no hold that a caller may still release.
     bool idle() const { return agenda_.size() == abandoned_; }
     std::size_t watched() const { return agenda_.size(); }
-    std::vector<std::shared_ptr<wire_hold>> all() const;
+    std::vector<std::shared_ptr<held_lock>> all() const;
     void stop();
     void let_go_of_clock() noexcept; ///< call it after stop()
 
 private:
-    using shared_hold = std::shared_ptr<wire_hold>;
+    using shared_hold = std::shared_ptr<held_lock>;
     using batch = std::vector<shared_hold>;
 
     class reports;
@@ -90,34 +90,34 @@ private:
 
     struct next_action {
         using type = time_point;
-        time_point operator()(const wire_hold& held) const { return held.acts_at; }
+        time_point operator()(const held_lock& held) const { return held.acts_at; }
     };
     using agenda = boost::intrusive::multiset<
-        wire_hold, boost::intrusive::key_of_value<next_action>,
-        boost::intrusive::member_hook<wire_hold, wire_hold::agenda_hook, &wire_hold::in_agenda>>;
+        held_lock, boost::intrusive::key_of_value<next_action>,
+        boost::intrusive::member_hook<held_lock, held_lock::agenda_hook, &held_lock::in_agenda>>;
 
-    static bool watches(const wire_hold& held) { return held.in_agenda.is_linked(); }
+    static bool watches(const held_lock& held) { return held.in_agenda.is_linked(); }
     void begin(const shared_hold&);
     int draw();
-    static void set_next_contact(wire_hold&, time_point last, int drawn);
-    void contact_by(wire_hold&, time_point);
-    void schedule(wire_hold&);
-    void enter(wire_hold&, time_point acts_at);
-    void leave(wire_hold&);
+    static void set_next_contact(held_lock&, time_point last, int drawn);
+    void contact_by(held_lock&, time_point);
+    void schedule(held_lock&);
+    void enter(held_lock&, time_point acts_at);
+    void leave(held_lock&);
     void wake_for(time_point);
     static asio::awaitable<void> run(std::shared_ptr<engine>);
     void act_on_due();
     void act_on(shared_hold, time_point now, errands&);
     void send(const shared_hold&, time_point now, errands&);
-    void tell_unanswered(wire_hold&, time_point now);
+    void tell_unanswered(held_lock&, time_point now);
     static asio::awaitable<void> contact(std::shared_ptr<engine>, errand, batch);
     /// Handles the reply for one hold. `drawn` is one random number for all holds of a request.
     void answered(const shared_hold&, const errand&, time_point sent_at, const answer&, int drawn);
-    void failed(wire_hold&, const boost::system::system_error&);
+    void failed(held_lock&, const boost::system::system_error&);
 
     engine& engine_;
     agenda agenda_;
-    wire_hold* entered_last_ = nullptr; // the next insertion is likely to be next to it
+    held_lock* entered_last_ = nullptr; // the next insertion is likely to be next to it
     std::size_t doubts_ = 0;
     std::size_t abandoned_ = 0; // number of abandoned holds in the schedule
     std::unique_ptr<alarm> alarm_;
@@ -128,11 +128,11 @@ private:
 
 /// Asks the store, once, to keep a hold for at least `length` from now. Call it on the executor
 /// only.
-void extend(std::shared_ptr<wire_hold>, duration length, release_handler);
+void extend(std::shared_ptr<held_lock>, duration length, release_handler);
 
 /// Asks the store to have the hold confirmed by `replicas` replicas for its remaining time.
 /// Completes when they have confirmed. `replicas` must be more than before. From then on the hold
 /// always needs `replicas` confirmations. Call it on the executor only.
-void confirm(std::shared_ptr<wire_hold>, unsigned replicas, release_handler);
+void confirm(std::shared_ptr<held_lock>, unsigned replicas, release_handler);
 
 } // namespace holdfast::sync

@@ -67,11 +67,11 @@ public:
 
     /// Returns when to retry a failed request that was sent at `sent_at`. Call it in a catch block.
     /// Throws the error again if a retry cannot help, or if the outage has lasted for
-    /// `unavailable_patience`.
+    /// `unavailable_timeout`.
     time_point next_try(const boost::system::system_error& e, time_point sent_at) {
         if (!last_)
             since_ = sent_at;
-        if (!may_pass(e.code()) || home_.now() >= later(since_, home_.unavailable_patience()))
+        if (!may_pass(e.code()) || home_.now() >= later(since_, home_.unavailable_timeout()))
             throw;
         last_ = std::current_exception();
         return later(home_.now(), pause_.next());

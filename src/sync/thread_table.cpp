@@ -46,7 +46,7 @@ std::uint64_t this_thread_number() {
     return own_number;
 }
 
-thread_table::thread_table(std::function<void(shared_tenure)> on_abandoned,
+thread_table::thread_table(std::function<void(shared_lock_handle)> on_abandoned,
                            std::function<bool()> forked)
     : on_abandoned_{std::move(on_abandoned)}
     , forked_{std::move(forked)} {}
@@ -62,7 +62,7 @@ void thread_table::take_back(std::uint64_t thread) {
     std::erase_if(orphans_, [&](const orphan& each) {
         if (each.thread != thread)
             return false;
-        if (const shared_tenure held = each.hold.lock()) {
+        if (const shared_lock_handle held = each.hold.lock()) {
             held->thread_came_back();
             entries_.emplace(key{thread, held->entry(), each.had_it}, entry{held, each.count});
         }
@@ -96,11 +96,11 @@ void thread_table::enter(entry one, side way) {
         this_thread_mark.holds_in(weak_from_this());
 }
 
-void thread_table::add(shared_tenure held, side way) {
+void thread_table::add(shared_lock_handle held, side way) {
     enter({std::move(held), 1}, way);
 }
 
-void thread_table::lend(shared_tenure held, side way) {
+void thread_table::lend(shared_lock_handle held, side way) {
     enter({std::move(held), 1, true}, way);
 }
 
@@ -141,7 +141,7 @@ thread_table::entry thread_table::leave(std::string_view name, side way) {
 void thread_table::abandon(std::uint64_t thread) {
     if (forked_ && forked_())
         return; // after fork() a thread of the parent may have locked the mutex for ever
-    std::vector<shared_tenure> abandoned, lent;
+    std::vector<shared_lock_handle> abandoned, lent;
     {
         const std::scoped_lock guard{mutex_};
         std::erase_if(orphans_, [](const orphan& each) { return each.hold.expired(); });
@@ -159,7 +159,7 @@ void thread_table::abandon(std::uint64_t thread) {
             return true;
         });
     }
-    for (shared_tenure& held : abandoned)
+    for (shared_lock_handle& held : abandoned)
         on_abandoned_(std::move(held));
 }
 

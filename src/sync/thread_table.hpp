@@ -36,25 +36,25 @@ constexpr side side_of(lock_kind kind) {
 /// objects later. So it may still ask for an entry, and then gets the entry back.
 class thread_table : public std::enable_shared_from_this<thread_table> {
 public:
-    using shared_tenure = std::shared_ptr<tenure>;
+    using shared_lock_handle = std::shared_ptr<lock_handle>;
 
     /// Creates a table. `forked` returns whether this process is a forked child, which has only a
     /// copy of the table.
-    explicit thread_table(std::function<void(shared_tenure)> on_abandoned,
+    explicit thread_table(std::function<void(shared_lock_handle)> on_abandoned,
                           std::function<bool()> forked = {});
 
     struct entry {
-        shared_tenure hold;
+        shared_lock_handle hold;
         std::size_t count = 0; ///< 0: this thread has no hold of that name
         bool lent = false;     ///< part of a composite hold
     };
 
     entry find(std::string_view name, side); ///< finds the entry of this thread
-    void add(shared_tenure, side);           ///< adds the first entry of this thread and name
+    void add(shared_lock_handle, side);      ///< adds the first entry of this thread and name
     /// Adds a part of a composite hold. The entry is removed only by take_back_lent(), or when the
     /// hold is lost. If the thread has taken the part again on its own meanwhile, take_back_lent()
     /// keeps that share.
-    void lend(shared_tenure, side);
+    void lend(shared_lock_handle, side);
     void take_back_lent(std::string_view name, side);
     void enter_again(std::string_view name, side); ///< adds 1 to the count
     /// Subtracts 1 from the count. Returns the entry as it was before. If the entry is lent and its
@@ -80,7 +80,7 @@ private:
     struct orphan {
         std::uint64_t thread;
         side had_it;
-        std::weak_ptr<tenure> hold;
+        std::weak_ptr<lock_handle> hold;
         std::size_t count;
     };
 
@@ -88,7 +88,7 @@ private:
     map::iterator mine(std::string_view name, side);
     void take_back(std::uint64_t thread);
 
-    const std::function<void(shared_tenure)> on_abandoned_;
+    const std::function<void(shared_lock_handle)> on_abandoned_;
     const std::function<bool()> forked_;
     std::mutex mutex_;
     map entries_;

@@ -99,14 +99,14 @@ options checked(options how) {
 
 namespace {
 
-/// Session that uses a `keeper`. All calls hold a reference to the keeper, so the session may be
-/// destroyed while calls are running. Arguments of co_await are named variables here, because g++
-/// 12 destroys some temporaries twice.
+/// Session that uses a `session_client`. All calls hold a reference to the session client, so the
+/// session may be destroyed while calls are running. Arguments of co_await are named variables
+/// here, because g++ 12 destroys some temporaries twice.
 class kept_session final : public session {
 public:
     kept_session(options how, store_context home)
-        : keeper_{std::make_shared<keeper>(std::move(how), std::move(home))} {}
-    ~kept_session() override { keeper_->close(); }
+        : session_client_{std::make_shared<session_client>(std::move(how), std::move(home))} {}
+    ~kept_session() override { session_client_->close(); }
 
     asio::awaitable<creation> create(new_node) override;
     asio::awaitable<entrance> create_and_list(new_node, std::string parent) override;
@@ -124,25 +124,27 @@ public:
     asio::awaitable<watched_listing> list_and_watch(std::string path, alarm& wake) override;
     asio::awaitable<survey> look_around() override;
 
-    session_state state() const override { return keeper_->state(); }
-    std::shared_ptr<void> in_use() override { return keeper_->in_use(); }
+    session_state state() const override { return session_client_->state(); }
+    std::shared_ptr<void> in_use() override { return session_client_->in_use(); }
     std::unique_ptr<watch> on_news(std::function<void(session_news)> whom) override {
-        return keeper_->on_news(std::move(whom));
+        return session_client_->on_news(std::move(whom));
     }
-    duration command_timeout() const noexcept override { return keeper_->how().command_timeout; }
-    std::string address() const override { return keeper_->address(); }
+    duration command_timeout() const noexcept override {
+        return session_client_->how().command_timeout;
+    }
+    std::string address() const override { return session_client_->address(); }
     asio::awaitable<void> depart() override;
-    void close() noexcept override { keeper_->close(); }
+    void close() noexcept override { session_client_->close(); }
 
 private:
-    using shared_keeper = std::shared_ptr<keeper>;
+    using shared_session_client = std::shared_ptr<session_client>;
 
-    const shared_keeper keeper_;
+    const shared_session_client session_client_;
 };
 
-using shared_keeper = std::shared_ptr<keeper>;
+using shared_session_client = std::shared_ptr<session_client>;
 
-shared_request asked(keeper& of, message what) {
+shared_request asked(session_client& of, message what) {
     auto made = std::make_shared<request>(std::move(what));
     of.ask(made);
     return made;
@@ -155,7 +157,7 @@ bool went_well(const request& done, std::int32_t expected, const std::string& in
     return done.error == answered::well;
 }
 
-message creation_message(const keeper& of, const new_node& node) {
+message creation_message(const session_client& of, const new_node& node) {
     return create_message(of.below_chroot(node.path), node.data, node.mode, of.how().acl);
 }
 
@@ -163,7 +165,7 @@ bool lacks_containers(const request& done, const new_node& node) {
     return node.mode == node_mode::container && done.error == answered::unimplemented;
 }
 
-session::creation creation_of(const keeper& of, const request& done, const new_node& node) {
+session::creation creation_of(const session_client& of, const request& done, const new_node& node) {
     session::creation made;
     if (done.error == answered::no_node)
         made.why = session::refusal::no_parent;
@@ -184,7 +186,7 @@ listing listing_of(const request& done, const std::string& path) {
 }
 
 asio::awaitable<session::creation> kept_session::create(new_node node) {
-    const shared_keeper home = keeper_;
+    const shared_session_client home = session_client_;
     shared_request done = asked(*home, creation_message(*home, node));
     co_await home->settled(done);
     if (lacks_containers(*done, node)) {
@@ -206,7 +208,7 @@ asio::awaitable<session::creation> kept_session::create(new_node node) {
 
 asio::awaitable<session::entrance> kept_session::create_and_list(new_node node,
                                                                  std::string parent) {
-    const shared_keeper home = keeper_;
+    const shared_session_client home = session_client_;
     const shared_request made = asked(*home, creation_message(*home, node));
     shared_request listed;
     std::optional<net::failure> unlisted;
@@ -232,14 +234,14 @@ asio::awaitable<session::entrance> kept_session::create_and_list(new_node node,
 }
 
 asio::awaitable<listing> kept_session::list(std::string path) {
-    const shared_keeper home = keeper_;
+    const shared_session_client home = session_client_;
     const shared_request done = asked(*home, list_message(home->below_chroot(path), false));
     co_await home->settled(done);
     co_return listing_of(*done, path);
 }
 
 asio::awaitable<std::optional<node_data>> kept_session::get(std::string path) {
-    const shared_keeper home = keeper_;
+    const shared_session_client home = session_client_;
     const shared_request done = asked(*home, get_message(home->below_chroot(path), false));
     co_await home->settled(done);
     if (!went_well(*done, answered::no_node, "the data of " + path))
@@ -248,14 +250,14 @@ asio::awaitable<std::optional<node_data>> kept_session::get(std::string path) {
 }
 
 asio::awaitable<bool> kept_session::set(std::string path, std::string data) {
-    const shared_keeper home = keeper_;
+    const shared_session_client home = session_client_;
     const shared_request done = asked(*home, set_message(home->below_chroot(path), data));
     co_await home->settled(done);
     co_return went_well(*done, answered::no_node, "new data of " + path);
 }
 
 asio::awaitable<session::removal> kept_session::remove(std::string path) {
-    const shared_keeper home = keeper_;
+    const shared_session_client home = session_client_;
     const shared_request done = asked(*home, remove_message(home->below_chroot(path)));
     co_await home->settled(done);
     if (done->error == answered::not_empty)
@@ -265,14 +267,14 @@ asio::awaitable<session::removal> kept_session::remove(std::string path) {
 }
 
 asio::awaitable<void> kept_session::sync(std::string path) {
-    const shared_keeper home = keeper_;
+    const shared_session_client home = session_client_;
     const shared_request done = asked(*home, sync_message(home->below_chroot(path)));
     co_await home->settled(done);
     went_well(*done, answered::well, "a sync");
 }
 
 asio::awaitable<void> kept_session::prove_alive(time_point answer_by) {
-    const shared_keeper home = keeper_;
+    const shared_session_client home = session_client_;
     if (!home->may_end_soon())
         co_return;
     // this proof may be enough; no request waits for an answer now
@@ -285,7 +287,7 @@ asio::awaitable<void> kept_session::prove_alive(time_point answer_by) {
 
 asio::awaitable<std::vector<bool>> kept_session::confirm(std::span<const std::string> paths,
                                                          time_point answer_by) {
-    const shared_keeper home = keeper_;
+    const shared_session_client home = session_client_;
     std::vector<std::string> whole;
     for (const std::string& path : paths)
         whole.push_back(home->below_chroot(path));
@@ -320,7 +322,7 @@ asio::awaitable<std::unique_ptr<watch>> kept_session::watch_node(std::string pat
 
 asio::awaitable<std::unique_ptr<watch>> kept_session::watch_node(std::string path,
                                                                  std::function<void()> whom) {
-    const shared_keeper home = keeper_;
+    const shared_session_client home = session_client_;
     const std::string whole = home->below_chroot(path);
     const auto who = std::make_shared<watches::watcher>(
         watches::watcher{watches::of::node, whole, std::move(whom)});
@@ -335,7 +337,7 @@ asio::awaitable<std::unique_ptr<watch>> kept_session::watch_node(std::string pat
 
 asio::awaitable<session::watched_listing> kept_session::list_and_watch(std::string path,
                                                                        alarm& wake) {
-    const shared_keeper home = keeper_;
+    const shared_session_client home = session_client_;
     const std::string whole = home->below_chroot(path);
     const auto who = std::make_shared<watches::watcher>(
         watches::watcher{watches::of::children, whole, [&wake] { wake.ring(); }});
@@ -351,12 +353,12 @@ asio::awaitable<session::watched_listing> kept_session::list_and_watch(std::stri
 }
 
 asio::awaitable<survey> kept_session::look_around() {
-    const shared_keeper home = keeper_;
+    const shared_session_client home = session_client_;
     co_return co_await home->look_around();
 }
 
 asio::awaitable<void> kept_session::depart() {
-    const shared_keeper home = keeper_;
+    const shared_session_client home = session_client_;
     co_await home->depart();
 }
 

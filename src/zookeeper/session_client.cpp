@@ -29,9 +29,9 @@ struct session_has_ended {};
 
 } // namespace
 
-class keeper::use {
+class session_client::use {
 public:
-    explicit use(std::weak_ptr<keeper> of)
+    explicit use(std::weak_ptr<session_client> of)
         : of_{std::move(of)} {}
     use(const use&) = delete;
     ~use() {
@@ -40,10 +40,10 @@ public:
     }
 
 private:
-    const std::weak_ptr<keeper> of_;
+    const std::weak_ptr<session_client> of_;
 };
 
-class keeper::listening final : public watch {
+class session_client::listening final : public watch {
 public:
     explicit listening(listener mine)
         : mine_{std::move(mine)} {}
@@ -54,7 +54,7 @@ private:
     const listener mine_;
 };
 
-keeper::keeper(options how, store_context home)
+session_client::session_client(options how, store_context home)
     : how_{std::move(how)}
     , home_{std::move(home)}
     , entrance_{runtime::monitor::of(home_.executor)}
@@ -69,29 +69,29 @@ keeper::keeper(options how, store_context home)
         entrance_->welcome(visitors_max);
 }
 
-duration keeper::wanted_timeout() const {
+duration session_client::wanted_timeout() const {
     const duration wanted =
         how_.session_timeout > duration::zero() ? how_.session_timeout : home_.lease_time;
     return std::min(wanted, timeout_longest);
 }
 
-session_state keeper::state() const {
+session_state session_client::state() const {
     return {session_.id, session_.timeout, connected_, session_.term.alive_until()};
 }
 
-bool keeper::may_end_soon() const {
+bool session_client::may_end_soon() const {
     const time_point now = home_.time.now();
     return session_.exists() && session_.term.alive_until() <= now + session_.timeout / 6;
 }
 
-void keeper::connect_anew() {
+void session_client::connect_anew() {
     if (!connected_ || closed_)
         return;
     leaves_ = true;
     line_->cut({errc::unreachable, "the session is resumed, so that it is known to live"});
 }
 
-std::shared_ptr<void> keeper::in_use() {
+std::shared_ptr<void> session_client::in_use() {
     auto mine = std::make_shared<use>(weak_from_this());
     if (users_++ == 0 && !closed_) {
         const time_point now = home_.time.now();
@@ -103,31 +103,31 @@ std::shared_ptr<void> keeper::in_use() {
     return mine;
 }
 
-void keeper::use_ended() {
+void session_client::use_ended() {
     if (--users_ == 0 && !closed_) { // after close() the clock may already be destroyed
         last_asked_ = home_.time.now();
         watch_for(idle_until());
     }
 }
 
-std::unique_ptr<watch> keeper::on_news(std::function<void(session_news)> whom) {
+std::unique_ptr<watch> session_client::on_news(std::function<void(session_news)> whom) {
     listeners_.push_back(std::make_shared<std::function<void(session_news)>>(std::move(whom)));
     return std::make_unique<listening>(listeners_.back());
 }
 
-void keeper::tell(session_news what) {
+void session_client::tell(session_news what) {
     std::erase_if(listeners_, [](const listener& one) { return !*one; });
     for (const listener& one : std::vector<listener>{listeners_.begin(), listeners_.end()})
         if (const auto call = *one) // a copy, because the callback may destroy this listener
             call(what);
 }
 
-void keeper::connect() {
+void session_client::connect() {
     if (!closed_ && !std::exchange(running_, true))
         runtime::run_in_background(home_, keep_connected(shared_from_this()));
 }
 
-asio::awaitable<void> keeper::keep_connected(std::shared_ptr<void>) {
+asio::awaitable<void> session_client::keep_connected(std::shared_ptr<void>) {
     // Do not connect inside the caller's own call, because the caller does not sleep yet.
     co_await asio::post(home_.executor, asio::use_awaitable);
     while (!closed_ && wants_connection()) {
@@ -159,7 +159,7 @@ asio::awaitable<void> keeper::keep_connected(std::shared_ptr<void>) {
 
 /// Connects, and opens or resumes the session. Returns the failure, or an empty result after
 /// success.
-asio::awaitable<std::optional<net::failure>> keeper::establish(connection& line) {
+asio::awaitable<std::optional<net::failure>> session_client::establish(connection& line) {
     const auto timeout = session_.exists() ? std::optional{session_.timeout} : std::nullopt;
     const duration patience = servers_.patience(how_.connect_timeout, timeout);
     try {
@@ -179,7 +179,7 @@ asio::awaitable<std::optional<net::failure>> keeper::establish(connection& line)
     }
 }
 
-asio::awaitable<void> keeper::begin_session(connection& line) {
+asio::awaitable<void> session_client::begin_session(connection& line) {
     const time_point now = home_.time.now();
     if (session_.exists() && session_.is_long_gone(now))
         end_session(false);
@@ -195,7 +195,7 @@ asio::awaitable<void> keeper::begin_session(connection& line) {
 
 /// Closes an earlier session that has ended by the client's clock. The server may still keep that
 /// session, and its nodes block other clients.
-asio::awaitable<void> keeper::bury(connection& line) {
+asio::awaitable<void> session_client::bury(connection& line) {
     const greeting said = corpse_->to_greet({});
     const welcome told = co_await greet(line, said);
     const bool lives = told.id == corpse_->id && told.timeout_ms > 0;
@@ -205,7 +205,7 @@ asio::awaitable<void> keeper::bury(connection& line) {
     throw session_has_ended{};
 }
 
-void keeper::meet(const welcome& told, time_point sent_at) {
+void session_client::meet(const welcome& told, time_point sent_at) {
     const bool granted = told.id != 0 && told.timeout_ms > 0;
     if (!session_.exists()) {
         if (!granted)
@@ -223,7 +223,7 @@ void keeper::meet(const welcome& told, time_point sent_at) {
     session_.resumed(told, sent_at);
 }
 
-void keeper::attempt_failed(const net::failure& why) {
+void session_client::attempt_failed(const net::failure& why) {
     line_.reset();
     if (closed_)
         return;
@@ -235,14 +235,14 @@ void keeper::attempt_failed(const net::failure& why) {
         fail(requests_.drop_queued(), why);
 }
 
-void keeper::go_on_elsewhere() {
+void session_client::go_on_elsewhere() {
     duration pause = servers_.leave(home_.random());
     if (users_ > 0)
         pause = std::min(pause, pause_max_in_use);
     not_before_ = net::later(home_.time.now(), pause);
 }
 
-void keeper::conversation_begins() {
+void session_client::conversation_begins() {
     connected_ = true;
     connected_since_ = last_heard_ = last_asked_ = beat_due_ = home_.time.now();
     leaves_ = false;
@@ -257,7 +257,7 @@ void keeper::conversation_begins() {
     tell(opened ? session_news::opened : session_news::resumed);
 }
 
-void keeper::conversation_ended(const net::failure& why) {
+void session_client::conversation_ended(const net::failure& why) {
     connected_ = false;
     const std::string from = address();
     line_.reset();
@@ -281,7 +281,7 @@ void keeper::conversation_ended(const net::failure& why) {
     }
 }
 
-void keeper::end_session(bool may_be_alive) {
+void session_client::end_session(bool may_be_alive) {
     if (!session_.exists())
         return;
     if (may_be_alive) {
@@ -294,13 +294,13 @@ void keeper::end_session(bool may_be_alive) {
     tell(session_news::ended);
 }
 
-std::string keeper::below_chroot(const std::string& path) const {
+std::string session_client::below_chroot(const std::string& path) const {
     if (how_.chroot.empty())
         return path;
     return path == "/" ? how_.chroot : how_.chroot + path;
 }
 
-asio::awaitable<void> keeper::depart() {
+asio::awaitable<void> session_client::depart() {
     if (closed_ || !session_.exists())
         co_return;
     const auto goodbye = std::make_shared<request>(message{.what = opcode::close_session});
@@ -313,7 +313,7 @@ asio::awaitable<void> keeper::depart() {
     }
 }
 
-void keeper::close() {
+void session_client::close() {
     if (std::exchange(closed_, true)) // the destruction of the clock may cause a second call
         return;
     rest_->ring();
@@ -327,11 +327,11 @@ void keeper::close() {
     fail_later(requests_.drop_queued(), why);
 }
 
-// Requests and answers: what the keeper does while there is a connection.
+// Requests and answers: what the session client does while there is a connection.
 
-class keeper::watching final : public watch {
+class session_client::watching final : public watch {
 public:
-    watching(std::weak_ptr<keeper> home, watches::shared_watcher mine)
+    watching(std::weak_ptr<session_client> home, watches::shared_watcher mine)
         : home_{std::move(home)}
         , mine_{std::move(mine)} {}
     ~watching() override {
@@ -341,12 +341,12 @@ public:
     }
 
 private:
-    const std::weak_ptr<keeper> home_;
+    const std::weak_ptr<session_client> home_;
     const watches::shared_watcher mine_;
 };
 
-std::unique_ptr<watch> keeper::watch_with(const shared_request& asked,
-                                          watches::shared_watcher who) {
+std::unique_ptr<watch> session_client::watch_with(const shared_request& asked,
+                                                  watches::shared_watcher who) {
     asked->on_answer = [this, who](const request& answer) {
         if (answer.error == answered::well && who->tell)
             watches_.add(who);
@@ -354,7 +354,7 @@ std::unique_ptr<watch> keeper::watch_with(const shared_request& asked,
     return std::make_unique<watching>(weak_from_this(), std::move(who));
 }
 
-void keeper::ask(shared_request what) {
+void session_client::ask(shared_request what) {
     if (closed_)
         throw net::failure{errc::closed, "the client is closed"};
     if (requests_.size() >= how_.requests_max)
@@ -370,7 +370,7 @@ void keeper::ask(shared_request what) {
         flush_soon();
 }
 
-asio::awaitable<void> keeper::settled(shared_request asked) {
+asio::awaitable<void> session_client::settled(shared_request asked) {
     if (runtime::visit* const visiting = caller())
         settle_by(*visiting, *asked);
     auto begin = [this, &asked](auto handler) {
@@ -387,14 +387,14 @@ asio::awaitable<void> keeper::settled(shared_request asked) {
         throw net::failure{*asked->failed};
 }
 
-void keeper::withdraw(const shared_request& asked) {
+void session_client::withdraw(const shared_request& asked) {
     if (asked->standing == request::stage::settled)
         return;
     requests_.give_up(*asked);
     fail_later({asked}, {asio::error::operation_aborted, "cancelled"});
 }
 
-asio::awaitable<net::failure> keeper::converse(connection& line) {
+asio::awaitable<net::failure> session_client::converse(connection& line) {
     try {
         for (;;) {
             while (const auto frame = line.next())
@@ -412,7 +412,7 @@ asio::awaitable<net::failure> keeper::converse(connection& line) {
     }
 }
 
-void keeper::flush_soon() {
+void session_client::flush_soon() {
     flush_is_due_ = true;
     asio::post(home_.executor, [this, keep = shared_from_this()] {
         flush_is_due_ = false;
@@ -420,7 +420,7 @@ void keeper::flush_soon() {
     });
 }
 
-void keeper::flush() {
+void session_client::flush() {
     while (connected_ && line_->can_send()) {
         std::string& out = line_->outbox();
         compose_queued(out);
@@ -431,7 +431,7 @@ void keeper::flush() {
     }
 }
 
-void keeper::compose_queued(std::string& out) {
+void session_client::compose_queued(std::string& out) {
     const time_point now = home_.time.now();
     while (out.size() < batch_bytes_max) {
         const shared_request next = requests_.write_next(out, now);
@@ -446,13 +446,14 @@ void keeper::compose_queued(std::string& out) {
     watch_for(silent_at());
 }
 
-asio::awaitable<void> keeper::finish_sending(std::shared_ptr<void>, shared_connection line) {
+asio::awaitable<void> session_client::finish_sending(std::shared_ptr<void>,
+                                                     shared_connection line) {
     co_await line->send_rest();
     if (line_ == line)
         flush();
 }
 
-void keeper::hear(std::string_view frame) {
+void session_client::hear(std::string_view frame) {
     const requests::heard said = requests_.hear(frame);
     session_.saw(said.zxid);
     if (said.event)
@@ -471,13 +472,13 @@ void keeper::hear(std::string_view frame) {
         throw failure_of(said.error, "a request");
 }
 
-void keeper::answered(const shared_request& whose) {
+void session_client::answered(const shared_request& whose) {
     if (whose->on_answer)
         std::exchange(whose->on_answer, {})(*whose);
     resume(*whose);
 }
 
-void keeper::resume(request& done) {
+void session_client::resume(request& done) {
     if (done.visitor)
         return done.visitor->wake(entrance_->visitor());
     request::waiter waiter;
@@ -496,7 +497,7 @@ void keeper::resume(request& done) {
     }
 }
 
-void keeper::fail(const std::vector<shared_request>& all, const net::failure& why) {
+void session_client::fail(const std::vector<shared_request>& all, const net::failure& why) {
     const auto shared = std::make_shared<const net::failure>(why);
     for (const shared_request& one : all)
         one->failed = shared;
@@ -506,7 +507,7 @@ void keeper::fail(const std::vector<shared_request>& all, const net::failure& wh
 }
 
 /// Fails the requests now. Resumes their callers after this call has returned.
-void keeper::fail_later(const std::vector<shared_request>& all, const net::failure& why) {
+void session_client::fail_later(const std::vector<shared_request>& all, const net::failure& why) {
     const auto shared = std::make_shared<const net::failure>(why);
     for (const shared_request& one : all) {
         one->failed = shared;
@@ -520,7 +521,7 @@ void keeper::fail_later(const std::vector<shared_request>& all, const net::failu
 }
 
 /// Closes the session at the server. The connection is cut when the answer comes.
-void keeper::say_goodbye(const shared_request& goodbye) {
+void session_client::say_goodbye(const shared_request& goodbye) {
     goodbye->on_answer = [this](const request&) {
         leaves_ = true;
         end_session(false);
@@ -539,13 +540,13 @@ void keeper::say_goodbye(const shared_request& goodbye) {
 
 /// Returns the calling thread's `visit` (its stay in the client's monitor) if that thread may run
 /// its request itself. Otherwise null.
-runtime::visit* keeper::caller() const {
+runtime::visit* session_client::caller() const {
     return entrance_ && connected_ && line_->bare() ? entrance_->visitor() : nullptr;
 }
 
 /// Runs the request on the calling thread. If the request is still not settled afterwards, the
 /// caller waits for it through Asio.
-void keeper::settle_by(runtime::visit& caller, request& asked) {
+void session_client::settle_by(runtime::visit& caller, request& asked) {
     visitor mine{caller, asked};
     flush_by(mine);
     wait_by(mine);
@@ -553,7 +554,7 @@ void keeper::settle_by(runtime::visit& caller, request& asked) {
 
 /// Sends the queued requests. The write happens outside the monitor. Other threads can queue
 /// requests during the write, and these requests are sent too.
-void keeper::flush_by(visitor& mine) {
+void session_client::flush_by(visitor& mine) {
     const shared_connection line = line_;
     while (connected_ && line_ == line && line->can_send()) {
         compose_queued(line->outbox());
@@ -565,7 +566,7 @@ void keeper::flush_by(visitor& mine) {
     }
 }
 
-void keeper::wait_by(visitor& mine) {
+void session_client::wait_by(visitor& mine) {
     visitors_.push_back(mine);
     while (mine.waits())
         if (!read_by(mine) && mine.waits())
@@ -574,13 +575,13 @@ void keeper::wait_by(visitor& mine) {
     hand_reading_on();
 }
 
-bool keeper::can_be_read_here() const {
+bool session_client::can_be_read_here() const {
     return connected_ && line_->bare() && !line_->is_cut() && !reader_;
 }
 
 /// Reads answers until this thread's request is settled. Returns false if another thread is
 /// reading. That thread wakes this thread.
-bool keeper::read_by(visitor& mine) {
+bool session_client::read_by(visitor& mine) {
     if (!can_be_read_here())
         return false;
     const shared_connection line = line_;
@@ -596,7 +597,7 @@ bool keeper::read_by(visitor& mine) {
     return well && !line->is_cut();
 }
 
-void keeper::hear_arrived(connection& line) {
+void session_client::hear_arrived(connection& line) {
     try {
         line.take_arrived();
         while (const auto frame = line.next())
@@ -610,7 +611,7 @@ void keeper::hear_arrived(connection& line) {
 
 /// Lets another thread read from the socket. Chooses the visitor that arrived last, because it will
 /// probably wait longest. If there is no visitor, the background thread reads.
-void keeper::hand_reading_on() {
+void session_client::hand_reading_on() {
     if (!can_be_read_here() || !line_->bare()->looks_away())
         return;
     if (visitors_.empty())
@@ -619,7 +620,7 @@ void keeper::hand_reading_on() {
         visitors_.back().wake(entrance_->visitor());
 }
 
-// Timeouts of the keeper, and its heartbeats.
+// Timeouts of the session client, and its heartbeats.
 
 namespace {
 
@@ -630,22 +631,22 @@ constexpr const char* always_there = "/";
 
 /// Returns how long a server may owe an answer before the client leaves it. If there are other
 /// servers, enough time must remain to resume the session at one of them.
-duration keeper::silence_max() const {
+duration session_client::silence_max() const {
     return session_.timeout / (servers_.size() > 1 ? 6 : 3);
 }
 
-time_point keeper::silent_at() const {
+time_point session_client::silent_at() const {
     const auto owed_since = requests_.owed_since();
     return owed_since ? std::max(*owed_since, last_heard_) + silence_max() : time_point::max();
 }
 
-time_point keeper::idle_until() const {
+time_point session_client::idle_until() const {
     if (is_needed() || requests_.oldest())
         return time_point::max();
     return last_asked_ + std::max(idle_most, 2 * session_.timeout);
 }
 
-time_point keeper::next_limit() const {
+time_point session_client::next_limit() const {
     const auto oldest = requests_.oldest();
     const time_point first = oldest ? *oldest + how_.command_timeout : time_point::max();
     if (connected_)
@@ -655,7 +656,7 @@ time_point keeper::next_limit() const {
     return first;
 }
 
-void keeper::limit_reached(time_point now) {
+void session_client::limit_reached(time_point now) {
     if (connected_ && line_->bare() && line_->bare()->looks_away())
         hear_arrived(*line_); // the thread that reads may have been suspended for a long time
     if (connected_) {
@@ -676,7 +677,7 @@ void keeper::limit_reached(time_point now) {
 /// earlier requests (`session_term`). Therefore the pings of an idle session are useful later:
 /// the first write after them proves that the session has at least a third of its timeout left,
 /// minus the possible drift of the clocks.
-void keeper::beat(time_point now) {
+void session_client::beat(time_point now) {
     beat_due_ = now + beat_period();
     if (users_ > 0 && last_write_ <= now - 2 * beat_period()) {
         const std::vector<std::string> checked{below_chroot(always_there)};
@@ -692,13 +693,13 @@ void keeper::beat(time_point now) {
     }
 }
 
-void keeper::give_up_late(time_point now) {
+void session_client::give_up_late(time_point now) {
     const std::vector<shared_request> late = requests_.late(now - how_.command_timeout);
     if (!late.empty())
         give_up(late, how_.command_timeout);
 }
 
-void keeper::give_up(const std::vector<shared_request>& late, duration within) {
+void session_client::give_up(const std::vector<shared_request>& late, duration within) {
     std::vector<shared_request> sent, kept_back;
     for (const shared_request& one : late)
         (one->number != 0 ? sent : kept_back).push_back(one);
@@ -708,13 +709,13 @@ void keeper::give_up(const std::vector<shared_request>& late, duration within) {
 
 /// Waits until the request is settled or `limit` comes. Does not cut the connection at `limit`.
 ///
-/// A repeated request uses the same connection unless the server is silent. The keeper leaves a
-/// silent server after a sixth of the session's timeout, or after a third if there is only one
-/// server. A hold lasts at least 5/12 of the timeout after the answer to a heartbeat. Thus a
+/// A repeated request uses the same connection unless the server is silent. The session client
+/// leaves a silent server after a sixth of the session's timeout, or after a third if there is only
+/// one server. A hold lasts at least 5/12 of the timeout after the answer to a heartbeat. Thus a
 /// quarter of the timeout remains to resume the session at another server and to renew the hold
-/// there. With only one server a twelfth remains. If the keeper left earlier, a slow server would
-/// force the client to set all watches again.
-asio::awaitable<void> keeper::settled_by(shared_request asked, time_point limit) {
+/// there. With only one server a twelfth remains. If the session client left earlier, a slow server
+/// would force the client to set all watches again.
+asio::awaitable<void> session_client::settled_by(shared_request asked, time_point limit) {
     if (limit >= asked->asked_at + how_.command_timeout)
         co_return co_await settled(asked);
     auto late = [this, keep = shared_from_this(), asked, limit] {
@@ -727,7 +728,7 @@ asio::awaitable<void> keeper::settled_by(shared_request asked, time_point limit)
     co_await settled(asked);
 }
 
-net::failure keeper::unsent(duration within) const {
+net::failure session_client::unsent(duration within) const {
     const std::string reason = trouble_     ? trouble_->text()
                                : connected_ ? address() + " takes no more requests"
                                             : "no connection to " + address() + " yet";
@@ -735,14 +736,14 @@ net::failure keeper::unsent(duration within) const {
             "not sent within " + std::to_string(within.count()) + " ms: " + reason};
 }
 
-net::failure keeper::unanswered(duration within) const {
+net::failure session_client::unanswered(duration within) const {
     return {errc::outcome_unknown,
             address() + " did not answer within " + std::to_string(within.count()) + " ms"};
 }
 
 // Connects to each server beside the session, to report on the ensemble.
 
-asio::awaitable<survey> keeper::look_around() {
+asio::awaitable<survey> session_client::look_around() {
     survey all{.over_tls = how_.tls.has_value()};
     for (std::size_t number = 0; number < servers_.size(); ++number) {
         if (closed_)
@@ -753,7 +754,7 @@ asio::awaitable<survey> keeper::look_around() {
     co_return all;
 }
 
-asio::awaitable<server_seen> keeper::visit(std::size_t number) {
+asio::awaitable<server_seen> session_client::visit(std::size_t number) {
     server_seen seen{.address = net::address_of(servers_.all()[number])};
     const auto line = std::make_shared<connection>(home_, how_);
     visits_.push_back(line);

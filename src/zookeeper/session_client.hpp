@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Client that keeps one session alive (`keeper`), and the calling threads that run their own
-// requests (`visitor`).
+// Client that keeps one session alive (`session_client`), and the calling threads that run their
+// own requests (`visitor`).
 #pragma once
 
 #include "net/deadlines.hpp"
@@ -103,10 +103,10 @@ private:
 /// A request waits for a connection until its timeout. The request fails earlier if an attempt to
 /// connect fails and either there is only one server or every server refuses the client. If the
 /// connection is lost while a request waits for its answer, the request is never sent again.
-class keeper final : public std::enable_shared_from_this<keeper> {
+class session_client final : public std::enable_shared_from_this<session_client> {
 public:
-    keeper(options, store_context);
-    keeper(const keeper&) = delete;
+    session_client(options, store_context);
+    session_client(const session_client&) = delete;
 
     /// Puts the request into the queue. Throws `net::failure` with the code closed or overloaded.
     void ask(shared_request);

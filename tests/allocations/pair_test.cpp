@@ -42,7 +42,8 @@ TEST_P(Pair, AllocatesNoMoreThanWhatItKeeps) {
         }
         return mine.so_far();
     };
-    // Once it has a lane. On the way there this thread does less itself, and some of it more often.
+    // Once it has a blocking connection. On the way there this thread does less itself, and some of
+    // it more often.
     EXPECT_TRUE(support::eventually([&] { return pairs(100) == 100 * per_pair; }))
         << pairs(100) << " for 100 pairs";
 }

@@ -72,8 +72,8 @@ TEST_P(Counting, AReleaseWhoseAnswerIsLostCountsOnce) {
 // [N4]
 TEST_P(Counting, AReleaseThatIsHeldUpAndGivenUpDoesNothingAfterwards) {
     options how = through_proxy();
-    how.unavailable_patience = 1ms;
-    how.close_patience = 0ms;
+    how.unavailable_timeout = 1ms;
+    how.close_timeout = 0ms;
     client hasty{how};
     counting_semaphore seats{hasty, "L"};
     set(1);
@@ -259,8 +259,8 @@ TEST_P(ChaosOfPermits, WhatACancelledCallerMayHaveTakenComesBack) {
 // [N4]
 TEST_P(ChaosOfPermits, ATakeThatIsHeldUpAndGivenUpTakesNothingAfterwards) {
     options how = through_proxy();
-    how.unavailable_patience = 1ms;
-    how.close_patience = 0ms;
+    how.unavailable_timeout = 1ms;
+    how.close_timeout = 0ms;
     client hasty{how};
     leased_semaphore seats{hasty, "L"};
     begin_with(5);
@@ -453,8 +453,8 @@ TEST_P(ChaosOfRates, WhatACancelledCallerMayHaveDrawnIsGivenBack) {
 // [N4]
 TEST_P(ChaosOfRates, ADrawThatIsHeldUpAndGivenUpDoesNotCountAfterwards) {
     options how = through_proxy();
-    how.unavailable_patience = 1ms;
-    how.close_patience = 0ms;
+    how.unavailable_timeout = 1ms;
+    how.close_timeout = 0ms;
     client hasty{how};
     rate_limiter mails{hasty, "L"};
     mails.acquire();

@@ -100,7 +100,7 @@ TEST_P(HostNamesOfTwo, ThatLeadElsewhereTakeTheLocksFromAServerThatGoesOn) {
     EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
     EXPECT_EQ(told_->last(event_kind::lost).value().cause, event_cause::refused);
     server().command({"CONFIG", "RESETSTAT"});
-    for (int i = 0; i < 20; ++i) { // over the shared connection, and over a lane
+    for (int i = 0; i < 20; ++i) { // over the shared connection, and over a blocking connection
         lock.lock();
         EXPECT_TRUE(is_at_other("L"));
         lock.unlock();

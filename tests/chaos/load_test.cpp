@@ -43,7 +43,7 @@ HOLDFAST_ON_EACH_SERVER(Load);
 
 TEST_P(Load, TenThousandWaitersOutliveAServerThatIsAwayAndAreAllServed) {
     options how = directly();
-    how.unavailable_patience = 2 * time_away() + support::far_too_long;
+    how.unavailable_timeout = 2 * time_away() + support::far_too_long;
     client home{how};
     std::deque<mutex> locks;
     for (std::size_t i = 0; i < names; ++i)

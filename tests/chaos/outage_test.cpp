@@ -44,7 +44,7 @@ TEST_P(Outage, AWaitSurvivesIt) {
 
 TEST_P(Outage, AWaitEndsWithItsPatience) {
     options how = directly();
-    how.unavailable_patience = 300ms;
+    how.unavailable_timeout = 300ms;
     client home{how};
     mutex lock{home, "L"};
     lock.lock();

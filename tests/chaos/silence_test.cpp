@@ -55,7 +55,7 @@ TEST_P(Silence, OfAnEarCostsAPollAndNotALease) {
     ASSERT_TRUE(eventually([&] {
         return server().command({"PUBSUB", "CHANNELS"}).items.size() == 1;
     }));
-    proxy().lose_ears();
+    proxy().lose_subscribers();
     const auto released = std::chrono::steady_clock::now();
     held.unlock();
     EXPECT_LT(soon(std::move(taken)) - released, options{}.lease_time / 2);
@@ -65,7 +65,7 @@ TEST_P(Silence, OfAnEarCostsAPollAndNotALease) {
 TEST_P(Silence, OfWhoeverAcceptsConnectionsIsUnreachableInTime) {
     proxy().be_silent(true);
     options how = through_proxy();
-    how.unavailable_patience = 500ms;
+    how.unavailable_timeout = 500ms;
     client home{how};
     mutex lock{home, "L"};
     const support::thrown why = thrown_by([&] { lock.lock(); });
@@ -83,7 +83,7 @@ TEST_P(Silence, OfTheNameServiceIsUnreachableAndNamesTheHost) {
     where.host = "no-such-host.invalid";
     options how;
     how.store = redis::make_store(where);
-    how.unavailable_patience = 100ms;
+    how.unavailable_timeout = 100ms;
     client home{how};
     mutex lock{home, "L"};
     const support::thrown why = thrown_by([&] { lock.lock(); });
@@ -91,13 +91,13 @@ TEST_P(Silence, OfTheNameServiceIsUnreachableAndNamesTheHost) {
     EXPECT_THAT(why.text, ::testing::HasSubstr("no-such-host.invalid"));
 }
 
-// A thread that waits on a lane is where no executor can reach it.
+// A thread that waits on a blocking connection is where no executor can reach it.
 TEST_P(Silence, DoesNotKeepACallingThreadFromBeingStopped) {
     redis::options patient{.unix_socket = proxy().socket_path()};
     patient.command_timeout = 2 * support::far_too_long;
     options how;
     how.store = redis::make_store(patient);
-    how.close_patience = how.release_patience = 0ms;
+    how.close_timeout = how.release_timeout = 0ms;
     client home{how};
     mutex lock{home, "L"};
     const auto has_a_lane = [&] { // beside the shared connection and this one
@@ -125,8 +125,8 @@ protected:
 
     /// Waits no longer than for one answer, and leaves at once.
     static options impatient(options how) {
-        how.unavailable_patience = 1ms;
-        how.close_patience = 0ms;
+        how.unavailable_timeout = 1ms;
+        how.close_timeout = 0ms;
         return how;
     }
 

@@ -63,7 +63,7 @@ TEST(NoServer, IsThereInMemory) {
 TEST(NoServer, IsToldAtOnceByEachVerb) {
     for (const std::vector<std::string>& verb : asking_verbs()) {
         SCOPED_TRACE(verb.front());
-        const ended told = run(verb, "unix:///no/such/folder/socket?unavailable_patience=1h");
+        const ended told = run(verb, "unix:///no/such/folder/socket?unavailable_timeout=1h");
         EXPECT_EQ(told.status, 69);
         const bool is_finding = verb.front() == "doctor";
         EXPECT_THAT(is_finding ? told.out : told.err, HasSubstr("No such file or directory"));

@@ -89,7 +89,7 @@ TEST_F(MysqlVerbs, ItIsReachedThroughItsSocketToo) {
 }
 
 TEST(MysqlAway, IsToldWithoutThePassword) {
-    const ended told = run({"ls"}, "mysql://app:secret@127.0.0.1:1/shop?unavailable_patience=0s");
+    const ended told = run({"ls"}, "mysql://app:secret@127.0.0.1:1/shop?unavailable_timeout=0s");
     EXPECT_EQ(told.status, 69);
     EXPECT_THAT(told.err, StartsWith("holdfast: cannot reach mysql://app:***@127.0.0.1:1/shop"));
     EXPECT_THAT(told.err, Not(HasSubstr("secret")));

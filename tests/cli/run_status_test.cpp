@@ -202,7 +202,7 @@ TEST_P(RunStatus, APasswordComesFromTheEnvironment) {
 }
 
 TEST_P(RunStatus, AServerThatIsAwayWhenTheCommandHasEndedDoesNotSpoilItsStatus) {
-    program holder{until_closed(), url() + "?release_patience=100ms"};
+    program holder{until_closed(), url() + "?release_timeout=100ms"};
     ASSERT_EQ(holder.line(), "held");
     server().stop();
     holder.close_stdin();

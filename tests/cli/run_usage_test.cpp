@@ -252,7 +252,7 @@ TEST(Unreachable, NamesNoPasswordOfSentinelsEither) {
     const ended nowhere =
         run({"run", "-n", "job", "--", "true"},
             "redis+sentinel://me:secret@127.0.0.1:1/s?sentinel_p%61ssword=secret&label=x&"
-            "unavailable_patience=0s");
+            "unavailable_timeout=0s");
     EXPECT_EQ(nowhere.status, 69);
     EXPECT_THAT(nowhere.err, HasSubstr("cannot reach redis+sentinel://me:***@127.0.0.1:1/s?"
                                        "sentinel_p%61ssword=***&label=x&"));
@@ -271,7 +271,7 @@ TEST(Unreachable, TheOptionWinsOverTheEnvironment) {
 }
 
 TEST(Unreachable, IsWhatAWaitIsToldOfMeanwhile) {
-    program curious{{"run", "-v", "job", "--", "true"}, nobody + "?unavailable_patience=1h"};
+    program curious{{"run", "-v", "job", "--", "true"}, nobody + "?unavailable_timeout=1h"};
     EXPECT_TRUE(eventually(
         [&] { return curious.said("waiting for lock 'job', the server cannot be reached"); }));
 }

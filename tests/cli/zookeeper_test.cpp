@@ -78,7 +78,7 @@ TEST_F(ZookeeperVerbs, TheDoctorLooksAtIt) {
 }
 
 TEST(ZookeeperAway, IsToldAtOnceAndWithoutThePassword) {
-    const ended told = run({"ls"}, "zk://app:secret@127.0.0.1:1?unavailable_patience=0s");
+    const ended told = run({"ls"}, "zk://app:secret@127.0.0.1:1?unavailable_timeout=0s");
     EXPECT_EQ(told.status, 69);
     EXPECT_THAT(told.err, StartsWith("holdfast: cannot reach zk://app:***@127.0.0.1:1"));
     EXPECT_THAT(run({"ls"}, "zk://zk1?rot=/a").err,
@@ -87,7 +87,7 @@ TEST(ZookeeperAway, IsToldAtOnceAndWithoutThePassword) {
 
 TEST(ZookeeperAway, OfSeveralServersOneIsWaitedForUntilTheTimeLimitOfTheRequest) {
     const ended told = run({"ls"}, "zk://127.0.0.1:1,127.0.0.1:2,127.0.0.1:3?"
-                                   "unavailable_patience=0s&command_timeout=300ms");
+                                   "unavailable_timeout=0s&command_timeout=300ms");
     EXPECT_EQ(told.status, 69);
     EXPECT_THAT(told.err, AllOf(StartsWith("holdfast: cannot reach zk://127.0.0.1:1,"),
                                 HasSubstr("not sent within 300 ms: no connection to 127.0.0.1:")));

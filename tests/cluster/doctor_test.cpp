@@ -185,7 +185,7 @@ protected:
         where.password = "its";
         holdfast::options how;
         how.store = redis::make_store(where);
-        how.unavailable_patience = 100ms;
+        how.unavailable_timeout = 100ms;
         how.observer = told_;
         return client{std::move(how)};
     }
@@ -344,7 +344,7 @@ TEST_P(OneAddressOfACluster, IsToldWithTheUrlOfTheCluster) {
     how.store = redis::make_store(where);
     client home{how};
     mutex lock{home, there};
-    for (int i = 0; i < 10; ++i) { // over the shared connection, and over a lane
+    for (int i = 0; i < 10; ++i) { // over the shared connection, and over a blocking connection
         const auto why = support::thrown_by([&] { lock.lock(); });
         EXPECT_EQ(why.code, make_error_code(store_errc::wrong_address)) << why.text;
         EXPECT_THAT(why.text, AllOf(StartsWith("MOVED "), HasSubstr("redis+cluster://127.0.0.1:" +

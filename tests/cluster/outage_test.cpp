@@ -356,7 +356,7 @@ protected:
         made.store = redis::make_store(where);
         made.lease_time = lease;
         made.required_replicas = replicas;
-        made.unavailable_patience = support::far_too_long;
+        made.unavailable_timeout = support::far_too_long;
         made.observer = seen_;
         return made;
     }

@@ -253,8 +253,8 @@ TEST_P(Renewal, ExtendingLengthensAndNeverShortens) {
     EXPECT_FALSE(held.owns_lock());
 }
 
-// What makes the commonest calls fast changes nothing of what they mean: calls that visit, lanes,
-// hand-off inside a client, and releases that nobody waits for.
+// What makes the commonest calls fast changes nothing of what they mean: calls that visit, blocking
+// connections, hand-off inside a client, and releases that nobody waits for.
 
 class Hurry : public suite {
 protected:
@@ -290,7 +290,7 @@ TEST_P(Hurry, ThreadsOfTwoClientsThatHandOnExcludeEachOther) {
 TEST_P(Hurry, ManyThreadsTakeManyLocksOverAndOver) {
     client home = make_client();
     std::atomic<int> done = 0;
-    in_threads(24, [&](int i) { // more than there are lanes
+    in_threads(24, [&](int i) { // more than there are blocking connections
         mutex mine{home, "lock" + std::to_string(i)};
         std::atomic<int> counted = 0;
         count(mine, 20, counted);
@@ -342,8 +342,8 @@ TEST_P(Hurry, WaitersOfAnotherClientAreServedBetweenTheBudgets) {
 }
 
 TEST_P(Hurry, ADeferredReleaseIsSoonThere) {
-    const auto ear = std::make_shared<support::recorder>();
-    client home = make_client({.observer = ear}), other = make_client();
+    const auto subscriber = std::make_shared<support::recorder>();
+    client home = make_client({.observer = subscriber}), other = make_client();
     mutex lock{home, "lock", deferred_release};
     mutex same{other, "lock"};
     for (int i = 0; i < 50; ++i) {
@@ -353,7 +353,8 @@ TEST_P(Hurry, ADeferredReleaseIsSoonThere) {
     EXPECT_TRUE(support::eventually([&] { return store().held() == 0; }));
     EXPECT_TRUE(same.try_lock());
     same.unlock();
-    EXPECT_TRUE(support::eventually([&] { return ear->of(event_kind::released).size() == 50; }));
+    EXPECT_TRUE(
+        support::eventually([&] { return subscriber->of(event_kind::released).size() == 50; }));
 }
 
 TEST_P(Hurry, ADeferredReleaseStillTellsOfALossThatIsKnown) {

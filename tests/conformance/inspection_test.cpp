@@ -400,7 +400,7 @@ TEST_P(Looking, AnAbandonedPlaceDelaysNobody) {
     client home = make_client({.poll_bound = 10min});
     mutex lock{home, "lock"};
     store().stranger_takes("lock", 30s);
-    std::optional<client> gone = make_client({.close_patience = 0ms, .poll_bound = 10min});
+    std::optional<client> gone = make_client({.close_timeout = 0ms, .poll_bound = 10min});
     std::future<lease> first = mutex{*gone, "lock"}.async_lock(asio::use_future);
     ASSERT_TRUE(somebody_waits());
     std::future<lease> second = lock.async_lock(asio::use_future);
@@ -412,7 +412,7 @@ TEST_P(Looking, AnAbandonedPlaceDelaysNobody) {
 }
 
 TEST_P(Looking, NothingIsGrantedAfterGivingUp) {
-    moving_client home{store(), {.unavailable_patience = 1s}};
+    moving_client home{store(), {.unavailable_timeout = 1s}};
     client other = make_client();
     mutex lock{home.get(), "lock"}, watched{other, "lock"};
     lock.lock(); // so that it knows the server and its clock

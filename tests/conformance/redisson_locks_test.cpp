@@ -28,7 +28,7 @@ auto elsewhere(Action action) {
 }
 
 TEST_P(RedissonLock, TimedTryFailsOnAStoppedServer) {
-    client home = make_client({.unavailable_patience = 50ms});
+    client home = make_client({.unavailable_timeout = 50ms});
     mutex lock{home, "myLock"};
     store().stop_answering();
     EXPECT_THROW((void)lock.try_lock_for(10s), boost::system::system_error);
@@ -125,7 +125,7 @@ TEST_P(RedissonLock, RemainingLeaseIsToldInAllStates) {
 TEST_P(RedissonLock, AClosedClientsLockEndsWithItsLease) {
     client other = make_client();
     mutex watched{other, "lock"};
-    std::optional<client> home = make_client({.close_patience = 0ms});
+    std::optional<client> home = make_client({.close_timeout = 0ms});
     std::optional<mutex> lock{std::in_place, *home, "lock"};
     lock->lock();
     home.reset();
@@ -508,9 +508,9 @@ TEST_P(RedissonFairLock, TryWaitsItsPatience) {
 
 TEST_P(RedissonFairLock, ForceUnlockLetsTheNextIn) {
     client home = make_client(),
-           other = make_client({.unavailable_patience = 1s, .poll_bound = hardly_ever});
+           other = make_client({.unavailable_timeout = 1s, .poll_bound = hardly_ever});
     fair_mutex lock{home, "lock"};
-    fair_mutex next{other, "lock", {.waiter_patience = 15min}};
+    fair_mutex next{other, "lock", {.waiter_timeout = 15min}};
     lock.lock();
     auto waits = std::async(std::launch::async, [&] {
         next.lock();
@@ -541,7 +541,7 @@ TEST_P(RedissonFairLock, AClosedClientsLockEndsWithItsLease) {
     HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
     client other = make_client();
     fair_mutex watched{other, "lock"};
-    std::optional<client> home = make_client({.close_patience = 0ms});
+    std::optional<client> home = make_client({.close_timeout = 0ms});
     std::optional<fair_mutex> lock{std::in_place, *home, "lock"};
     lock->lock();
     home.reset();
@@ -627,7 +627,7 @@ TEST_P(RedissonFairLock, TheQueueHasTheMappedName) {
 }
 
 TEST_P(RedissonFairLock, AWaiterOfAServerThatStoodStillLeavesTheQueue) {
-    client home = make_client({.unavailable_patience = 100ms}), other = make_client();
+    client home = make_client({.unavailable_timeout = 100ms}), other = make_client();
     fair_mutex held{other, "lock"};
     held.lock();
     auto waits = std::async(std::launch::async, [&] {
@@ -661,9 +661,9 @@ TEST_P(RedissonFairLock, NobodyOvertakesAJvm) {
 
 TEST_P(RedissonFairLock, AReleaseIsToldToTheNext) {
     client home = make_client(),
-           other = make_client({.unavailable_patience = 1s, .poll_bound = hardly_ever});
+           other = make_client({.unavailable_timeout = 1s, .poll_bound = hardly_ever});
     fair_mutex lock{home, "lock"};
-    fair_mutex next{other, "lock", {.waiter_patience = 15min}};
+    fair_mutex next{other, "lock", {.waiter_timeout = 15min}};
     lock.lock(lease_time{1h});
     auto waits = std::async(std::launch::async, [&] {
         next.lock();
@@ -961,7 +961,7 @@ TEST_P(RedissonReadWriteLock, RandomMixesCountExactly) {
 
 TEST_P(RedissonReadWriteLock, ADeadReaderBesideALivingOneDoesNotBlockForEver) {
     shared_mutex lock{home(), "lock"};
-    client dead = make_client({.lease_time = 3s, .close_patience = 0ms});
+    client dead = make_client({.lease_time = 3s, .close_timeout = 0ms});
     shared_mutex hers{dead, "lock"};
     lock.lock_shared(lease_time{20s});
     elsewhere([&] { return (hers.lock_shared(), true); });

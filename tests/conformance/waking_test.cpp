@@ -82,7 +82,7 @@ TEST_P(Waking, IdleWaitersCostNothing) {
 
 TEST_P(Waking, AWakeUpWakesOneWaiterOnly) {
     HOLDFAST_NEEDS(counts_requests);
-    client home = make_client({.close_patience = 0ms, .poll_bound = hardly_ever});
+    client home = make_client({.close_timeout = 0ms, .poll_bound = hardly_ever});
     mutex lock{home, "lock"};
     make_traffic(home, 1);
     const std::size_t asked = store().requests();

@@ -15,7 +15,7 @@ class fair_meeting : public meeting {
 protected:
     /// Nobody asks but when it is told to.
     static client_settings without_polls() {
-        return {.lease_time = 10min, .poll_bound = 30min, .waiter_patience = 1h};
+        return {.lease_time = 10min, .poll_bound = 30min, .waiter_timeout = 1h};
     }
 
     remote_lock lock_of(remote_client& whose, const std::string& actor) {

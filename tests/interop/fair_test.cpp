@@ -208,9 +208,9 @@ protected:
         if (IsSkipped() || HasFatalFailure())
             return;
         client_settings how{.poll_bound = 500ms,
-                            .unavailable_patience = 1s,
+                            .unavailable_timeout = 1s,
                             .command_timeout = 1s,
-                            .waiter_patience = ours_lasts};
+                            .waiter_timeout = ours_lasts};
         if (jvms_have_patience()) {
             how.fair_wait = jvm_lasts;
             how.redisson = {{"fairLockWaitTimeout", jvm_lasts.count()}};

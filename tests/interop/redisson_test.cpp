@@ -52,8 +52,8 @@ TEST_P(RedissonLock, ACancelledWaitTakesNothingInTheEnd) {
 }
 
 TEST_P(RedissonLock, TimedTryFailsOnAStoppedServer) {
-    have_clients({.unavailable_patience = 50ms,
-                  .redisson_server = {{"retryAttempts", 1}, {"timeout", 500}}});
+    have_clients(
+        {.unavailable_timeout = 50ms, .redisson_server = {{"retryAttempts", 1}, {"timeout", 500}}});
     EXPECT_TRUE(a().try_lock());
     EXPECT_FALSE(b().try_lock());
     server().stop();

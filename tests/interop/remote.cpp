@@ -27,9 +27,9 @@ json::object settings_for_us(const client_settings& how) {
     };
     set("lease_time", how.lease_time);
     set("poll_bound", how.poll_bound);
-    set("unavailable_patience", how.unavailable_patience);
+    set("unavailable_timeout", how.unavailable_timeout);
     set("command_timeout", how.command_timeout);
-    set("waiter_patience", how.waiter_patience);
+    set("waiter_timeout", how.waiter_timeout);
     set("fair_wait", how.fair_wait);
     if (how.redisson_form)
         all["redisson"] = *how.redisson_form;

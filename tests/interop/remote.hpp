@@ -30,15 +30,15 @@ struct address {
 struct client_settings {
     std::optional<duration> lease_time{}; ///< of renewed holds: lockWatchdogTimeout
     std::optional<duration> poll_bound{}; ///< ours alone: a JVM never asks but at the lease's end
-    std::optional<duration> unavailable_patience{}; ///< ours alone
-    std::optional<duration> command_timeout{};      ///< ours alone
-    std::optional<duration> waiter_patience{};      ///< of our fair locks
-    std::optional<duration> fair_wait{};            ///< what ours expect of JVMs' fair locks
-    std::optional<std::string> redisson_form{};     ///< how old the JVMs are that ours write for
-    std::optional<std::string> pubsub{};            ///< how ours tell releases in a cluster
-    std::optional<unsigned> required_replicas{};    ///< ours alone
-    std::optional<std::string> prefix{};            ///< ours alone: of all names
-    std::optional<std::string> root{};              ///< at ZooKeeper, of the paths of all locks
+    std::optional<duration> unavailable_timeout{}; ///< ours alone
+    std::optional<duration> command_timeout{};     ///< ours alone
+    std::optional<duration> waiter_timeout{};      ///< of our fair locks
+    std::optional<duration> fair_wait{};           ///< what ours expect of JVMs' fair locks
+    std::optional<std::string> redisson_form{};    ///< how old the JVMs are that ours write for
+    std::optional<std::string> pubsub{};           ///< how ours tell releases in a cluster
+    std::optional<unsigned> required_replicas{};   ///< ours alone
+    std::optional<std::string> prefix{};           ///< ours alone: of all names
+    std::optional<std::string> root{};             ///< at ZooKeeper, of the paths of all locks
     json::object keeper{};   ///< more for those at ZooKeeper: what each of them knows it takes
     json::object redisson{}; ///< setters of its Config
     json::object redisson_server{}; ///< setters of its configuration of servers

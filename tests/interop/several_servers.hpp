@@ -20,7 +20,7 @@ protected:
         // Nobody asks but when it is told to.
         have_clients({.lease_time = 10min,
                       .poll_bound = 30min,
-                      .waiter_patience = 1h,
+                      .waiter_timeout = 1h,
                       .redisson_form = form_of(GetParam().redisson)});
     }
 

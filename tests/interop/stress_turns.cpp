@@ -176,9 +176,9 @@ client_settings stress_settings(const guest& who) {
     // is behind: for how long the queue of a fair lock stands still for whoever was killed in it.
     return {.lease_time = 5s,
             .poll_bound = 500ms,
-            .unavailable_patience = 2s,
+            .unavailable_timeout = 2s,
             .command_timeout = 2s,
-            .waiter_patience = 8s,
+            .waiter_timeout = 8s,
             .fair_wait = in_queue,
             .redisson_form = who.form};
 }

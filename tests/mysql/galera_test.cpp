@@ -23,7 +23,7 @@ protected:
 
     client at(std::size_t node) {
         return client_of(reaching((*nodes_)[node]),
-                         {.unavailable_patience = 10s, .hand_off = {.times_max = 0}});
+                         {.unavailable_timeout = 10s, .hand_off = {.times_max = 0}});
     }
 
     /// What four clients claimed, two at each node, until they have enough. `work` takes and

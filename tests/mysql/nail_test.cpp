@@ -35,7 +35,7 @@ protected:
         user.run("START TRANSACTION");
         user.run(nail(held));
         ASSERT_EQ(user.changed(), 1U);
-        client other = make_client({.unavailable_patience = 100ms}); // a lock is no outage
+        client other = make_client({.unavailable_timeout = 100ms}); // a lock is no outage
         std::atomic<bool> committed = false;
         auto waited = meanwhile([&] {
             take(other);
@@ -156,7 +156,7 @@ TEST_F(Nail, ANailedLeaseIsNotHandedOn) {
     client home = make_client();
     mutex lock{home, name_};
     lease held = taken(lock, lease_time{30s});
-    const auto& hold = dynamic_cast<const sync::wire_hold&>(*held.hold());
+    const auto& hold = dynamic_cast<const sync::held_lock&>(*held.hold());
     EXPECT_FALSE(hold.stays_with_its_holder());
     (void)nail(held);
     EXPECT_TRUE(hold.stays_with_its_holder());

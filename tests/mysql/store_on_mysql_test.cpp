@@ -147,7 +147,7 @@ TEST_F(AttemptsOnMySQL9, ARenewalPassesByARowThatIsLocked) {
 }
 
 TEST_F(AttemptsOnMySQL9, WaitBehindALongNail) {
-    client home = make_client(), other = make_client({.unavailable_patience = 100ms});
+    client home = make_client(), other = make_client({.unavailable_timeout = 100ms});
     mutex ours{home, name_}, theirs{other, name_};
     lease held = ours.async_lock(lease_time{300ms}, boost::asio::use_future).get();
     session user{server()};

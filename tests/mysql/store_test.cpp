@@ -37,7 +37,7 @@ TEST_F(MysqlStore, WhoWaitsHasItWhenItIsReleased) {
 }
 
 TEST_F(MysqlStore, AReadOnlyServerGrantsNothing) {
-    client home = make_client({.unavailable_patience = 100ms});
+    client home = make_client({.unavailable_timeout = 100ms});
     mutex lock{home, name_};
     lock.lock();
     lock.unlock();
@@ -114,7 +114,7 @@ TEST_F(MysqlStore, WithoutTablesTheErrorHasTheStatementsThatMakeThem) {
 TEST_F(MysqlStore, WithoutTablesReadersAndPermitsAreToldToo) {
     options how = reaching(server());
     how.table = "not_there";
-    client home = client_of(how, {.unavailable_patience = 0ms});
+    client home = client_of(how, {.unavailable_timeout = 0ms});
     shared_mutex lock{home, name_};
     fair_mutex line{home, name_};
     leased_semaphore seats{home, name_};

@@ -59,7 +59,7 @@ protected:
     }
 
     /// It fails at once where the server takes no writes.
-    client impatient() { return make_client({.unavailable_patience = 0ms}); }
+    client impatient() { return make_client({.unavailable_timeout = 0ms}); }
 };
 
 TEST_F(MysqlReadOnly, BeforeTheCommitOfOneStatementGrantsNothing) {
@@ -98,7 +98,7 @@ TEST_F(MysqlReadOnly, BeforeTheCommitGrantsNoPermits) {
 
 /// A release that is not committed is none, and is asked for again.
 TEST_F(MysqlReadOnly, BeforeTheCommitOfAReleaseItIsReleasedLater) {
-    client home = make_client({.release_patience = 200ms});
+    client home = make_client({.release_timeout = 200ms});
     leased_semaphore seats{home, name_};
     seats.set_permits(2);
     lease held = seats.acquire(2);
@@ -184,7 +184,7 @@ protected:
     }
     void relieve() { server().sql("DROP TRIGGER IF EXISTS full"); }
 
-    client impatient() { return make_client({.unavailable_patience = 0ms}); }
+    client impatient() { return make_client({.unavailable_timeout = 0ms}); }
 
     std::shared_ptr<support::recorder> told_ = std::make_shared<support::recorder>();
 };
@@ -271,7 +271,7 @@ TEST_F(MysqlFullTable, AHoldEndsWithItsTermIfThereIsNoRoomUntilThen) {
 }
 
 TEST_F(MysqlFullTable, AReleaseThatFailsIsRepeated) {
-    client home = make_client({.release_patience = 100ms}), other = make_client();
+    client home = make_client({.release_timeout = 100ms}), other = make_client();
     fenced_mutex lock{home, name_}, same{other, name_};
     lease held = taken(lock);
     fill();
@@ -285,7 +285,7 @@ TEST_F(MysqlFullTable, AReleaseThatFailsIsRepeated) {
 }
 
 TEST_F(MysqlFullTable, AReleaseThatFailsToTheLastEndsWithTheLease) {
-    client home = make_client({.lease_time = 1s, .release_patience = 100ms, .observer = told_}),
+    client home = make_client({.lease_time = 1s, .release_timeout = 100ms, .observer = told_}),
            other = make_client();
     fenced_mutex lock{home, name_}, same{other, name_};
     lease held = taken(lock);
@@ -338,7 +338,7 @@ private:
 };
 
 TEST_F(MysqlFullDisk, GrantsNothingAndSaysSo) {
-    client home = client_of(reaching(*server_), {.unavailable_patience = 0ms});
+    client home = client_of(reaching(*server_), {.unavailable_timeout = 0ms});
     fill();
     constexpr int rows_of_some_pages = 1000;
     const std::string long_name(200, 'x');

@@ -250,7 +250,7 @@ protected:
         how.backoff_min = 1ms;
         how.backoff_max = 20ms;
         client home = client_of(
-            how, {.lease_time = 300ms, .unavailable_patience = 5s, .hand_off = {.times_max = 0}});
+            how, {.lease_time = 300ms, .unavailable_timeout = 5s, .hand_off = {.times_max = 0}});
         fenced_mutex lock{home, name_};
         return take_and_release(
             over, [&] { return lock.async_try_lock_for(200ms, boost::asio::use_future); });

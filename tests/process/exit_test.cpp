@@ -198,7 +198,7 @@ protected:
         return all;
     }
 
-    /// With a mouth, an ear and a timer at work.
+    /// With a command connection, an subscriber and a timer at work.
     void expect_nothing_inherited(const std::string& url) {
         const std::vector<std::string> before = inherited();
         belongings my{quick(url)};
@@ -258,14 +258,14 @@ struct locks {
     mutex stock, shelf;
 };
 
-using ear = std::shared_ptr<support::recorder>;
+using subscriber = std::shared_ptr<support::recorder>;
 
 const std::map<std::string, void (*)()>& makers() {
     static const std::map<std::string, void (*)()> all{
         {"client", [] { (void)only<client>(); }},
         {"locks", [] { (void)only<locks>(); }},
         {"lease", [] { (void)only<lease>(); }},
-        {"observer", [] { (void)only<ear>(); }},
+        {"observer", [] { (void)only<subscriber>(); }},
     };
     return all;
 }
@@ -275,8 +275,8 @@ const named_story keeps_all_for_ever{
         for (std::size_t i = 1; i < arguments.size(); ++i)
             makers().at(arguments[i])();
         options how = quick(arguments[0]);
-        how.observer = only<ear>().emplace(std::make_shared<support::recorder>());
-        how.close_patience = 100ms;
+        how.observer = only<subscriber>().emplace(std::make_shared<support::recorder>());
+        how.close_timeout = 100ms;
         locks& both = only<locks>().emplace(only<client>().emplace(std::move(how)));
         only<lease>() = soon(both.stock.async_lock(asio::use_future));
         both.shelf.lock();

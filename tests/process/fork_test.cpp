@@ -282,14 +282,14 @@ namespace asio = boost::asio;
 class ForkedContext : public with_server {
 protected:
     std::unique_ptr<asio::io_context> io = std::make_unique<asio::io_context>(1);
-    std::shared_ptr<support::recorder> ear = std::make_shared<support::recorder>();
+    std::shared_ptr<support::recorder> subscriber = std::make_shared<support::recorder>();
 
     options how() {
         options o = quick(url());
-        o.observer = ear;
+        o.observer = subscriber;
         return o;
     }
-    void TearDown() override { EXPECT_EQ(ear->count(event_kind::disconnected), 0u); }
+    void TearDown() override { EXPECT_EQ(subscriber->count(event_kind::disconnected), 0u); }
 
     /// Runs the context on this thread, for it has no other.
     template <typename Predicate>
@@ -367,7 +367,7 @@ TEST_F(ForkedContext, DestroyedFirstIsTheParentsAlone) {
 TEST_F(ForkedContext, OfAClientThatClosesIsTheParentsAlone) {
     {
         options patient = how();
-        patient.close_patience = support::far_too_long;
+        patient.close_timeout = support::far_too_long;
         client home{io->get_executor(), std::move(patient)};
         mutex stock{home, "stock"};
         const lease held = taken(stock);
@@ -377,7 +377,7 @@ TEST_F(ForkedContext, OfAClientThatClosesIsTheParentsAlone) {
     const std::string wrong = found_by_fork([&](findings&) { io.reset(); });
     server().resume();
     EXPECT_EQ(wrong, "");
-    run_until([&] { return ear->count(event_kind::released) == 1; });
+    run_until([&] { return subscriber->count(event_kind::released) == 1; });
 }
 
 // In a child of fork() the parent's counters are as dead as its locks.

@@ -10,11 +10,11 @@ namespace {
 
 class ThreadEnd : public with_server {
 protected:
-    std::shared_ptr<support::recorder> ear = std::make_shared<support::recorder>();
+    std::shared_ptr<support::recorder> subscriber = std::make_shared<support::recorder>();
 
     options heard() {
         options how = quick(url());
-        how.observer = ear;
+        how.observer = subscriber;
         return how;
     }
     /// What a thread does before it ends.
@@ -31,8 +31,8 @@ TEST_F(ThreadEnd, WhileHoldingIsTold) {
         stock.lock();
         stock.lock();
     });
-    EXPECT_TRUE(eventually([&] { return ear->count(event_kind::abandoned) == 1; }));
-    EXPECT_EQ(ear->last(event_kind::abandoned)->name, "stock");
+    EXPECT_TRUE(eventually([&] { return subscriber->count(event_kind::abandoned) == 1; }));
+    EXPECT_EQ(subscriber->last(event_kind::abandoned)->name, "stock");
     EXPECT_FALSE(is_free("stock")) << "what it was in the middle of may be half done";
 }
 
@@ -46,8 +46,8 @@ TEST_F(ThreadEnd, WhileHoldingEndsTheRenewal) {
         EXPECT_TRUE(is_renewed("stock"));
     });
     EXPECT_TRUE(eventually([&] { return is_free("stock"); })) << "it is renewed for ever";
-    EXPECT_TRUE(eventually([&] { return ear->count(event_kind::lost) == 1; }));
-    EXPECT_EQ(ear->last(event_kind::lost)->cause, event_cause::term_ended);
+    EXPECT_TRUE(eventually([&] { return subscriber->count(event_kind::lost) == 1; }));
+    EXPECT_EQ(subscriber->last(event_kind::lost)->cause, event_cause::term_ended);
 }
 
 TEST_F(ThreadEnd, WhileHoldingFreesTheLockWhenTheServersClockPassesTheLease) {
@@ -66,7 +66,7 @@ TEST_F(ThreadEnd, WhileHoldingFreesTheLockWhenTheServersClockPassesTheLease) {
 
 TEST_F(ThreadEnd, WhileHoldingIsNotWaitedForByClose) {
     options patient = heard();
-    patient.close_patience = 1h;
+    patient.close_timeout = 1h;
     client home{std::move(patient)};
     mutex stock{home, "stock"};
     in_a_thread([&] { stock.lock(); });
@@ -84,27 +84,27 @@ TEST_F(ThreadEnd, LeavesTheHoldsOfOthersAlone) {
         stock.unlock();
         held = soon(stock.async_lock(asio::use_future)); // a lease belongs to no thread
     });
-    EXPECT_EQ(ear->count(event_kind::abandoned), 0u);
+    EXPECT_EQ(subscriber->count(event_kind::abandoned), 0u);
     EXPECT_TRUE(held->owns_lock());
     EXPECT_TRUE(shelf.is_held_by_this_thread());
     shelf.unlock();
     held->unlock();
-    EXPECT_TRUE(support::eventually([&] { return ear->count(event_kind::released) == 3; }));
+    EXPECT_TRUE(support::eventually([&] { return subscriber->count(event_kind::released) == 3; }));
 }
 
 TEST_F(ThreadEnd, WithHoldsOfSeveralClientsTellsEach) {
-    const auto other_ear = std::make_shared<support::recorder>();
+    const auto other_subscriber = std::make_shared<support::recorder>();
     options others = quick(url());
-    others.observer = other_ear;
+    others.observer = other_subscriber;
     client home{heard()}, other{std::move(others)};
     mutex stock{home, "stock"}, shelf{other, "shelf"};
     in_a_thread([&] {
         stock.lock();
         shelf.lock();
     });
-    EXPECT_TRUE(eventually([&] { return ear->count(event_kind::abandoned) == 1; }));
-    EXPECT_TRUE(eventually([&] { return other_ear->count(event_kind::abandoned) == 1; }));
-    EXPECT_EQ(other_ear->last(event_kind::abandoned)->name, "shelf");
+    EXPECT_TRUE(eventually([&] { return subscriber->count(event_kind::abandoned) == 1; }));
+    EXPECT_TRUE(eventually([&] { return other_subscriber->count(event_kind::abandoned) == 1; }));
+    EXPECT_EQ(other_subscriber->last(event_kind::abandoned)->name, "shelf");
 }
 
 /// Uses the lock when its thread ends.
@@ -128,7 +128,7 @@ TEST_F(ThreadEnd, ALockMayBeUsedByWhatIsDestroyedWithTheThread) {
         first.unlock();
     });
     EXPECT_TRUE(is_free("stock"));
-    EXPECT_EQ(ear->count(event_kind::released), 2u);
+    EXPECT_EQ(subscriber->count(event_kind::released), 2u);
 }
 
 TEST_F(ThreadEnd, TakesAClientOfItsOwnAlong) {

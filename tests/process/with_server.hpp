@@ -28,7 +28,7 @@ using support::thrown_by;
 
 /// What all of them use, and what they leave alone.
 inline options quick(const std::string& url) {
-    return {.url = url, .close_patience = 0ms, .poll_bound = 25ms};
+    return {.url = url, .close_timeout = 0ms, .poll_bound = 25ms};
 }
 
 /// What a story tells the test.

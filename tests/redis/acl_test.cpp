@@ -48,7 +48,7 @@ protected:
         where.password = "its";
         options how;
         how.store = redis::make_store(where);
-        how.unavailable_patience = 100ms;
+        how.unavailable_timeout = 100ms;
         how.observer = told_;
         return client{std::move(how)};
     }
@@ -498,7 +498,7 @@ protected:
         }
         how_.url = at_->server().url();
         how_.observer = told_;
-        how_.unavailable_patience = how_.release_patience = 100ms;
+        how_.unavailable_timeout = how_.release_timeout = 100ms;
     }
 
     const holdfast::trouble& trouble() const { return std::get<1>(GetParam()); }
@@ -558,7 +558,7 @@ TEST_P(Refusals, OfAConnectionAreTypedToo) {
 }
 
 TEST_P(Refusals, AreWaitedOutIfTheyMayPassAndElseFailAtOnce) {
-    how_.unavailable_patience = support::far_too_long;
+    how_.unavailable_timeout = support::far_too_long;
     client c{how_};
     begin_trouble();
     auto taken = std::async(std::launch::async, [&] {
@@ -615,7 +615,7 @@ protected:
         where.unix_socket = server().socket_path();
         options how;
         how.store = redis::make_store(where);
-        how.unavailable_patience = 100ms;
+        how.unavailable_timeout = 100ms;
         client c{std::move(how)};
         mutex lock{c, "L"};
         return thrown_by([&] { lock.lock(); });

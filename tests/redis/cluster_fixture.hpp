@@ -34,7 +34,7 @@ protected:
 
     ~on_fake_cluster() override {
         for (const auto& one : all_)
-            one->ear.reset();
+            one->subscriber.reset();
         close();
         second_.stop();
         third_.stop();

@@ -228,7 +228,7 @@ TEST_F(ClusterEars, HearWhatTheServerOfTheirSlotTells) {
     EXPECT_EQ(low.rings, 0);
     EXPECT_EQ(high.rings, 1);
     EXPECT_TRUE(node().hears(redis::channel_name{high_}));
-    high.ear.reset();
+    high.subscriber.reset();
     pass(1min); // it lingers for a while
     EXPECT_EQ(at(1).count_asked("SUNSUBSCRIBE"), 1u);
     EXPECT_FALSE(node().hears(redis::channel_name{high_}));

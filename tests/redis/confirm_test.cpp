@@ -268,8 +268,8 @@ TEST_F(Confirmed, AnAnswerThatWaitDoesNotGiveEndsTheConnection) {
 namespace holdfast::redis {
 namespace {
 
-// Replicas confirm what a lane has written: script and WAIT go out together, and have an answer
-// each.
+// Replicas confirm what a blocking connection has written: script and WAIT go out together, and
+// have an answer each.
 
 using namespace std::chrono_literals;
 

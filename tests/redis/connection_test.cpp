@@ -381,7 +381,7 @@ TEST_P(ClientKey, OutlivesTheLongestHold) {
 
 TEST_P(ClientKey, StaysWithALockThatIsLeftBehind) {
     options how = reaching();
-    how.close_patience = 0ms;
+    how.close_timeout = 0ms;
     client home{std::move(how)};
     mutex lock{home, "L"};
     lock.lock();
@@ -509,7 +509,7 @@ protected:
 
     /// The connection for requests leads there now.
     void meet(const char* address, std::string run_id = "run-1") {
-        introduction told;
+        server_hello told;
         told.run_id = std::move(run_id);
         told.peer = asio::ip::tcp::endpoint{asio::ip::make_address(address), how_.port};
         watch().met(told);
@@ -606,7 +606,7 @@ TEST_F(FixedAddress, IsKeptWhileItsNameIsNotToBeFound) {
 }
 
 TEST_F(FixedAddress, OfAnotherPortOfTheSameHostIsMissing) {
-    introduction told;
+    server_hello told;
     told.peer = asio::ip::tcp::endpoint{asio::ip::make_address(old), 1};
     watch().met(told);
     look_up(3);

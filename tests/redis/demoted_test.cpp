@@ -42,7 +42,7 @@ protected:
         holdfast::options made;
         made.store = redis::make_store(where);
         made.lease_time = 5s;
-        made.unavailable_patience = support::far_too_long;
+        made.unavailable_timeout = support::far_too_long;
         made.observer = told_;
         return made;
     }
@@ -101,7 +101,7 @@ protected:
     void expect_to_follow(const std::function<void()>& change) {
         client home{by_name()}, other{by_name()};
         mutex ours{home, "L"}, theirs{other, "L"}, free{home, "free"};
-        for (int i = 0; i < 20; ++i) // so that there are lanes, too
+        for (int i = 0; i < 20; ++i) // so that there are blocking connections, too
             const std::scoped_lock here{free};
         lease held = soon(ours.async_lock(asio::use_future));
         auto waiting = theirs.async_lock(asio::use_future);
@@ -149,7 +149,7 @@ TEST_P(DemotedServer, IsLeftByAllConnectionsWhenOneFindsTheOther) {
     client home{how(unchecked)}, other{how(unchecked)};
     mutex lock{home, "L"}, theirs{other, "L"}, free{home, "free"};
     const lease held = soon(lock.async_lock(asio::use_future));
-    ASSERT_TRUE(eventually([&] { // until there is a lane, too
+    ASSERT_TRUE(eventually([&] { // until there is a blocking connection, too
         const std::scoped_lock here{free};
         return clients(old()).size() >= 2;
     }));
@@ -190,7 +190,7 @@ TEST_P(DemotedServer, ThatBecomesThePrimaryAgainHasWhatWasHeld) {
 
 TEST_P(DemotedServer, ThatStaysOneEndsTheHoldWithItsTermAndGrantsNothing) {
     holdfast::options brief = by_address();
-    brief.unavailable_patience = 100ms;
+    brief.unavailable_timeout = 100ms;
     client home{brief};
     mutex lock{home, "L"}, another{home, "M"};
     const lease held = soon(lock.async_lock(asio::use_future));

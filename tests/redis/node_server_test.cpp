@@ -180,11 +180,11 @@ TEST_P(NodeOnServer, AServerThatStandsStillIsAnUnknownOutcome) {
 
 TEST_P(NodeOnServer, HearsWhatIsPublishedAndComesBackWhenItIsThrownOut) {
     const auto wake = clock_.make_alarm();
-    const auto ear = node().hear(redis::channel_name{"ch"}, *wake);
+    const auto subscriber = node().hear(redis::channel_name{"ch"}, *wake);
     int rings = 0;
     bool sure = false, over = false;
     auto listen = [&]() -> asio::awaitable<void> {
-        sure = co_await ear->confirmed(clock_.now() + support::far_too_long);
+        sure = co_await subscriber->confirmed(clock_.now() + support::far_too_long);
         while (!over) {
             co_await wake->wait_until(time_point::max());
             ++rings;
@@ -210,11 +210,13 @@ TEST_P(NodeOnServer, ListensWhereItMayAndTellsWhereItMayNot) {
     const auto no = node().hear(redis::channel_name{"no"}, *wake);
     const auto yes = node().hear(redis::channel_name{"yes"}, *wake);
     std::optional<bool> heard_no, heard_yes;
-    auto ask = [&](redis::hearing& ear, std::optional<bool>& heard) -> asio::awaitable<void> {
-        heard = co_await ear.confirmed(clock_.now() + support::far_too_long);
+    auto ask = [&](redis::hearing& subscriber,
+                   std::optional<bool>& heard) -> asio::awaitable<void> {
+        heard = co_await subscriber.confirmed(clock_.now() + support::far_too_long);
     };
-    for (const auto& [ear, heard] : {std::pair{no.get(), &heard_no}, {yes.get(), &heard_yes}})
-        asio::co_spawn(io_, ask(*ear, *heard), [](const std::exception_ptr&) {});
+    for (const auto& [subscriber, heard] :
+         {std::pair{no.get(), &heard_no}, {yes.get(), &heard_yes}})
+        asio::co_spawn(io_, ask(*subscriber, *heard), [](const std::exception_ptr&) {});
     EXPECT_TRUE(run_until([&] { return heard_no && heard_yes; }));
     EXPECT_EQ(heard_no, false);
     EXPECT_EQ(heard_yes, true);
@@ -385,9 +387,9 @@ TEST_F(LanesTogether, FollowTheSharedConnectionToAnotherServer) {
     visit_until_there_is_a_lane();
     lead_elsewhere();
     lose_the_shared_connection();
-    EXPECT_FALSE(lane().open);
+    EXPECT_FALSE(blocking_connection().open);
     EXPECT_EQ(answered_visit()->answer.integer, 1);
-    EXPECT_EQ(lane().asked.size(), 2u);
+    EXPECT_EQ(blocking_connection().asked.size(), 2u);
 }
 
 TEST_F(LanesTogether, WhatWasSentThereIsUnknownAndEverythingHeldIsAskedForAtTheOtherServer) {
@@ -409,14 +411,14 @@ TEST_F(LanesTogether, StayWhereItIsTheSameServer) {
     server_.replication_id = "history-2"; // a first replica has come
     lose_the_shared_connection();
     EXPECT_EQ(server_.sessions.size(), 3u);
-    EXPECT_TRUE(lane().open);
+    EXPECT_TRUE(blocking_connection().open);
 }
 
 TEST_F(LanesTogether, FollowOnceWhereNobodyCanTellWhichServerItIs) {
     deny_info();
     visit_until_there_is_a_lane();
     lose_the_shared_connection();
-    EXPECT_FALSE(lane().open);
+    EXPECT_FALSE(blocking_connection().open);
     const auto brought_back = server_.sessions.back();
     for (int i = 0; i < 20; ++i)
         answered_visit();
@@ -447,7 +449,7 @@ TEST_F(LanesTogether, AProxyWithSeveralServersBehindItIsNotStormed) {
         return std::optional<std::string>{};
     };
     for (int bursts = 0; bursts < 60; ++bursts) {
-        for (int i = 0; i < 6; ++i) // enough for a lane
+        for (int i = 0; i < 6; ++i) // enough for a blocking connection
             answered_visit();
         pass(20s); // which is closed then
     }
@@ -461,7 +463,7 @@ TEST_F(LanesTogether, WhereNamesAreNeverCheckedNoneIsLeftBecauseOfALane) {
     lead_elsewhere();
     visit_until_there_is_a_lane();
     EXPECT_TRUE(shared().open);
-    EXPECT_TRUE(lane().open);
+    EXPECT_TRUE(blocking_connection().open);
 }
 
 class OthersTogether : public on_changing_server<on_fake_channels> {

@@ -233,8 +233,8 @@ TEST_F(NodeCalls, AreNotMoreThanMayWait) {
     EXPECT_FALSE(ask()->done);
 }
 
-// A mouth that has nothing to say for long, and a peer that vanished meanwhile: half-open
-// connections tell nobody.
+// A command connection that has nothing to say for long, and a peer that vanished meanwhile:
+// half-open connections tell nobody.
 
 class IdleMouth : public on_fake_server {
 protected:
@@ -370,7 +370,7 @@ protected:
                                         : "-WRONGPASS invalid username-password pair\r\n";
     }
 
-    /// Another connection; the ear's too, if somebody listens.
+    /// Another connection; the subscriber's too, if somebody listens.
     void reconnect() {
         server_.drop_connections();
         pass(5s);
@@ -392,7 +392,7 @@ TEST_F(NodeCredentials, TheProviderIsAskedForEachConnection) {
     settle();
     EXPECT_EQ(times, 2);
     valid_ = "pass3";
-    all_.front()->ear.reset();
+    all_.front()->subscriber.reset();
     reconnect();
     EXPECT_THAT(seen_,
                 ElementsAre(ElementsAre("AUTH", "me", "pass1"), ElementsAre("AUTH", "me", "pass2"),

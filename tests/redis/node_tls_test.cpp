@@ -103,7 +103,7 @@ protected:
 };
 HOLDFAST_ON_EACH_SERVER(NodeOverTls);
 
-// A lane has a session of its own, and reads and writes it without Asio.
+// A blocking connection has a session of its own, and reads and writes it without Asio.
 TEST_P(NodeOverTls, BlockingCallsHaveLanesOverItToo) {
     client home{options{.store = redis::make_store(how_)}};
     mutex lock{home, "stock"};

@@ -8,11 +8,11 @@
 
 namespace holdfast {
 
-/// The same for calls by threads that visit the client, and so go by a lane.
+/// The same for calls by threads that visit the client, and so go by a blocking connection.
 class on_visited_server : public on_fake_server {
 protected:
     on_visited_server() {
-        how_.lanes_max = 1;
+        how_.blocking_connections_max = 1;
         how_.polling = std::chrono::microseconds{0};
     }
     ~on_visited_server() override { close(); }
@@ -44,10 +44,10 @@ protected:
             answered_visit();
         answered_visit();
         ASSERT_EQ(server_.sessions.size(), 2u);
-        ASSERT_EQ(lane().asked.size(), 1u);
+        ASSERT_EQ(blocking_connection().asked.size(), 1u);
     }
     fake_server::session& shared() { return *server_.sessions[0]; }
-    fake_server::session& lane() { return *server_.sessions[1]; }
+    fake_server::session& blocking_connection() { return *server_.sessions[1]; }
 
     runtime::monitor entrance_{io_};
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls by threads that visit the client, and so go by lanes: what happens to the shared connection
-// concerns the lanes, and the other way round.
+// Calls by threads that visit the client, and so go by blocking connections: what happens to the
+// shared connection concerns the blocking connections, and the other way round.
 #include "node_visit_fixture.hpp"
 
 namespace holdfast {
@@ -24,7 +24,7 @@ TEST_F(NodeVisited, AnAnswerThatNobodyWaitsForIsReadInTheBackground) {
     EXPECT_FALSE(sent->done);
     pass(1ms);
     EXPECT_EQ(sent->answer.integer, 1);
-    EXPECT_EQ(lane().asked.size(), 2u);
+    EXPECT_EQ(blocking_connection().asked.size(), 2u);
 }
 
 // Lanes do not notice when the server goes, and cast no doubt on what is held.
@@ -71,7 +71,7 @@ TEST_F(NodeVisited, AServerThatWasDemotedIsLeftByItsLanesToo) {
     visit_until_there_is_a_lane();
     server_.says["EVALSHA"] = "-READONLY You can't write against a read only replica.\r\n";
     EXPECT_EQ(ask()->code, make_error_code(store_errc::read_only));
-    EXPECT_FALSE(lane().open);
+    EXPECT_FALSE(blocking_connection().open);
 }
 
 TEST_F(NodeVisited, ADemotionThatALaneHearsOfEndsTheSharedConnection) {
@@ -80,7 +80,7 @@ TEST_F(NodeVisited, ADemotionThatALaneHearsOfEndsTheSharedConnection) {
     EXPECT_EQ(answered_visit()->code, make_error_code(store_errc::read_only));
     settle();
     EXPECT_FALSE(shared().open);
-    EXPECT_FALSE(lane().open);
+    EXPECT_FALSE(blocking_connection().open);
 }
 
 TEST_F(NodeVisited, AnAnswerThatMakesNoSenseEndsTheLaneItCameBy) {
@@ -88,7 +88,7 @@ TEST_F(NodeVisited, AnAnswerThatMakesNoSenseEndsTheLaneItCameBy) {
     const asked odd = answered_visit();
     node().distrust(odd->answer);
     settle();
-    EXPECT_FALSE(lane().open);
+    EXPECT_FALSE(blocking_connection().open);
     EXPECT_TRUE(shared().open);
 }
 
@@ -107,19 +107,19 @@ TEST_F(NodeVisited, AnAnswerThatIsOwedForTooLongEndsTheLane) {
     EXPECT_FALSE(sent->done);
     pass(2ms);
     EXPECT_EQ(sent->code, errc::outcome_unknown);
-    EXPECT_FALSE(lane().open);
+    EXPECT_FALSE(blocking_connection().open);
 }
 
 TEST_F(NodeVisited, ALaneDoesNotOweAnswersWithoutEnd) {
-    how_.lanes_max = 100;        // so many calls may be under way
-    how_.command_timeout = 50ms; // which a thread waits for in real time
+    how_.blocking_connections_max = 100; // so many calls may be under way
+    how_.command_timeout = 50ms;         // which a thread waits for in real time
     visit_until_there_is_a_lane();
     server_.says.erase("EVALSHA");
     std::vector<asked> sent;
     while (sent.size() < 64)
         sent.push_back(visit());
     EXPECT_FALSE(sent.back()->done);
-    EXPECT_EQ(lane().asked.size(), 1u + 64);
+    EXPECT_EQ(blocking_connection().asked.size(), 1u + 64);
     const asked too_many = visit();
     EXPECT_EQ(too_many->code, errc::outcome_unknown) << "it should have waited for its answer";
     EXPECT_THAT(too_many->text, HasSubstr("did not answer within 50 ms"));
@@ -129,7 +129,7 @@ TEST_F(NodeVisited, ARequestHasItsOwnLimitOnALaneToo) {
     how_.command_timeout = 50ms;
     visit_until_there_is_a_lane();
     EXPECT_EQ(visit({.answer_by = clock_.now()}, true)->code, errc::unreachable);
-    EXPECT_EQ(lane().asked.size(), 1u);
+    EXPECT_EQ(blocking_connection().asked.size(), 1u);
 }
 
 } // namespace

@@ -196,7 +196,7 @@ protected:
         holdfast::options made;
         made.store = redis::make_store(where);
         made.required_replicas = replicas;
-        made.unavailable_patience = 300ms;
+        made.unavailable_timeout = 300ms;
         made.observer = told_;
         return made;
     }
@@ -241,7 +241,7 @@ HOLDFAST_ON_EACH_SERVER(RequiredReplicas);
 TEST_P(RequiredReplicas, HaveALockBeforeItIsGranted) {
     client home{how()};
     mutex lock{home, "L"};
-    for (int i = 0; i < 20; ++i) { // over the shared connection, and over a lane
+    for (int i = 0; i < 20; ++i) { // over the shared connection, and over a blocking connection
         lock.lock();
         EXPECT_TRUE(replicas_have("L"));
         lock.unlock();
@@ -274,7 +274,7 @@ TEST_P(RequiredReplicas, ThatAreMissingAreWaitedForWithPatience) {
 
 TEST_P(RequiredReplicas, ThatComeBackInTimeGrantIt) {
     holdfast::options patient = how();
-    patient.unavailable_patience = support::far_too_long;
+    patient.unavailable_timeout = support::far_too_long;
     client home{patient};
     mutex lock{home, "L"};
     servers().replica(1).pause();
@@ -344,7 +344,7 @@ TEST_P(RequiredReplicas, AreAskedByWhoEntersAgainAndWantsMoreOfThem) {
 
 TEST_P(RequiredReplicas, ConfirmNothingThatAServerAnswersWhichWasDemotedMeanwhile) {
     holdfast::options patient = how();
-    patient.unavailable_patience = support::far_too_long;
+    patient.unavailable_timeout = support::far_too_long;
     redis::options slow;
     slow.unix_socket = servers().primary().socket_path();
     patient.store = redis::make_store(slow); // waits for the replicas for a second
@@ -466,7 +466,7 @@ TEST_P(RequiredReplicas, AreNotWaitedForWhenTheClientIsClosed) {
     redis::options slow;
     slow.unix_socket = servers().primary().socket_path();
     patient.store = redis::make_store(slow);
-    patient.unavailable_patience = support::far_too_long;
+    patient.unavailable_timeout = support::far_too_long;
     client home{patient};
     mutex lock{home, "L"};
     servers().replica(0).pause();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the store waits for a fair lock: with a place, and an ear of its own.
+// How the store waits for a fair lock: with a place, and an subscriber of its own.
 #include "store_fixture.hpp"
 #include "support/recorder.hpp"
 
@@ -400,7 +400,8 @@ TEST(RedisOptions, EachObjectionNamesItsField) {
                 HasSubstr("backoff_max is 9223372036854775807 ms"));
     EXPECT_THAT(objection_to([](options& o) { o.subscription_linger = duration{-1}; }),
                 HasSubstr("subscription_linger is -1 ms; allowed are 0 ms to 1 day"));
-    EXPECT_THAT(objection_to([](options& o) { o.lanes_max = 1001; }), HasSubstr("lanes_max"));
+    EXPECT_THAT(objection_to([](options& o) { o.blocking_connections_max = 1001; }),
+                HasSubstr("blocking_connections_max"));
     EXPECT_THAT(objection_to([](options& o) { o.polling = std::chrono::microseconds{-1}; }),
                 HasSubstr("polling is -1 us; allowed are 0 us to 10000 us"));
     EXPECT_THAT(objection_to([](options& o) { o.polling = std::chrono::milliseconds{11}; }),

@@ -314,7 +314,7 @@ protected:
 HOLDFAST_ON_EACH_SERVER(DeferredOnServer);
 
 TEST_P(DeferredOnServer, IsNotOvertakenWithoutLanes) {
-    client home{server().url() + "?lanes_max=0"};
+    client home{server().url() + "?blocking_connections_max=0"};
     EXPECT_EQ(overtaken(home, "stock", 500), 0);
 }
 
@@ -326,12 +326,12 @@ TEST_P(DeferredOnServer, IsNotOvertakenWhileTheFirstLaneIsMade) {
 }
 
 TEST_P(DeferredOnServer, IsNotOvertakenOnAnotherLane) {
-    client home{server().url() + "?lanes_max=4"};
+    client home{server().url() + "?blocking_connections_max=4"};
     EXPECT_EQ(overtaken_by_threads(home, 4, 500), 0);
 }
 
 TEST_P(DeferredOnServer, IsNotOvertakenByAVisitorWhereLanesAreFew) {
-    client home{server().url() + "?lanes_max=2"};
+    client home{server().url() + "?blocking_connections_max=2"};
     EXPECT_EQ(overtaken_by_threads(home, 6, 300), 0);
 }
 

@@ -284,7 +284,7 @@ TEST_F(RedisPlace, WhoCannotListenAsksMoreOften) {
     look();
     EXPECT_EQ(clock_.now() - before, duration{1'000}); // … and no longer
 
-    node_.confirms_after = duration{0}; // the ear is back
+    node_.confirms_after = duration{0}; // the subscriber is back
     busy(20'000);
     EXPECT_EQ(look().term, context_.poll_bound);
 }

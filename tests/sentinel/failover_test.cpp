@@ -165,7 +165,7 @@ class ThroughFailover : public with_sentinels {
 protected:
     /// A hold stays no longer whose release was lost with the old primary, nor does a place in a
     /// queue whose owner has gone.
-    static constexpr auto lease_time = 2s, waiter_patience = 14s;
+    static constexpr auto lease_time = 2s, waiter_timeout = 14s;
 
     /// Everything that the servers are asked for.
     static void use_all(workers& all, client& home, client& other) {
@@ -178,7 +178,7 @@ protected:
                 soon(mutex{*each, "L"}.async_lock(asio::use_future)).unlock();
             });
             all.add("a turn", [each] {
-                fair_mutex lock{*each, "F", {.waiter_patience = waiter_patience}};
+                fair_mutex lock{*each, "F", {.waiter_timeout = waiter_timeout}};
                 const std::scoped_lock held{lock};
             });
         }
@@ -204,7 +204,7 @@ protected:
         where.command_timeout = 1s;
         holdfast::options made = how(where);
         made.lease_time = lease_time;
-        made.unavailable_patience = 10s;
+        made.unavailable_timeout = 10s;
         made.poll_bound = 1s;
         client home{made}, other{made};
         rate_limiter{home, "Q"}.set_rate({.permits = 1000, .per = 1s});
@@ -354,7 +354,7 @@ TEST_P(OldPrimary, ThatWasStoppedAndGoesOnIsAskedForNothing) {
     client home{how()};
     mutex held{home, "held"}, free{home, "free"};
     const lease kept = soon(held.async_lock(asio::use_future));
-    for (int i = 0; i < 20; ++i) { // now there is a lane, too
+    for (int i = 0; i < 20; ++i) { // now there is a blocking connection, too
         free.lock();
         free.unlock();
     }

@@ -29,8 +29,8 @@ HOLDFAST_ON_EACH_SERVER(ClientsOfSentinels);
 
 TEST_P(ClientsOfSentinels, TheEndOfAClientWaitsForNoneOfThemWhenAllAreDown) {
     holdfast::options patient = how();
-    patient.unavailable_patience = 24h;
-    patient.close_patience = 0ms;
+    patient.unavailable_timeout = 24h;
+    patient.close_timeout = 0ms;
     auto home = std::make_unique<client>(patient);
     mutex lock{*home, "L"};
     lock.lock();

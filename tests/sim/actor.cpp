@@ -71,7 +71,7 @@ asio::awaitable<void> actor::nap(duration d) {
 std::shared_ptr<door> actor::build(int name) {
     door::making how{.kind = kind_of(name),
                      .tokens = plan_.tokens,
-                     .waiter_patience = world_.how.waiter_patience()};
+                     .waiter_timeout = world_.how.waiter_timeout()};
     const lease_time own{dice_.between(plan_.how.lease_time / 2, plan_.how.lease_longest)};
     if (dice_.percent(plan_.people.recursive))
         how.again = recursion::counted;
@@ -282,7 +282,7 @@ asio::awaitable<void> actor::finish_extending(std::unique_ptr<ongoing> call,
 /// is renewed.
 void actor::renew_from_now_on(grip& held) {
     claim& what = held.what();
-    const std::shared_ptr<sync::tenure>& hold = what.held.hold();
+    const std::shared_ptr<sync::lock_handle>& hold = what.held.hold();
     constexpr duration room_for_two_answers{600};
     if (hold->renewed() || hold->remaining() < room_for_two_answers)
         return; // too late to promise anything

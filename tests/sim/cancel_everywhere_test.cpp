@@ -29,7 +29,7 @@ struct door {
     door(world& w, client& home) {
         if (w.how.is_fair(0))
             fair.emplace(home, world::name_of(0),
-                         fair_options{.waiter_patience = w.how.waiter_patience()});
+                         fair_options{.waiter_timeout = w.how.waiter_timeout()});
         else
             plain.emplace(home, world::name_of(0));
     }

@@ -24,7 +24,7 @@ public:
         std::optional<lease_time> lease{};
         recursion again = recursion::refused;
         fencing tokens = fencing::counted;
-        std::optional<duration> waiter_patience{};
+        std::optional<duration> waiter_timeout{};
         std::optional<unsigned> replicas{};
     };
 
@@ -54,7 +54,7 @@ public:
             lock_.emplace<fair_mutex>(home, name,
                                       fair_options{.lease = how.lease,
                                                    .again = how.again,
-                                                   .waiter_patience = how.waiter_patience,
+                                                   .waiter_timeout = how.waiter_timeout,
                                                    .required_replicas = how.replicas});
             break;
         case lock_kind::read:

@@ -93,7 +93,7 @@ void left_behind::watch_places(int name) {
         const record& known = records_[owner];
         const time_point excused =
             std::max({since, known.settles_at, world_.replicas.last_trouble()});
-        const bool is_dead = world_.clock.now() - known.looked_at > world_.how.waiter_patience();
+        const bool is_dead = world_.clock.now() - known.looked_at > world_.how.waiter_timeout();
         if (!known.copied && !is_dead && !may_be_of_old_primary(known) &&
             world_.clock.now() - excused > settled_within(name, owner))
             fail(name, owner + " stands in the queue, and nobody waits");
@@ -141,7 +141,7 @@ duration left_behind::settled_within(int name, const std::string& owner) const {
     const duration usual = longest_pause + world_.how.command_timeout + duration{50};
     const bool trusted = world_.stepped_back() == duration{} && !world_.clock_was_slow();
     const duration place_lasts =
-        world_.how.is_fair(name) ? world_.how.waiter_patience() : duration{};
+        world_.how.is_fair(name) ? world_.how.waiter_timeout() : duration{};
     const duration longest = std::max(world_.how.lease_longest, place_lasts);
     return trusted ? usual : usual + world_.stepped_back() + 2 * longest;
 }

@@ -20,9 +20,9 @@ rules draw_rules(dice& d) {
     r.lease_time = d.one_of<duration>({milliseconds{900}, seconds{2}, seconds{6}, seconds{20}});
     r.command_timeout = d.one_of<duration>({milliseconds{200}, milliseconds{800}, seconds{2}});
     r.poll_bound = d.one_of<duration>({milliseconds{500}, seconds{2}, seconds{5}});
-    r.unavailable_patience = d.one_of<duration>({seconds{1}, seconds{4}, seconds{10}});
-    r.release_patience = d.one_of<duration>({milliseconds{300}, seconds{2}});
-    r.close_patience = d.one_of<duration>({milliseconds{100}, seconds{2}});
+    r.unavailable_timeout = d.one_of<duration>({seconds{1}, seconds{4}, seconds{10}});
+    r.release_timeout = d.one_of<duration>({milliseconds{300}, seconds{2}});
+    r.close_timeout = d.one_of<duration>({milliseconds{100}, seconds{2}});
     r.release_on_close = d.percent(20);
     if (d.percent(10))
         r.max_hold = r.lease_time * d.between(1, 3);
@@ -255,8 +255,8 @@ std::ostream& operator<<(std::ostream& out, const plan& p) {
     out << p.clients << " clients of " << p.actors << " actors, " << p.names << " names, "
         << ms(p.safety_phase) << " ms\nlease " << ms(p.how.lease_time) << ", command timeout "
         << ms(p.how.command_timeout) << ", poll bound " << ms(p.how.poll_bound)
-        << ", unavailable patience " << ms(p.how.unavailable_patience) << ", release patience "
-        << ms(p.how.release_patience) << ", close patience " << ms(p.how.close_patience);
+        << ", unavailable patience " << ms(p.how.unavailable_timeout) << ", release patience "
+        << ms(p.how.release_timeout) << ", close patience " << ms(p.how.close_timeout);
     if (p.how.max_hold)
         out << ", max hold " << ms(*p.how.max_hold);
     if (p.shared)

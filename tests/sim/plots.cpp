@@ -130,7 +130,7 @@ void far_server(dice& d, plan& p) {
     p.how.lease_time = d.one_of<duration>({milliseconds{1500}, seconds{3}, seconds{6}});
     p.how.lease_longest = 2 * p.how.lease_time;
     p.how.command_timeout = p.how.lease_time;
-    p.how.release_patience = p.how.lease_time;
+    p.how.release_timeout = p.how.lease_time;
     quiet_holders(d, p);
     p.usual.latency = p.how.lease_time / d.one_of({5, 10});
     p.people.outlasts = 80;
@@ -192,7 +192,7 @@ void draw_families(dice d, plan& p) {
         quiet_holders(d, p);
         p.people.timed = d.one_of({0, 60});
         p.people.cancels = d.one_of({0, 20});
-        p.how.unavailable_patience = seconds{1};
+        p.how.unavailable_timeout = seconds{1};
         p.how.poll_bound = milliseconds{500};
         p.fate.cuts = d.one_of<duration>({duration{0}, seconds{4}});
         p.fate.cut_lasts = d.one_of<duration>({milliseconds{300}, seconds{8}});

@@ -117,8 +117,8 @@ void replica_set::heal() {
 }
 
 bool replica_set::may_show_ghosts() const {
-    const duration longest = world_.how.lease_longest +
-                             (world_.how.fair > 0 ? world_.how.waiter_patience() : duration{});
+    const duration longest =
+        world_.how.lease_longest + (world_.how.fair > 0 ? world_.how.waiter_timeout() : duration{});
     return promotions_ > 0 &&
            world_.clock.now() <= promoted_at_ + longest + longest / 50 + clocks_apart();
 }

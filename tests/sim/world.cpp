@@ -59,9 +59,9 @@ void world::start_program(seat& place) {
     o.store = server.connect(way_of(place));
     o.lease_time = how.lease_time;
     o.max_hold = how.max_hold;
-    o.unavailable_patience = how.unavailable_patience;
-    o.release_patience = how.release_patience;
-    o.close_patience = how.close_patience;
+    o.unavailable_timeout = how.unavailable_timeout;
+    o.release_timeout = how.release_timeout;
+    o.close_timeout = how.close_timeout;
     o.release_on_close = how.release_on_close;
     o.poll_bound = how.poll_bound;
     o.waiters_max = how.waiters_max;

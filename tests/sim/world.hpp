@@ -43,9 +43,9 @@ struct rules {
     duration lease_longest{6000};
     duration command_timeout{1000};
     duration poll_bound{2000};
-    duration unavailable_patience{4000};
-    duration release_patience{1500};
-    duration close_patience{1000};
+    duration unavailable_timeout{4000};
+    duration release_timeout{1500};
+    duration close_timeout{1000};
     std::optional<duration> max_hold{};
     bool release_on_close = false;
     std::size_t waiters_max = 1'000'000;
@@ -70,8 +70,8 @@ struct rules {
     }
 
     /// Returns the smallest value that the library allows.
-    duration waiter_patience() const {
-        return poll_bound + unavailable_patience + 2 * command_timeout;
+    duration waiter_timeout() const {
+        return poll_bound + unavailable_timeout + 2 * command_timeout;
     }
     duration stranger_waits() const { return 2 * lease_time; }
     bool is_fair(int name) const { return name < fair; }

@@ -29,11 +29,11 @@ asio::awaitable<redis::reply> blocking_node::call(const redis::script& what,
         words.push_back(text_of(each, *clock_));
 
     const time_point sent_at = time_.now();
-    redis::reply answer = mouth_.command(words);
+    redis::reply answer = command_connection_.command(words);
     if (answer.text.starts_with("NOSCRIPT")) {
         words[0] = "EVAL";
         words[1] = what.text;
-        answer = mouth_.command(words);
+        answer = command_connection_.command(words);
     }
     if (answer.type == redis::reply::kind::error)
         throw std::runtime_error{std::string{what.name} + ": " + answer.text};
@@ -48,7 +48,7 @@ public:
     one_listener(blocking_node& home, std::string channel, alarm& wake)
         : home_{home}
         , entry_{home.listeners_.emplace(std::move(channel), &wake)} {
-        home_.ear_.subscribe(entry_->first);
+        home_.subscriber_.subscribe(entry_->first);
     }
     ~one_listener() override { home_.listeners_.erase(entry_); }
     asio::awaitable<bool> confirmed(time_point) override { co_return true; }
@@ -64,7 +64,7 @@ std::unique_ptr<redis::hearing> blocking_node::hear(redis::channel_name channel,
 }
 
 void blocking_node::deliver() {
-    for (const message& heard : ear_.take()) {
+    for (const message& heard : subscriber_.take()) {
         const auto [first, last] = listeners_.equal_range(heard.channel);
         for (auto each = first; each != last; ++each)
             each->second->ring();

@@ -15,8 +15,8 @@ namespace holdfast::support {
 class blocking_node final : public redis::node {
 public:
     blocking_node(const std::string& socket_path, clock& time)
-        : mouth_{socket_path}
-        , ear_{socket_path}
+        : command_connection_{socket_path}
+        , subscriber_{socket_path}
         , time_{time} {}
 
     /// Wakes the subscribers of all messages that were published so far. Before this call no
@@ -35,8 +35,8 @@ public:
 private:
     class one_listener;
 
-    redis_connection mouth_;
-    listener ear_;
+    redis_connection command_connection_;
+    listener subscriber_;
     clock& time_;
     const std::shared_ptr<runtime::remote_clock> clock_ = std::make_shared<runtime::remote_clock>();
     std::multimap<std::string, alarm*> listeners_;

@@ -38,10 +38,10 @@ struct connection {
         server.close(ignored);
     }
     socket client, server;
-    std::string held;     ///< requests that are held back for now
-    bool is_ear = false;  ///< whether the connection has subscribed to a channel
-    bool is_lost = false; ///< whether the connection carries no bytes any more
-    bool is_deaf = false; ///< whether the next reply of the server will be lost
+    std::string held;           ///< requests that are held back for now
+    bool is_subscriber = false; ///< whether the connection has subscribed to a channel
+    bool is_lost = false;       ///< whether the connection carries no bytes any more
+    bool is_deaf = false;       ///< whether the next reply of the server will be lost
 };
 using shared_connection = std::shared_ptr<connection>;
 
@@ -66,9 +66,9 @@ public:
         std::remove(path_.c_str());
     }
 
-    void lose(bool ears_only) {
+    void lose(bool subscribers_only) {
         for (const shared_connection& each : open_)
-            each->is_lost = each->is_lost || !ears_only || each->is_ear;
+            each->is_lost = each->is_lost || !subscribers_only || each->is_subscriber;
     }
     void let_go() {
         holds_back = false;
@@ -139,7 +139,7 @@ void stream_proxy::state::pass_on(const shared_connection& both) {
 }
 
 void stream_proxy::state::listen(connection& from, std::string_view request) {
-    from.is_ear = from.is_ear || request.find("SUBSCRIBE") != request.npos;
+    from.is_subscriber = from.is_subscriber || request.find("SUBSCRIBE") != request.npos;
     if (answer_to_lose.empty() || request.find(answer_to_lose) == request.npos)
         return;
     answer_to_lose.clear();
@@ -235,7 +235,7 @@ void stream_proxy::lose_answer_to(std::string text) {
 void stream_proxy::lose_all() {
     ask([](state& s) { s.lose(false); });
 }
-void stream_proxy::lose_ears() {
+void stream_proxy::lose_subscribers() {
     ask([](state& s) { s.lose(true); });
 }
 void stream_proxy::be_silent(bool silent) {

@@ -40,7 +40,7 @@ public:
     /// Makes all existing connections stay open but carry no bytes, as if the other ends had
     /// vanished.
     void lose_all();
-    void lose_ears(); ///< does the same, but only for connections with a subscription
+    void lose_subscribers(); ///< does the same, but only for connections with a subscription
 
     /// Accepts new connections but carries no bytes on them, if true.
     void be_silent(bool);

@@ -8,8 +8,8 @@
 namespace holdfast::support {
 
 /// Returns the single hold of a lease of one lock.
-inline const sync::wire_hold& wire_hold_of(const lease& held) {
-    return dynamic_cast<const sync::wire_hold&>(*held.hold());
+inline const sync::held_lock& wire_hold_of(const lease& held) {
+    return dynamic_cast<const sync::held_lock&>(*held.hold());
 }
 
 } // namespace holdfast::support

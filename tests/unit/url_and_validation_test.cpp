@@ -122,9 +122,10 @@ constexpr mistake malformed[] = {
     {"redis://host?polling=100",
      "polling \"100\" is not a whole number followed by us, as in 100us"},
     {"redis://host?polling=-1us", "polling \"-1us\" is not a whole number"},
-    {"redis://host?lanes_max=many", "lanes_max \"many\" is not a whole number, as in 100"},
+    {"redis://host?blocking_connections_max=many",
+     "blocking_connections_max \"many\" is not a whole number, as in 100"},
     {"redis://host?announce=perhaps", "announce \"perhaps\" is neither yes nor no"},
-    {"redis://host?close_patience=9999999999999999h", "is too large"},
+    {"redis://host?close_timeout=9999999999999999h", "is too large"},
     {"redis://host?connect_timeout=0s", "connect_timeout is 0 ms; allowed are 1 ms to 1 day"},
     {"redis://host?command_timeout=2h3", "has a unit \"h3\""},
 
@@ -367,15 +368,15 @@ TEST(Url, ItsParametersWinOverTheFields) {
     options how;
     how.lease_time = 1s;
     how.label = "field";
-    how.url = "redis://host?lease_time=10s&max_hold=1h&unavailable_patience=500ms"
-              "&release_patience=0s&close_patience=5m&poll_bound=2s&prefix=shop:"
+    how.url = "redis://host?lease_time=10s&max_hold=1h&unavailable_timeout=500ms"
+              "&release_timeout=0s&close_timeout=5m&poll_bound=2s&prefix=shop:"
               "&required_replicas=2&connect_timeout=1s&command_timeout=4s";
     const options set = resolve_url(std::move(how));
     EXPECT_EQ(set.lease_time, 10s);
     EXPECT_EQ(set.max_hold, 1h);
-    EXPECT_EQ(set.unavailable_patience, 500ms);
-    EXPECT_EQ(set.release_patience, 0s);
-    EXPECT_EQ(set.close_patience, 5min);
+    EXPECT_EQ(set.unavailable_timeout, 500ms);
+    EXPECT_EQ(set.release_timeout, 0s);
+    EXPECT_EQ(set.close_timeout, 5min);
     EXPECT_EQ(set.poll_bound, 2s);
     EXPECT_EQ(set.required_replicas, 2u);
     EXPECT_EQ(set.prefix, "shop:");
@@ -423,9 +424,9 @@ TEST(Validation, EachFieldIsNamedWithWhatIsWrong) {
         {[](options& o) { o.lease_time = 24h * 3653; }, "options.lease_time is 3653 days"},
         {[](options& o) { o.max_hold = 0s; }, "options.max_hold is 0 ms; allowed are 1 ms to "
                                               "for ever"},
-        {[](options& o) { o.unavailable_patience = -1ms; }, "options.unavailable_patience is -1"},
-        {[](options& o) { o.release_patience = -1ms; }, "options.release_patience is -1 ms"},
-        {[](options& o) { o.close_patience = duration::min(); }, "options.close_patience is -9"},
+        {[](options& o) { o.unavailable_timeout = -1ms; }, "options.unavailable_timeout is -1"},
+        {[](options& o) { o.release_timeout = -1ms; }, "options.release_timeout is -1 ms"},
+        {[](options& o) { o.close_timeout = duration::min(); }, "options.close_timeout is -9"},
         {[](options& o) { o.poll_bound = 0s; }, "options.poll_bound is 0 ms; allowed are 1 ms to "
                                                 "1 day"},
         {[](options& o) { o.poll_bound = duration::max(); },
@@ -451,9 +452,9 @@ TEST(Validation, EachFieldIsNamedWithWhatIsWrong) {
 
 TEST(Validation, PatienceMayBeNothingAndForEver) {
     options how;
-    how.unavailable_patience = how.release_patience = how.close_patience = 0s;
+    how.unavailable_timeout = how.release_timeout = how.close_timeout = 0s;
     EXPECT_EQ(refusal_of([&] { check(how); }), "taken");
-    how.unavailable_patience = how.release_patience = how.close_patience = duration::max();
+    how.unavailable_timeout = how.release_timeout = how.close_timeout = duration::max();
     how.poll_bound = how.hand_off.within = 24h;
     how.max_hold = duration::max();
     EXPECT_EQ(refusal_of([&] { check(how); }), "taken");
@@ -478,10 +479,10 @@ TEST(Validation, AFairPlaceLastsByDefaultForAsLongAsTheUsualOutageNeeds) {
     const options how;
     limits one_server, with_failover;
     with_failover.usual_outage = 30s;
-    EXPECT_EQ(checked_waiter_patience(std::nullopt, how, one_server), 30s);
-    EXPECT_EQ(checked_waiter_patience(std::nullopt, how, with_failover), 41s);
-    EXPECT_THAT(refusal_of([&] { (void)checked_waiter_patience(30s, how, with_failover); }),
-                HasSubstr("fair_options.waiter_patience is 30000 ms; allowed are 41000 ms to"));
+    EXPECT_EQ(checked_waiter_timeout(std::nullopt, how, one_server), 30s);
+    EXPECT_EQ(checked_waiter_timeout(std::nullopt, how, with_failover), 41s);
+    EXPECT_THAT(refusal_of([&] { (void)checked_waiter_timeout(30s, how, with_failover); }),
+                HasSubstr("fair_options.waiter_timeout is 30000 ms; allowed are 41000 ms to"));
 }
 
 TEST(Validation, ALeaseLastsFromOneMillisecondToTenYears) {

@@ -127,7 +127,7 @@ struct options {
     /// at a time: the calling thread itself writes and reads on it. They are opened on demand, and
     /// closed after ten seconds without use. Further calls use the shared connection. Zero: all
     /// calls use it. At most 1000.
-    std::size_t lanes_max = 16;
+    std::size_t blocking_connections_max = 16;
 
     /// How long a blocking thread polls for its reply before it sleeps. Polling halves the
     /// round-trip time on one machine, but keeps a core busy. Threads poll only if there are idle

@@ -28,7 +28,8 @@ std::string words_for_errno() {
 
 } // namespace
 
-lane::lane(node_context& context, connection::parts of, runtime::answer_wait& wait)
+blocking_connection::blocking_connection(node_context& context, connection::parts of,
+                                         runtime::answer_wait& wait)
     : context_{context}
     , to_{std::move(of.to)}
     , socket_{of.socket}
@@ -37,7 +38,7 @@ lane::lane(node_context& context, connection::parts of, runtime::answer_wait& wa
     , wait_{wait}
     , reader_{context.how.reply_bytes_max} {}
 
-lane::~lane() {
+blocking_connection::~blocking_connection() {
     if (session_ && !broken_) {
         sealed_.clear();
         session_->say_goodbye(sealed_);
@@ -52,7 +53,7 @@ lane::~lane() {
     }
 }
 
-bool lane::alive() const {
+bool blocking_connection::alive() const {
     char unasked = 0;
     const ssize_t size = ::recv(socket_, &unasked, 1, MSG_PEEK | MSG_DONTWAIT);
     // With TLS, the server sends TLS records between replies, so unexpected bytes are normal.
@@ -62,11 +63,11 @@ bool lane::alive() const {
            (size < 0 ? would_block() : size > 0 && (session_ || owes()));
 }
 
-void lane::hang_up() noexcept {
+void blocking_connection::hang_up() noexcept {
     ::shutdown(socket_, SHUT_RDWR);
 }
 
-reply lane::ask(runtime::visit& caller, request& asked) {
+reply blocking_connection::ask(runtime::visit& caller, request& asked) {
     const bool confirms = asked.wishes.replicas > 0;
     for (;;) {
         const time_point sent_at = context_.home.time.now();
@@ -87,7 +88,7 @@ reply lane::ask(runtime::visit& caller, request& asked) {
     }
 }
 
-void lane::confirm(reply& said, const reply& confirmation) {
+void blocking_connection::confirm(reply& said, const reply& confirmation) {
     broken_ = true; // stays true if the check below throws
     require_confirmation(confirmation);
     broken_ = false;
@@ -96,7 +97,7 @@ void lane::confirm(reply& said, const reply& confirmation) {
     note_confirmation(said, confirmation);
 }
 
-duration lane::patience_for(const request& asked) const {
+duration blocking_connection::patience_for(const request& asked) const {
     const duration patience = context_.how.command_timeout;
     const time_point limit = asked.wishes.answer_by;
     if (limit == time_point::max())
@@ -107,7 +108,7 @@ duration lane::patience_for(const request& asked) const {
     return std::min(patience, limit - now);
 }
 
-void lane::exchange(runtime::visit& caller, duration patience, bool confirms) {
+void blocking_connection::exchange(runtime::visit& caller, duration patience, bool confirms) {
     answer_ = nullptr;
     unconfirmed_.clear();
     wants_confirmation_ = confirms;
@@ -125,7 +126,7 @@ void lane::exchange(runtime::visit& caller, duration patience, bool confirms) {
 }
 
 /// Completes the request with its reply.
-void lane::finish(request& asked, reply& said, time_point sent_at) {
+void blocking_connection::finish(request& asked, reply& said, time_point sent_at) {
     if (said.type == reply::kind::error)
         note_demotion(said);
     asked.failed = misdirection(context_, said);
@@ -135,14 +136,14 @@ void lane::finish(request& asked, reply& said, time_point sent_at) {
     asked.answer.clock = server_clock_;
 }
 
-void lane::note_demotion(const reply& error) {
+void blocking_connection::note_demotion(const reply& error) {
     if (tells_of_demotion(error.text) && context_.leave_server)
         context_.leave_server({classify(error.text), error.text});
 }
 
 // Writes the request and reads its reply. Runs outside the client's monitor, so it uses only
-// members of this lane.
-void lane::talk(duration patience) noexcept {
+// members of this blocking connection.
+void blocking_connection::talk(duration patience) noexcept {
     try {
         send();
         if (!wait_.wait(socket_, patience, [this] { return arrived(); }))
@@ -153,21 +154,22 @@ void lane::talk(duration patience) noexcept {
     }
 }
 
-void lane::send_off(runtime::visit& caller, request& asked) {
+void blocking_connection::send_off(runtime::visit& caller, request& asked) {
     asked.compose(composer{outbox_}, *server_clock_);
     owed_.push_back({&asked, context_.home.time.now()});
     caller.outside(*this, [this]() noexcept {
         try {
             send();
         } catch (...) {
-            broken_ = true; // the lane will be destroyed; its destructor fails the waiting requests
+            broken_ = true; // the blocking connection will be destroyed; its destructor fails the
+                            // waiting requests
         }
     });
     outbox_.clear();
     caller.note_sent_off();
 }
 
-void lane::collect() {
+void blocking_connection::collect() {
     try {
         (void)arrived();
     } catch (const net::failure&) {
@@ -180,7 +182,7 @@ void lane::collect() {
 }
 
 /// Gives the early replies to their requests, in the order of sending.
-void lane::give_out() {
+void blocking_connection::give_out() {
     if (condemned_) // the destructor fails the waiting requests
         early_.clear();
     for (reply& one : std::exchange(early_, {})) {
@@ -190,7 +192,7 @@ void lane::give_out() {
     }
 }
 
-void lane::settle(debt of, reply said) {
+void blocking_connection::settle(debt of, reply said) {
     request& asked = *of.to;
     if (said.type == reply::kind::error && asks_for_script(said.text))
         asked.with_text = true;
@@ -200,7 +202,7 @@ void lane::settle(debt of, reply said) {
     std::move(waiter)();
 }
 
-void lane::send() {
+void blocking_connection::send() {
     if (session_) {
         sealed_.clear();
         if (!session_->seal(outbox_, sealed_))
@@ -219,7 +221,7 @@ void lane::send() {
     }
 }
 
-void lane::wait_until_writable() {
+void blocking_connection::wait_until_writable() {
     pollfd one{.fd = socket_, .events = POLLOUT, .revents = 0};
     constexpr duration longest{std::chrono::hours{24}}; // the milliseconds must fit into an int
     const auto patience = std::min(context_.how.command_timeout, longest).count();
@@ -227,7 +229,7 @@ void lane::wait_until_writable() {
         fail(to_->address + " takes no more requests");
 }
 
-bool lane::arrived() {
+bool blocking_connection::arrived() {
     answer_ = nullptr;
     const ssize_t size = ::recv(socket_, inbox_.data(), inbox_.size(), MSG_DONTWAIT);
     if (size < 0 && (would_block() || errno == EINTR))
@@ -242,7 +244,7 @@ bool lane::arrived() {
     return answer_ != nullptr;
 }
 
-void lane::read_answers() {
+void blocking_connection::read_answers() {
     while (early_.size() < owed_.size()) {
         reply* const earlier = reader_.next();
         if (!earlier)
@@ -256,15 +258,15 @@ void lane::read_answers() {
     }
 }
 
-void lane::lost(const std::string& why) {
+void blocking_connection::lost(const std::string& why) {
     fail("connection to " + to_->address + " lost: " + why);
 }
 
-void lane::fail(const std::string& why) {
+void blocking_connection::fail(const std::string& why) {
     throw net::failure{errc::outcome_unknown, why};
 }
 
-lanes::lanes(std::shared_ptr<node_context> context)
+blocking_connections::blocking_connections(std::shared_ptr<node_context> context)
     : context_{std::move(context)}
     , wait_{context_->how.polling}
     , suspicion_{*context_}
@@ -273,9 +275,10 @@ lanes::lanes(std::shared_ptr<node_context> context)
     , collecting_{context_->home.time.make_alarm()}
     , suspecting_{context_->home.time.make_alarm()} {}
 
-/// Borrows the free lane that was used most recently, so that the other lanes can become idle and
-/// be closed. The call also reads the replies that are still missing on the lane.
-lane* lanes::borrow() {
+/// Borrows the free blocking connection that was used most recently, so that the other blocking
+/// connections can become idle and be closed. The call also reads the replies that are still
+/// missing on the blocking connection.
+blocking_connection* blocking_connections::borrow() {
     entry* best = nullptr;
     for (entry& each : all_)
         if (!each.lent && !each.leaves && (!best || each.used_at > best->used_at))
@@ -284,7 +287,7 @@ lane* lanes::borrow() {
         wish_for_one_more();
         return nullptr;
     }
-    if (!best->line->alive()) { // the other lanes are probably dead too
+    if (!best->line->alive()) { // the other blocking connections are probably dead too
         std::erase_if(all_, [](const entry& each) { return !each.lent && !each.line->alive(); });
         return nullptr;
     }
@@ -295,7 +298,7 @@ lane* lanes::borrow() {
     return best->line.get();
 }
 
-void lanes::give_back(const lane& used) {
+void blocking_connections::give_back(const blocking_connection& used) {
     const auto found = std::find_if(all_.begin(), all_.end(),
                                     [&](const entry& each) { return each.line.get() == &used; });
     found->lent = false;
@@ -304,8 +307,8 @@ void lanes::give_back(const lane& used) {
         all_.erase(found);
 }
 
-void lanes::wish_for_one_more() {
-    if (closed_ || opening_ || all_.size() >= context_->how.lanes_max ||
+void blocking_connections::wish_for_one_more() {
+    if (closed_ || opening_ || all_.size() >= context_->how.blocking_connections_max ||
         context_->home.time.now() < not_before_ || ++wishes_ < wishes_min)
         return;
     wishes_ = 0;
@@ -313,9 +316,9 @@ void lanes::wish_for_one_more() {
     runtime::run_in_background(context_->home, open(shared_from_this()));
 }
 
-asio::awaitable<void> lanes::open(std::shared_ptr<lanes> self) {
+asio::awaitable<void> blocking_connections::open(std::shared_ptr<blocking_connections> self) {
     const std::shared_ptr<connection> line = self->opening_;
-    introduction told;
+    server_hello told;
     const std::optional<net::failure> why =
         co_await establish(*self->context_, purpose::more_commands, *line, told);
     self->opening_.reset();
@@ -327,15 +330,16 @@ asio::awaitable<void> lanes::open(std::shared_ptr<lanes> self) {
         co_return;
     }
     self->backoff_.reset();
-    self->all_.push_back({std::make_unique<lane>(*self->context_, line->take_apart(), self->wait_),
-                          now, told.run_id});
+    self->all_.push_back(
+        {std::make_unique<blocking_connection>(*self->context_, line->take_apart(), self->wait_),
+         now, told.run_id});
     if (self->context_->other_met)
         self->context_->other_met(told);
     if (!std::exchange(self->tidies_, true))
         runtime::run_in_background(self->context_->home, close_idle(self));
 }
 
-asio::awaitable<void> lanes::close_idle(std::shared_ptr<lanes> self) {
+asio::awaitable<void> blocking_connections::close_idle(std::shared_ptr<blocking_connections> self) {
     const clock& time = self->context_->home.time;
     while (!self->closed_ && !self->all_.empty()) {
         co_await self->tidying_->wait_until(time.now() + idle_max);
@@ -348,17 +352,17 @@ asio::awaitable<void> lanes::close_idle(std::shared_ptr<lanes> self) {
     self->tidies_ = false;
 }
 
-void lanes::collect_soon() {
+void blocking_connections::collect_soon() {
     if (!std::exchange(collects_, true))
         runtime::run_in_background(context_->home, collect(shared_from_this()));
 }
 
-bool lanes::any_owes() const {
+bool blocking_connections::any_owes() const {
     return std::any_of(all_.begin(), all_.end(),
                        [](const entry& each) { return each.line->owes(); });
 }
 
-asio::awaitable<void> lanes::collect(std::shared_ptr<lanes> self) {
+asio::awaitable<void> blocking_connections::collect(std::shared_ptr<blocking_connections> self) {
     while (!self->closed_ && self->any_owes()) {
         co_await self->collecting_->wait_until(self->context_->home.time.now() + collect_period);
         for (const entry& each : self->all_)
@@ -370,13 +374,14 @@ asio::awaitable<void> lanes::collect(std::shared_ptr<lanes> self) {
     self->collects_ = false;
 }
 
-void lanes::suspect_soon() {
+void blocking_connections::suspect_soon() {
     if (!std::exchange(suspects_, true))
         runtime::run_in_background(context_->home, suspect(shared_from_this()));
 }
 
-/// Watches for missing replies in the background, because a thread that waits on a lane cannot.
-asio::awaitable<void> lanes::suspect(std::shared_ptr<lanes> self) {
+/// Watches for missing replies in the background, because a thread that waits on a blocking
+/// connection cannot.
+asio::awaitable<void> blocking_connections::suspect(std::shared_ptr<blocking_connections> self) {
     while (!self->closed_) {
         const auto owed_since = self->owed_since();
         if (!owed_since)
@@ -388,10 +393,10 @@ asio::awaitable<void> lanes::suspect(std::shared_ptr<lanes> self) {
     self->suspects_ = false;
 }
 
-/// Returns the earliest time at which a present wait for a reply began. A lent lane waits from the
-/// time when it was lent. Any other lane waits from the time when its oldest request without a
-/// reply was sent.
-std::optional<time_point> lanes::owed_since() const {
+/// Returns the earliest time at which a present wait for a reply began. A lent blocking connection
+/// waits from the time when it was lent. Any other blocking connection waits from the time when its
+/// oldest request without a reply was sent.
+std::optional<time_point> blocking_connections::owed_since() const {
     std::optional<time_point> first;
     const auto note = [&first](time_point since) {
         first = std::min(first.value_or(since), since);
@@ -405,9 +410,9 @@ std::optional<time_point> lanes::owed_since() const {
     return first;
 }
 
-// Marks the lanes only; sweep_soon() ends them later. The caller may be iterating over the lanes
-// now.
-void lanes::cut(const net::failure& why) {
+// Marks the blocking connections only; sweep_soon() ends them later. The caller may be iterating
+// over the blocking connections now.
+void blocking_connections::cut(const net::failure& why) {
     if (closed_)
         return;
     if (opening_)
@@ -417,7 +422,7 @@ void lanes::cut(const net::failure& why) {
     sweep_soon();
 }
 
-void lanes::move(const net::failure& why) {
+void blocking_connections::move(const net::failure& why) {
     cut(why);
     backoff_.reset();
     not_before_ = time_point::min();
@@ -425,7 +430,7 @@ void lanes::move(const net::failure& why) {
         each.line->condemn(why);
 }
 
-bool lanes::cut_silent(time_point since, const net::failure& why) {
+bool blocking_connections::cut_silent(time_point since, const net::failure& why) {
     bool any = false;
     for (entry& each : all_) {
         const auto owed_since = each.lent ? std::optional{each.lent_at} : each.line->owed_since();
@@ -439,7 +444,7 @@ bool lanes::cut_silent(time_point since, const net::failure& why) {
     return any;
 }
 
-void lanes::follow(const server_in_use& now, const net::failure& why) {
+void blocking_connections::follow(const server_in_use& now, const net::failure& why) {
     if (closed_)
         return;
     if (opening_ && now.may_be_another)
@@ -453,7 +458,7 @@ void lanes::follow(const server_in_use& now, const net::failure& why) {
     sweep_soon();
 }
 
-void lanes::distrust(const reply& said) {
+void blocking_connections::distrust(const reply& said) {
     const auto found = std::find_if(all_.begin(), all_.end(),
                                     [&](const entry& each) { return each.line->gave(said); });
     if (closed_ || found == all_.end())
@@ -464,13 +469,13 @@ void lanes::distrust(const reply& said) {
     sweep_soon();
 }
 
-void lanes::sweep_soon() {
+void blocking_connections::sweep_soon() {
     asio::post(context_->home.executor, [self = shared_from_this()] {
         std::erase_if(self->all_, [](const entry& each) { return each.leaves && !each.lent; });
     });
 }
 
-void lanes::close() {
+void blocking_connections::close() {
     // A second call must write nothing. It may come from the destructor, on any thread.
     if (closed_)
         return;

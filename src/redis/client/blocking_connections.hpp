@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connections for blocking calls (`lane`), and the pool that lends them (`lanes`). The calling
-// thread itself writes the request and reads the reply.
+// Connections for blocking calls (`blocking_connection`), and the pool that lends them
+// (`blocking_connections`). The calling thread itself writes the request and reads the reply.
 #pragma once
 
 #include "net/deadlines.hpp"
@@ -22,29 +22,29 @@
 
 namespace holdfast::redis {
 
-/// Connection for one blocking call at a time (`lane`). The calling thread itself writes the
-/// request and reads the reply, so no other thread has to wake it. The thread leaves the client's
-/// monitor while it waits for the reply. It does everything else inside the monitor.
-class lane final : public runtime::interruptible {
+/// Connection for one blocking call at a time (`blocking_connection`). The calling thread itself
+/// writes the request and reads the reply, so no other thread has to wake it. The thread leaves the
+/// client's monitor while it waits for the reply. It does everything else inside the monitor.
+class blocking_connection final : public runtime::interruptible {
 public:
-    /// The context and the `answer_wait` must outlive the lane.
-    lane(node_context&, connection::parts, runtime::answer_wait&);
-    lane(const lane&) = delete;
-    ~lane();
+    /// The context and the `answer_wait` must outlive the blocking connection.
+    blocking_connection(node_context&, connection::parts, runtime::answer_wait&);
+    blocking_connection(const blocking_connection&) = delete;
+    ~blocking_connection();
 
     /// Returns false if the server is known to have closed the connection.
     bool alive() const;
 
     /// Sends the request and waits for its reply; see node::call(). Throws instead of queueing. If
-    /// it throws and broken() is true afterwards, the lane cannot be used again.
+    /// it throws and broken() is true afterwards, the blocking connection cannot be used again.
     reply ask(runtime::visit& caller, request&);
     bool broken() const { return broken_; }
 
-    /// Returns whether the reply came over this lane.
+    /// Returns whether the reply came over this blocking connection.
     bool gave(const reply& said) const { return said.clock == server_clock_; }
 
-    /// Makes the waiting thread stop with the failure `why`. The lane ignores all replies from now
-    /// on.
+    /// Makes the waiting thread stop with the failure `why`. The blocking connection ignores all
+    /// replies from now on.
     void condemn(const net::failure& why) {
         condemned_ = why;
         hang_up();
@@ -54,9 +54,9 @@ public:
     bool waits_for_replicas() const { return wants_confirmation_; }
 
     /// Sends the request without waiting for its reply. The next ask() or collect() that reads the
-    /// reply calls `resume`, which keeps the request alive. If the lane ends first, `resume` is
-    /// posted. If the server does not know the script, `with_text` is set when `resume` is called,
-    /// and the caller must send the request again.
+    /// reply calls `resume`, which keeps the request alive. If the blocking connection ends first,
+    /// `resume` is posted. If the server does not know the script, `with_text` is set when `resume`
+    /// is called, and the caller must send the request again.
     void send_off(runtime::visit& caller, request&);
     bool owes() const { return !owed_.empty(); }
     std::optional<time_point> owed_since() const {
@@ -64,8 +64,8 @@ public:
     }
     bool may_owe_more() const { return owed_.size() < owes_max; }
 
-    /// Reads the replies that have arrived, without waiting. Marks the lane as broken if the oldest
-    /// reply has been missing for `command_timeout` or longer.
+    /// Reads the replies that have arrived, without waiting. Marks the blocking connection as
+    /// broken if the oldest reply has been missing for `command_timeout` or longer.
     void collect();
 
     /// Makes the waiting thread stop.
@@ -119,68 +119,70 @@ private:
     std::array<char, 16 * 1024> inbox_;
 };
 
-/// Pool of the connections for blocking calls (`lane`) to one server. Lanes are opened in the
-/// background when calls need them, and closed when they are idle. A lane is lent to one call at a
-/// time. A call never waits for a lane: if no lane is free, the call uses the shared connection.
-class lanes : public std::enable_shared_from_this<lanes> {
+/// Pool of the connections for blocking calls (`blocking_connection`) to one server. They are
+/// opened in the background when calls need them, and closed when they are idle. A blocking
+/// connection is lent to one call at a time. A call never waits for a blocking connection: if no
+/// blocking connection is free, the call uses the shared connection.
+class blocking_connections : public std::enable_shared_from_this<blocking_connections> {
 public:
-    explicit lanes(std::shared_ptr<node_context>);
+    explicit blocking_connections(std::shared_ptr<node_context>);
 
-    /// Borrowed connection (`lane`). The destructor returns the lane to the pool. The object is
-    /// empty if no lane was free.
-    class loan {
+    /// Borrowed connection (`blocking_connection`). The destructor returns the blocking connection
+    /// to the pool. The object is empty if no blocking connection was free.
+    class borrowed_connection {
     public:
-        explicit loan(lanes& all)
+        explicit borrowed_connection(blocking_connections& all)
             : all_{all}
             , lent_{all.borrow()} {}
-        loan(const loan&) = delete;
-        ~loan() {
+        borrowed_connection(const borrowed_connection&) = delete;
+        ~borrowed_connection() {
             if (lent_)
                 all_.give_back(*lent_);
         }
         explicit operator bool() const noexcept { return lent_ != nullptr; }
-        lane* operator->() const noexcept { return lent_; }
+        blocking_connection* operator->() const noexcept { return lent_; }
 
     private:
-        lanes& all_;
-        lane* const lent_;
+        blocking_connections& all_;
+        blocking_connection* const lent_;
     };
 
     /// Starts to read missing replies in the background, because perhaps no later call reads them.
     void collect_soon();
 
-    /// Closes all lanes, each as soon as no call uses it. Calls under way still get their replies.
+    /// Closes all blocking connections, each as soon as no call uses it. Calls under way still get
+    /// their replies.
     void cut(const net::failure& why);
 
-    /// Ends all lanes and the calls on them at once.
+    /// Ends all blocking connections and the calls on them at once.
     void move(const net::failure& why);
 
-    /// Ends each lane on which a reply has been missing since `since` or longer, together with its
-    /// call. Returns whether any lane was ended. Lanes that wait for replicas stay, because their
-    /// replies may take long.
+    /// Ends each blocking connection on which a reply has been missing since `since` or longer,
+    /// together with its call. Returns whether any blocking connection was ended. Connections that
+    /// wait for replicas stay, because their replies may take long.
     bool cut_silent(time_point since, const net::failure& why);
 
-    /// Ends the lanes that may lead to another server than the command connection, together with
-    /// their calls.
+    /// Ends the blocking connections that may lead to another server than the command connection,
+    /// together with their calls.
     void follow(const server_in_use&, const net::failure& why);
 
-    /// Ends the lane that brought this reply, together with its call. Does nothing if no lane
-    /// brought the reply.
+    /// Ends the blocking connection that brought this reply, together with its call. Does nothing
+    /// if no blocking connection brought the reply.
     void distrust(const reply&);
 
-    /// Ends all calls and closes all lanes.
+    /// Ends all calls and closes all blocking connections.
     void close();
 
 private:
-    /// Number of calls without a free lane before a lane is opened. A program that locks once or
-    /// twice needs no second connection.
+    /// Number of calls without a free blocking connection before a blocking connection is opened. A
+    /// program that locks once or twice needs no second connection.
     static constexpr unsigned wishes_min = 4;
     static constexpr duration idle_max = std::chrono::seconds{10};
     /// Interval at which missing replies are read.
     static constexpr duration collect_period{1};
 
     struct entry {
-        std::unique_ptr<lane> line;
+        std::unique_ptr<blocking_connection> line;
         time_point used_at;
         std::string run_id; ///< run_id of its server; empty if unknown
         bool lent = false;
@@ -189,28 +191,29 @@ private:
     };
 
     void sweep_soon();
-    lane* borrow();
-    void give_back(const lane&);
+    blocking_connection* borrow();
+    void give_back(const blocking_connection&);
     void wish_for_one_more();
-    static asio::awaitable<void> open(std::shared_ptr<lanes>);
-    static asio::awaitable<void> close_idle(std::shared_ptr<lanes>);
-    static asio::awaitable<void> collect(std::shared_ptr<lanes>);
+    static asio::awaitable<void> open(std::shared_ptr<blocking_connections>);
+    static asio::awaitable<void> close_idle(std::shared_ptr<blocking_connections>);
+    static asio::awaitable<void> collect(std::shared_ptr<blocking_connections>);
     bool any_owes() const;
     void suspect_soon();
-    static asio::awaitable<void> suspect(std::shared_ptr<lanes>);
+    static asio::awaitable<void> suspect(std::shared_ptr<blocking_connections>);
     std::optional<time_point> owed_since() const;
 
     const std::shared_ptr<node_context> context_;
     runtime::answer_wait wait_;
-    suspicion suspicion_;
+    hang_detector suspicion_;
     net::backoff backoff_;
     const std::unique_ptr<alarm> tidying_;
     const std::unique_ptr<alarm> collecting_;
     const std::unique_ptr<alarm> suspecting_;
     std::vector<entry> all_;
-    std::shared_ptr<connection> opening_; // the lane that is being opened
+    std::shared_ptr<connection> opening_; // the blocking connection that is being opened
     unsigned wishes_ = 0;
-    time_point not_before_ = time_point::min(); // earliest time of the next attempt to open a lane
+    time_point not_before_ =
+        time_point::min(); // earliest time of the next attempt to open a blocking connection
     bool tidies_ = false;
     bool collects_ = false;
     bool suspects_ = false;

@@ -27,7 +27,7 @@ std::optional<time_point> later_of(std::optional<time_point> one, std::optional<
 
 // Compares the history of the data, not only the process. A primary that was demoted and promoted
 // again keeps its run_id, but it may have another server's data.
-portrait::meeting portrait::meet(const introduction& told, time_point now) {
+portrait::meeting portrait::meet(const server_hello& told, time_point now) {
     const bool same = !told.replication_id.empty() && told.replication_id == replication_id_;
     const bool same_process = same && !told.run_id.empty() && told.run_id == run_id_;
     may_be_another_ = met_ && (told.run_id.empty() || told.run_id != run_id_);
@@ -47,7 +47,8 @@ void portrait::lost(time_point now) {
     forgets_before_ = now;
 }
 
-mouth::mouth(std::shared_ptr<node_context> context, purpose what_for, std::uint8_t replicas)
+command_connection::command_connection(std::shared_ptr<node_context> context, purpose what_for,
+                                       std::uint8_t replicas)
     : context_{std::move(context)}
     , purpose_{what_for}
     , replicas_{replicas}
@@ -59,8 +60,9 @@ mouth::mouth(std::shared_ptr<node_context> context, purpose what_for, std::uint8
     , lookout_{context_->home, [this] { return next_limit(); },
                [this](time_point now) { limit_reached(now); }} {}
 
-asio::awaitable<reply> mouth::ask(const script& what, request::names_list keys,
-                                  request::arguments_list arguments, const call_wishes& wishes) {
+asio::awaitable<reply> command_connection::ask(const script& what, request::names_list keys,
+                                               request::arguments_list arguments,
+                                               const call_wishes& wishes) {
     admit(wishes);
     request mine{what, keys, arguments, wishes};
     auto begin = [this, &mine](auto handler) {
@@ -71,7 +73,7 @@ asio::awaitable<reply> mouth::ask(const script& what, request::names_list keys,
     co_return mine.take_answer(); // this object may be destroyed by now
 }
 
-void mouth::admit(const call_wishes& wishes) const {
+void command_connection::admit(const call_wishes& wishes) const {
     if (closed_)
         throw net::failure{*closed_};
     if (!wishes.reserved && pipeline_.size() >= context_->how.requests_max)
@@ -82,7 +84,7 @@ void mouth::admit(const call_wishes& wishes) const {
         throw net::failure{errc::unreachable, "not sent: its time was over before"};
 }
 
-void mouth::enqueue(request& asked) {
+void command_connection::enqueue(request& asked) {
     if (auto slot = asio::get_associated_cancellation_slot(asked.resume); slot.is_connected())
         slot.assign([this, &asked](asio::cancellation_type) {
             if (asked.standing != request::stage::apart) // otherwise `this` may be destroyed
@@ -93,25 +95,25 @@ void mouth::enqueue(request& asked) {
     link_.talk();
 }
 
-void mouth::withdraw(request& asked) {
+void command_connection::withdraw(request& asked) {
     pipeline_.forget(asked);
     asked.failed = std::make_shared<net::failure>(asio::error::operation_aborted, "cancelled");
     asio::post(context_->home.executor, std::move(asked.resume));
 }
 
-void mouth::stay_connected() {
+void command_connection::stay_connected() {
     if (link_.connected())
         return;
     stays_ = true;
     link_.talk();
 }
 
-bool mouth::wants_to_talk() const {
+bool command_connection::wants_to_talk() const {
     return pipeline_.anything_queued() || stays_ ||
            (purpose_ == purpose::commands && anything_held());
 }
 
-void mouth::connected(const introduction& told) {
+void command_connection::connected(const server_hello& told) {
     trouble_.reset();
     question_is_due_ = stays_ = stuck_ = false;
     idle_question_ = told.tells_role ? question::role : question::ping;
@@ -122,7 +124,7 @@ void mouth::connected(const introduction& told) {
 
 // Reports the new connection. The server may have lost holds, and their holders must learn that
 // soon.
-void mouth::meet(const introduction& told) {
+void command_connection::meet(const server_hello& told) {
     const portrait::meeting which = portrait_.meet(told, last_heard_);
     if (purpose_ != purpose::commands) {
         if (context_->other_met)
@@ -137,14 +139,14 @@ void mouth::meet(const introduction& told) {
         context_->met(told);
 }
 
-void mouth::follow(const server_in_use& now, const net::failure& why) {
+void command_connection::follow(const server_in_use& now, const net::failure& why) {
     const bool stays =
         link_.connected() ? now.serves(portrait_.server().run_id) : !now.may_be_another;
     if (!stays)
         link_.move(why);
 }
 
-bool mouth::cut_silent(time_point since, const net::failure& why) {
+bool command_connection::cut_silent(time_point since, const net::failure& why) {
     const auto owed_since = pipeline_.owed_since();
     if (replicas_ > 0 || !link_.connected() || !owed_since || *owed_since > since)
         return false;
@@ -152,14 +154,14 @@ bool mouth::cut_silent(time_point since, const net::failure& why) {
     return true;
 }
 
-void mouth::ask_if_there() {
+void command_connection::ask_if_there() {
     if (replicas_ > 0 || !link_.connected() || pipeline_.owed_since())
         return;
     question_is_due_ = true;
     link_.talk();
 }
 
-void mouth::speak(std::string& out) {
+void command_connection::speak(std::string& out) {
     if (!pipeline_.anything_queued() && !question_is_due_)
         return;
     if (pipeline_.awaits_confirmation())
@@ -174,7 +176,7 @@ void mouth::speak(std::string& out) {
         watch_for(suspicion_.due(pipeline_.owed_since()));
 }
 
-void mouth::write_queued(std::string& out, time_point now) {
+void command_connection::write_queued(std::string& out, time_point now) {
     const auto server_clock = link_.server_clock();
     duration within = duration::max();
     while (out.size() < batch_bytes_max && pipeline_.anything_queued()) {
@@ -190,7 +192,7 @@ void mouth::write_queued(std::string& out, time_point now) {
     pipeline_.write_for_nobody(question::wait, now);
 }
 
-void mouth::hear(reply& answer, time_point received_at) {
+void command_connection::hear(reply& answer, time_point received_at) {
     const auto written = pipeline_.answered();
     if (!written)
         throw net::failure{store_errc::protocol, "an answer that nobody asked for"};
@@ -204,8 +206,8 @@ void mouth::hear(reply& answer, time_point received_at) {
     answer_given(*written->asker, answer, *written, received_at);
 }
 
-void mouth::answer_given(request& asker, reply& answer, const pipeline::written& how,
-                         time_point received_at) {
+void command_connection::answer_given(request& asker, reply& answer, const pipeline::written& how,
+                                      time_point received_at) {
     const bool refused = answer.type == reply::kind::error;
     if (refused && !asker.with_text && asks_for_script(answer.text)) {
         asker.with_text = true;
@@ -223,7 +225,7 @@ void mouth::answer_given(request& asker, reply& answer, const pipeline::written&
     resume(asker);
 }
 
-void mouth::confirmation_given(const reply& said) {
+void command_connection::confirmation_given(const reply& said) {
     require_confirmation(said);
     const std::vector<request*> all = pipeline_.confirmed();
     for (request* const one : all) {
@@ -237,7 +239,7 @@ void mouth::confirmation_given(const reply& said) {
 
 /// Leaves the server if it has become a replica. Behind a name or a proxy, another server is then
 /// the primary. This connection would stay at the replica, which refuses every request.
-void mouth::judge(const reply& answer, question what) {
+void command_connection::judge(const reply& answer, question what) {
     const bool refused = answer.type == reply::kind::error && tells_of_demotion(answer.text);
     const bool demoted = what == question::role && is_replica(answer);
     if (!context_->leave_server || (!refused && !demoted))
@@ -248,7 +250,7 @@ void mouth::judge(const reply& answer, question what) {
         context_->leave_server({classify(answer.text), answer.text});
 }
 
-void mouth::resume(request& done) {
+void command_connection::resume(request& done) {
     request::waiter waiter;
     waiter.swap(done.resume);
     try {
@@ -261,7 +263,7 @@ void mouth::resume(request& done) {
     }
 }
 
-void mouth::end(const std::vector<request*>& all, const net::failure& why) {
+void command_connection::end(const std::vector<request*>& all, const net::failure& why) {
     const auto shared = std::make_shared<const net::failure>(why);
     for (request* const one : all)
         one->failed = shared;
@@ -270,13 +272,13 @@ void mouth::end(const std::vector<request*>& all, const net::failure& why) {
         resume(*one);
 }
 
-void mouth::connection_failed(const net::failure& why) {
+void command_connection::connection_failed(const net::failure& why) {
     trouble_ = why;
     stays_ = false; // once is enough: the next request tries again
     end(pipeline_.drop_queued(), why);
 }
 
-void mouth::connection_lost(const net::failure& why) {
+void command_connection::connection_lost(const net::failure& why) {
     trouble_ = why;
     portrait_.lost(context_->home.time.now());
     if (purpose_ == purpose::commands && context_->parted)
@@ -286,7 +288,7 @@ void mouth::connection_lost(const net::failure& why) {
         {garbage ? why.code() : make_error_code(errc::outcome_unknown), why.text()});
 }
 
-time_point mouth::next_limit() const {
+time_point command_connection::next_limit() const {
     const request* const first = pipeline_.oldest();
     const auto owed_since = pipeline_.owed_since();
     const time_point of_connection = owed_since          ? give_up_at(*owed_since)
@@ -296,7 +298,7 @@ time_point mouth::next_limit() const {
         {first ? first->deadline : time_point::max(), of_connection, suspicion_.due(owed_since)});
 }
 
-void mouth::limit_reached(time_point now) {
+void command_connection::limit_reached(time_point now) {
     std::vector<request*> late;
     for (request* one; (one = pipeline_.oldest()) && one->deadline <= now;) {
         const bool sent = one->standing != request::stage::queued;
@@ -317,14 +319,14 @@ void mouth::limit_reached(time_point now) {
         resume(*one);
 }
 
-void mouth::idle() {
+void command_connection::idle() {
     if (purpose_ != purpose::commands)
         return link_.cut({errc::unreachable, "it was idle"});
     question_is_due_ = true;
     link_.talk();
 }
 
-net::failure mouth::unsent(const request& asked) const {
+net::failure command_connection::unsent(const request& asked) const {
     const std::string reason = trouble_ ? trouble_->text()
                                : link_.connected()
                                    ? context_->address() + " takes no more requests"
@@ -334,21 +336,21 @@ net::failure mouth::unsent(const request& asked) const {
                                    " ms: " + reason};
 }
 
-net::failure mouth::unanswered(duration within) const {
+net::failure command_connection::unanswered(duration within) const {
     return {errc::outcome_unknown, context_->address() + " did not answer within " +
                                        std::to_string(within.count()) + " ms"};
 }
 
-void mouth::close() {
+void command_connection::close() {
     const net::failure closed{errc::closed, context_->address() + ": the client is closed"};
     close_down(closed, closed);
 }
 
-void mouth::retire(const std::string& why) {
+void command_connection::retire(const std::string& why) {
     close_down({errc::outcome_unknown, why}, {errc::unreachable, why});
 }
 
-void mouth::close_down(const net::failure& of_written, const net::failure& of_queued) {
+void command_connection::close_down(const net::failure& of_written, const net::failure& of_queued) {
     if (closed_)
         return;
     closed_ = of_queued;
@@ -365,16 +367,17 @@ void mouth::close_down(const net::failure& of_written, const net::failure& of_qu
     end(pipeline_.drop_queued(), of_queued);
 }
 
-mouths::mouths(std::shared_ptr<node_context> context)
+command_connections::command_connections(std::shared_ptr<node_context> context)
     : context_{std::move(context)}
-    , usual_{std::make_shared<mouth>(context_, purpose::commands)} {}
+    , usual_{std::make_shared<command_connection>(context_, purpose::commands)} {}
 
-mouths::pair& mouths::pair_for(const call_wishes& wishes) {
+command_connections::pair& command_connections::pair_for(const call_wishes& wishes) {
     if (wishes.replicas == 0)
         return usual_;
     pair& these = confirming_[wishes.replicas];
     if (!these.first) {
-        these.first = std::make_shared<mouth>(context_, purpose::more_commands, wishes.replicas);
+        these.first =
+            std::make_shared<command_connection>(context_, purpose::more_commands, wishes.replicas);
         if (!retired_.empty())
             these.first->retire(retired_);
         else if (closed_)
@@ -383,20 +386,21 @@ mouths::pair& mouths::pair_for(const call_wishes& wishes) {
     return these;
 }
 
-mouth& mouths::pick(const call_wishes& wishes) {
+command_connection& command_connections::pick(const call_wishes& wishes) {
     pair& these = pair_for(wishes);
     const bool is_late = these.first->silent() || (wishes.elsewhere && these.first->owes());
     if (closed_ || !is_late)
         return *these.first;
     if (!these.spare)
-        these.spare = std::make_shared<mouth>(context_, purpose::more_commands, wishes.replicas);
+        these.spare =
+            std::make_shared<command_connection>(context_, purpose::more_commands, wishes.replicas);
     else if (these.spare->silent())
         these.spare->cut(
             {errc::outcome_unknown, context_->address() + " does not answer here either"});
     return *these.spare;
 }
 
-void mouths::for_each(const std::function<void(mouth&)>& act) {
+void command_connections::for_each(const std::function<void(command_connection&)>& act) {
     const auto both = [&act](const pair& these) {
         act(*these.first);
         if (these.spare)
@@ -407,51 +411,51 @@ void mouths::for_each(const std::function<void(mouth&)>& act) {
         both(these);
 }
 
-bool mouths::cut_silent(time_point since, const net::failure& why) {
+bool command_connections::cut_silent(time_point since, const net::failure& why) {
     bool any = false;
-    for_each([&](mouth& each) { any = each.cut_silent(since, why) || any; });
+    for_each([&](command_connection& each) { any = each.cut_silent(since, why) || any; });
     return any;
 }
 
-void mouths::ask_if_there() {
-    for_each([](mouth& each) { each.ask_if_there(); });
+void command_connections::ask_if_there() {
+    for_each([](command_connection& each) { each.ask_if_there(); });
 }
 
-void mouths::cut(const net::failure& why) {
-    for_each([&why](mouth& each) { each.cut(why); });
+void command_connections::cut(const net::failure& why) {
+    for_each([&why](command_connection& each) { each.cut(why); });
 }
 
-void mouths::move(const net::failure& why) {
-    for_each([&why](mouth& each) { each.move(why); });
+void command_connections::move(const net::failure& why) {
+    for_each([&why](command_connection& each) { each.move(why); });
 }
 
-void mouths::follow(const server_in_use& now, const net::failure& why) {
-    for_each([&](mouth& each) {
+void command_connections::follow(const server_in_use& now, const net::failure& why) {
+    for_each([&](command_connection& each) {
         if (&each != usual_.first.get())
             each.follow(now, why);
     });
 }
 
-void mouths::distrust(const reply& said, const net::failure& why) {
-    for_each([&](mouth& each) {
+void command_connections::distrust(const reply& said, const net::failure& why) {
+    for_each([&](command_connection& each) {
         if (each.gave(said))
             each.cut(why);
     });
 }
 
-void mouths::close() {
+void command_connections::close() {
     if (closed_) // a second call writes nothing, because it may be on any thread
         return;
     closed_ = true;
-    for_each([](mouth& each) { each.close(); });
+    for_each([](command_connection& each) { each.close(); });
 }
 
-void mouths::retire(const std::string& why) {
+void command_connections::retire(const std::string& why) {
     if (closed_)
         return;
     closed_ = true;
     retired_ = why;
-    for_each([&why](mouth& each) { each.retire(why); });
+    for_each([&why](command_connection& each) { each.retire(why); });
 }
 
 } // namespace holdfast::redis

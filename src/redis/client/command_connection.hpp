@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared connections for the requests to one server (`mouth`, `mouths`), and the identity of the
-// server that they lead to (`portrait`).
+// Shared connections for the requests to one server (`command_connection`, `command_connections`),
+// and the identity of the server that they lead to (`portrait`).
 #pragma once
 
 #include "net/deadlines.hpp"
@@ -26,7 +26,7 @@ public:
     /// Result of a handshake. `first`: no server was known before. `same`: the server is the same
     /// as before. `other_or_unknown`: it is another server, or may be.
     enum class meeting { first, same, other_or_unknown };
-    meeting meet(const introduction&, time_point now);
+    meeting meet(const server_hello&, time_point now);
 
     /// Returns the server that the connection leads to.
     server_in_use server() const { return {run_id_, may_be_another_}; }
@@ -47,8 +47,8 @@ private:
     std::optional<time_point> before_loss_;
 };
 
-/// Connection for pipelined requests (`mouth`). Requests that are added during a write are sent
-/// with the next write. Replies are matched to requests by their order.
+/// Connection for pipelined requests (`command_connection`). Requests that are added during a write
+/// are sent with the next write. Replies are matched to requests by their order.
 ///
 ///   asked ─▶ queued ─▶ written ─▶ answered
 ///              │          ├─▶ timeout: outcome_unknown. Its reply is still expected, because later
@@ -68,11 +68,12 @@ private:
 /// The connection for `purpose::commands` stays open while this client holds any lock. After each
 /// reconnection it reports that all holds may be lost (`doubt`). Other connections are closed when
 /// they are idle.
-class mouth final : public std::enable_shared_from_this<mouth>, private talker {
+class command_connection final : public std::enable_shared_from_this<command_connection>,
+                                 private channel_handler {
 public:
     /// `replicas` is the number of replicas that must confirm each request on this connection. The
     /// value 0 means that no replica must confirm.
-    mouth(std::shared_ptr<node_context>, purpose, std::uint8_t replicas = 0);
+    command_connection(std::shared_ptr<node_context>, purpose, std::uint8_t replicas = 0);
 
     /// Runs a script; see node::call().
     asio::awaitable<reply> ask(const script&, request::names_list keys,
@@ -136,7 +137,7 @@ private:
     bool wants_to_talk() const override;
     void speak(std::string& out) override;
     void hear(reply&, time_point received_at) override;
-    void connected(const introduction&) override;
+    void connected(const server_hello&) override;
     void connection_failed(const net::failure&) override;
     void connection_lost(const net::failure&) override;
     std::shared_ptr<void> keep_alive() override { return shared_from_this(); }
@@ -149,7 +150,7 @@ private:
     void write_queued(std::string& out, time_point now);
     void answer_given(request&, reply&, const pipeline::written&, time_point received_at);
     void confirmation_given(const reply&);
-    void meet(const introduction&);
+    void meet(const server_hello&);
     void judge(const reply&, question);
     void enqueue(request&);
     void withdraw(request&);
@@ -171,7 +172,7 @@ private:
     const duration patience_;
     const duration idle_bound_;
     pipeline pipeline_;
-    suspicion suspicion_;
+    hang_detector suspicion_;
     std::optional<net::failure> trouble_; // why there is no connection
     time_point last_heard_{};
     portrait portrait_;
@@ -189,12 +190,12 @@ private:
 /// the reply to a request that timed out is missing on a connection, the spare gets the new
 /// requests, because the connection may have died without notice. A dead connection is found only
 /// after a while (`liveness`), because the server may only be slow.
-class mouths {
+class command_connections {
 public:
-    explicit mouths(std::shared_ptr<node_context>);
+    explicit command_connections(std::shared_ptr<node_context>);
 
     /// Returns the connection for a request with these options.
-    mouth& pick(const call_wishes&);
+    command_connection& pick(const call_wishes&);
 
     /// Opens the command connection if necessary. The command connection notices the loss of the
     /// server.
@@ -228,11 +229,11 @@ public:
 
 private:
     struct pair {
-        std::shared_ptr<mouth> first;
-        std::shared_ptr<mouth> spare{}; ///< null if never needed
+        std::shared_ptr<command_connection> first;
+        std::shared_ptr<command_connection> spare{}; ///< null if never needed
     };
     pair& pair_for(const call_wishes&);
-    void for_each(const std::function<void(mouth&)>&);
+    void for_each(const std::function<void(command_connection&)>&);
 
     const std::shared_ptr<node_context> context_;
     pair usual_;

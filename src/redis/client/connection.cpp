@@ -275,7 +275,7 @@ std::string advice_at_sentinel(const options& how, const reply* role) {
 namespace {
 
 asio::awaitable<void> shake_hands(node_context& context, purpose what_for, connection& line,
-                                  introduction& told) {
+                                  server_hello& told) {
     handshake greeting{
         context.how,
         net::credentials_now({context.how.user, context.how.password}, context.how.credentials),
@@ -302,7 +302,7 @@ asio::awaitable<void> shake_hands(node_context& context, purpose what_for, conne
 } // namespace
 
 asio::awaitable<std::optional<net::failure>> establish(node_context& context, purpose what_for,
-                                                       connection& line, introduction& told) {
+                                                       connection& line, server_hello& told) {
     try {
         const time_point give_up_at =
             net::later(context.home.time.now(), context.how.connect_timeout);
@@ -325,7 +325,7 @@ asio::awaitable<std::optional<net::failure>> establish(node_context& context, pu
     }
 }
 
-link::link(node_context& context, purpose what_for, talker& whose)
+link::link(node_context& context, purpose what_for, channel_handler& whose)
     : context_{context}
     , home_{context.home}
     , purpose_{what_for}
@@ -352,7 +352,7 @@ asio::awaitable<void> link::keep_connected(std::shared_ptr<void>) {
             continue;
         }
         shared_connection line;
-        introduction told;
+        server_hello told;
         std::optional<net::failure> failed;
         try {
             line = line_ = std::make_shared<connection>(home_, context_.how);
@@ -392,7 +392,7 @@ void link::attempt_failed(const net::failure& why) {
     talker_.connection_failed(why);
 }
 
-void link::conversation_begins(const introduction& told) {
+void link::conversation_begins(const server_hello& told) {
     connected_ = true;
     connected_since_ = home_.time.now();
     presence_.back(context_.address());

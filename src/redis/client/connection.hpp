@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Connections to one server: the connection itself, its handshake, its reconnection (`link`), and
-// the detection of missing replies (`suspicion`). Also questions to a server over a separate
+// the detection of missing replies (`hang_detector`). Also questions to a server over a separate
 // connection (`inquire`).
 #pragma once
 
@@ -94,7 +94,7 @@ public:
     void judge(const reply&);
 
     /// Returns the information that the server gave about itself.
-    const introduction& told() const { return told_; }
+    const server_hello& told() const { return told_; }
 
 private:
     enum class step {
@@ -117,7 +117,7 @@ private:
     std::string name_;
     std::vector<step> steps_;
     std::size_t answered_ = 0;
-    introduction told_;
+    server_hello told_;
 };
 
 // Error messages for a URL of the wrong kind: it names one server, but a Sentinel or a cluster node
@@ -140,12 +140,13 @@ std::string advice_at_sentinel(const options&, const reply* role = nullptr);
 /// has an estimate of the server's clock. On failure returns the reason. The connection is then
 /// closed, and no request about a lock was sent.
 asio::awaitable<std::optional<net::failure>> establish(node_context&, purpose, connection&,
-                                                       introduction& told);
+                                                       server_hello& told);
 
-/// User of a `link`: the command connection (`mouth`) or the subscriber connection (`ear`).
-class talker {
+/// User of a `link`: the command connection (`command_connection`) or the subscriber connection
+/// (`subscriber`).
+class channel_handler {
 public:
-    virtual ~talker() = default;
+    virtual ~channel_handler() = default;
 
     /// Returns whether a connection is needed.
     virtual bool wants_to_talk() const = 0;
@@ -157,7 +158,7 @@ public:
     /// sense; the connection is then ended.
     virtual void hear(reply&, time_point received_at) = 0;
 
-    virtual void connected(const introduction&) = 0;
+    virtual void connected(const server_hello&) = 0;
     virtual void connection_failed(const net::failure&) = 0; ///< no connection could be made
     virtual void connection_lost(const net::failure&) = 0;   ///< an open connection has ended
 
@@ -165,16 +166,16 @@ public:
     virtual std::shared_ptr<void> keep_alive() = 0;
 };
 
-/// Reconnecting connection to a server. While its user (`talker`) needs a connection, the link
-/// connects, does the handshake, and transfers requests and replies. After a loss it pauses and
-/// connects again.
+/// Reconnecting connection to a server. While its user (`channel_handler`) needs a connection, the
+/// link connects, does the handshake, and transfers requests and replies. After a loss it pauses
+/// and connects again.
 class link {
 public:
-    link(node_context&, purpose, talker&);
+    link(node_context&, purpose, channel_handler&);
     link(const link&) = delete;
 
-    /// Sends the requests of the talker. Connects if necessary. Requests that are added before the
-    /// write go out in the same write.
+    /// Sends the requests of the channel handler. Connects if necessary. Requests that are added
+    /// before the write go out in the same write.
     void talk();
 
     bool connected() const { return connected_; }
@@ -184,7 +185,7 @@ public:
         return connected_ ? line_->server_clock() : nullptr;
     }
 
-    /// Ends the connection. Opens a new connection if the talker still needs it.
+    /// Ends the connection. Opens a new connection if the channel handler still needs it.
     void cut(net::failure why);
 
     /// Ends the connection because the server has another address now, and opens a new connection
@@ -206,7 +207,7 @@ private:
     asio::awaitable<net::failure> converse(connection&);
     asio::awaitable<void> finish_sending(std::shared_ptr<void> keep, shared_connection);
     void attempt_failed(const net::failure& why);
-    void conversation_begins(const introduction&);
+    void conversation_begins(const server_hello&);
     void conversation_ended(const net::failure& why);
     void pause();
     void gone(const std::string& address, const net::failure& why);
@@ -216,7 +217,7 @@ private:
     node_context& context_;
     const store_context& home_;
     const purpose purpose_;
-    talker& talker_;
+    channel_handler& talker_;
     net::presence presence_;
     net::backoff backoff_;
     const std::unique_ptr<alarm> rest_;
@@ -235,9 +236,9 @@ private:
 /// `command_timeout`, and reports this repeatedly until the reply comes. After a report, Sentinels
 /// or cluster nodes are asked for a new primary, and `liveness` checks the connection. A report is
 /// no proof: the server may only be slow.
-class suspicion {
+class hang_detector {
 public:
-    explicit suspicion(const node_context& of)
+    explicit hang_detector(const node_context& of)
         : context_{of}
         , patience_{std::max(of.how.command_timeout / 4, duration{1})}
         , again_after_{std::max(patience_ / 3, duration{1})} {}

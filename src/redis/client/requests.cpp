@@ -211,8 +211,8 @@ void pauses::end() {
         each->ring();
 }
 
-pursuit::pursuit(const store_context& home, std::shared_ptr<pauses> all, duration command_timeout,
-                 call_wishes& wishes)
+retry_loop::retry_loop(const store_context& home, std::shared_ptr<pauses> all,
+                       duration command_timeout, call_wishes& wishes)
     : home_{home}
     , all_{std::move(all)}
     , began_{home.time.now()}
@@ -220,12 +220,12 @@ pursuit::pursuit(const store_context& home, std::shared_ptr<pauses> all, duratio
     wishes.answer_by = limit_;
 }
 
-pursuit::~pursuit() {
+retry_loop::~retry_loop() {
     if (alarm_)
         all_->remove(*alarm_);
 }
 
-asio::awaitable<void> pursuit::rest(const net::failure& why) {
+asio::awaitable<void> retry_loop::rest(const net::failure& why) {
     const auto jitter = static_cast<duration::rep>(home_.random() % 1000);
     const duration pause = pause_min + (pause_max - pause_min) * jitter / 1000;
     const time_point again_at = net::later(home_.time.now(), pause);

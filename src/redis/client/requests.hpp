@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests to a server: one request (`request`), the queue of a connection's requests (`pipeline`),
-// and the retries of a call (`pursuit`).
+// and the retries of a call (`retry_loop`).
 #pragma once
 
 #include "net/failure.hpp"
@@ -85,7 +85,7 @@ struct request {
 };
 
 // Queue of requests, which also assigns each reply to its request. No I/O and no clock: the
-// connection (`mouth`) reads and writes, and calls this class.
+// connection (`command_connection`) reads and writes, and calls this class.
 //
 //   ask ──▶ queued ──next_to_write──▶ in flight ──answered──▶ apart
 //             ▲                            │ │                  ▲
@@ -204,15 +204,16 @@ private:
     bool ended_ = false;
 };
 
-/// Retry loop of one call (`pursuit`). The call is repeated, with pauses, until its server is found
-/// or its deadline has come.
-class pursuit {
+/// Retry loop of one call (`retry_loop`). The call is repeated, with pauses, until its server is
+/// found or its deadline has come.
+class retry_loop {
 public:
     /// Starts to measure the time of the call. Writes the resulting deadline into `answer_by` of
     /// the call's options.
-    pursuit(const store_context&, std::shared_ptr<pauses>, duration command_timeout, call_wishes&);
-    pursuit(const pursuit&) = delete;
-    ~pursuit();
+    retry_loop(const store_context&, std::shared_ptr<pauses>, duration command_timeout,
+               call_wishes&);
+    retry_loop(const retry_loop&) = delete;
+    ~retry_loop();
 
     /// Pauses after a failed attempt. Throws the failure instead in three cases: the request may
     /// have been carried out, a retry cannot help, or too little time is left. Throws `closed` if

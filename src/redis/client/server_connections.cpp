@@ -18,23 +18,25 @@
 
 namespace holdfast::redis {
 
-/// Borrowed connection (`lane`). The destructor returns the lane to the pool. The object is empty
-/// if no lane was free.
-class member::loan : public lanes::loan {
+/// Borrowed connection (`blocking_connection`). The destructor returns the blocking connection to
+/// the pool. The object is empty if no blocking connection was free.
+class member::borrowed_connection : public blocking_connections::borrowed_connection {
 public:
-    using lanes::loan::loan;
+    using blocking_connections::borrowed_connection::borrowed_connection;
 };
 
 member::member(std::shared_ptr<node_context> context)
     : context_{std::move(context)}
     , entrance_{runtime::monitor::of(context_->home.executor)}
-    , mouths_{std::make_shared<mouths>(context_)}
-    , lanes_{std::make_shared<lanes>(context_)}
-    , ear_{std::make_shared<ear>(context_)}
-    , together_{std::make_shared<together>(context_, mouths_, lanes_, ear_)}
-    , liveness_{std::make_shared<liveness>(context_, mouths_, lanes_, ear_)} {
+    , command_connections_{std::make_shared<command_connections>(context_)}
+    , blocking_connections_{std::make_shared<blocking_connections>(context_)}
+    , subscriber_{std::make_shared<subscriber>(context_)}
+    , together_{std::make_shared<together>(context_, command_connections_, blocking_connections_,
+                                           subscriber_)}
+    , liveness_{std::make_shared<liveness>(context_, command_connections_, blocking_connections_,
+                                           subscriber_)} {
     if (entrance_)
-        entrance_->welcome(context_->how.lanes_max);
+        entrance_->welcome(context_->how.blocking_connections_max);
     if (!context_->leave_server)
         context_->leave_server = leaving();
     context_->shared_met = while_alive(together_, &together::shared_met);
@@ -62,8 +64,9 @@ asio::awaitable<reply> member::call(const script& what, std::span<const std::str
     const runtime::monitor::load under_way{entrance_};
     runtime::visit* const caller = visitor_here();
     if (caller && !wishes.asking) {
-        mouths_->stay_connected(); // lanes do not notice the server's loss
-        std::optional<loan> mine{std::in_place, *lanes_};
+        command_connections_
+            ->stay_connected(); // blocking connections do not notice the server's loss
+        std::optional<borrowed_connection> mine{std::in_place, *blocking_connections_};
         request asked{what, keys, arguments, wishes};
         if (*mine && (caller->waits() || !(*mine)->may_owe_more()))
             co_return (*mine)->ask(*caller, asked);
@@ -73,74 +76,76 @@ asio::awaitable<reply> member::call(const script& what, std::span<const std::str
                 co_return asked.take_answer();
         }
     }
-    co_return co_await mouths_->pick(wishes).ask(what, keys, arguments, wishes);
+    co_return co_await command_connections_->pick(wishes).ask(what, keys, arguments, wishes);
 }
 
-/// Sends the request over the lane and waits for the reply. Other calls can use the lane as soon as
-/// the request is written.
-asio::awaitable<void> member::send_off(runtime::visit& caller, std::optional<loan>& mine,
-                                       request& asked) {
+/// Sends the request over the blocking connection and waits for the reply. Other calls can use the
+/// blocking connection as soon as the request is written.
+asio::awaitable<void> member::send_off(runtime::visit& caller,
+                                       std::optional<borrowed_connection>& mine, request& asked) {
     auto begin = [&](auto handler) {
         request::waiter{std::move(handler)}.swap(asked.resume);
         (*mine)->send_off(caller, asked);
         mine.reset();
-        lanes_->collect_soon();
+        blocking_connections_->collect_soon();
     };
     co_await asio::async_initiate<const asio::deferred_t, void()>(begin, asio::deferred);
 }
 
 void member::distrust(const reply& said) noexcept {
-    mouths_->distrust(said, {store_errc::protocol, "an answer that its script does not give"});
-    lanes_->distrust(said);
+    command_connections_->distrust(
+        said, {store_errc::protocol, "an answer that its script does not give"});
+    blocking_connections_->distrust(said);
 }
 
 std::unique_ptr<hearing> member::hear(channel_name name, alarm& wake, linger how, bool late) {
-    return ear_->hear(std::move(name), wake, how, late);
+    return subscriber_->hear(std::move(name), wake, how, late);
 }
 
 bool member::hears(const channel_name& name) const {
-    return ear_->hears(name);
+    return subscriber_->hears(name);
 }
 
 server_identity member::identity() const {
-    return mouths_->identity();
+    return command_connections_->identity();
 }
 
 void member::close() noexcept {
     liveness_->close();
-    mouths_->close();
-    lanes_->close();
-    ear_->close();
+    command_connections_->close();
+    blocking_connections_->close();
+    subscriber_->close();
 }
 
 asio::awaitable<reply> member::command(std::span<const std::string_view> words) {
     const call_wishes usual{};
-    co_return co_await mouths_->pick(usual).ask(plain_command, words, {}, usual);
+    co_return co_await command_connections_->pick(usual).ask(plain_command, words, {}, usual);
 }
 
 bool member::connected() const {
-    return mouths_->connected();
+    return command_connections_->connected();
 }
 
 void member::retire(const std::string& why) {
     liveness_->close();
-    mouths_->retire(why);
-    lanes_->move({errc::outcome_unknown, why});
-    lanes_->close();
-    ear_->close();
+    command_connections_->retire(why);
+    blocking_connections_->move({errc::outcome_unknown, why});
+    blocking_connections_->close();
+    subscriber_->close();
 }
 
 void member::move(const net::failure& why) {
-    mouths_->move(why);
-    lanes_->move(why);
-    ear_->move(why);
+    command_connections_->move(why);
+    blocking_connections_->move(why);
+    subscriber_->move(why);
 }
 
 /// Returns the function for `node_context::leave_server`. All connections may call the function,
 /// even after this object is destroyed. The context owns the function.
 std::function<void(const net::failure&)> member::leaving() {
-    return [&known = *context_, shared = std::weak_ptr{mouths_}, own = std::weak_ptr{lanes_},
-            listening = std::weak_ptr{ear_}](const net::failure& why) {
+    return [&known = *context_, shared = std::weak_ptr{command_connections_},
+            own = std::weak_ptr{blocking_connections_},
+            listening = std::weak_ptr{subscriber_}](const net::failure& why) {
         if (known.in_trouble)
             known.in_trouble();
         if (const auto all = shared.lock())
@@ -164,12 +169,13 @@ constexpr int checks_of_a_name = 3;
 
 } // namespace
 
-together::together(std::shared_ptr<node_context> context, std::shared_ptr<mouths> shared,
-                   std::shared_ptr<lanes> own, std::shared_ptr<ear> listening)
+together::together(std::shared_ptr<node_context> context,
+                   std::shared_ptr<command_connections> shared,
+                   std::shared_ptr<blocking_connections> own, std::shared_ptr<subscriber> listening)
     : context_{std::move(context)}
-    , mouths_{std::move(shared)}
-    , lanes_{std::move(own)}
-    , ear_{std::move(listening)}
+    , command_connections_{std::move(shared)}
+    , blocking_connections_{std::move(own)}
+    , subscriber_{std::move(listening)}
     , pause_{std::min(context_->how.address_check, heeded_again_max / checks_of_a_name) *
              checks_of_a_name} {}
 
@@ -177,14 +183,15 @@ void together::shared_met(const server_in_use& now) {
     const net::failure why{errc::outcome_unknown, context_->address() + " may be another server "
                                                                         "now; the one before is "
                                                                         "left"};
-    mouths_->follow(now, why);
-    lanes_->follow(now, why);
-    ear_->follow(now, why);
+    command_connections_->follow(now, why);
+    blocking_connections_->follow(now, why);
+    subscriber_->follow(now, why);
 }
 
-void together::other_met(const introduction& told) {
-    const std::string shared = mouths_->identity().id;
-    if (told.run_id.empty() || shared.empty() || told.run_id == shared || !mouths_->connected())
+void together::other_met(const server_hello& told) {
+    const std::string shared = command_connections_->identity().id;
+    if (told.run_id.empty() || shared.empty() || told.run_id == shared ||
+        !command_connections_->connected())
         return;
     const time_point now = context_->home.time.now();
     if (pause_ == duration::zero() || now < heeds_from_)
@@ -195,12 +202,13 @@ void together::other_met(const introduction& told) {
                                                    " leads to another server"});
 }
 
-liveness::liveness(std::shared_ptr<node_context> context, std::shared_ptr<mouths> shared,
-                   std::shared_ptr<lanes> own, std::shared_ptr<ear> listening)
+liveness::liveness(std::shared_ptr<node_context> context,
+                   std::shared_ptr<command_connections> shared,
+                   std::shared_ptr<blocking_connections> own, std::shared_ptr<subscriber> listening)
     : context_{std::move(context)}
-    , mouths_{std::move(shared)}
-    , lanes_{std::move(own)}
-    , ear_{std::move(listening)}
+    , command_connections_{std::move(shared)}
+    , blocking_connections_{std::move(own)}
+    , subscriber_{std::move(listening)}
     , patience_{std::max(std::min(context_->how.connect_timeout, context_->how.command_timeout / 2),
                          duration{1})}
     , grace_{std::max(context_->how.command_timeout / 12, duration{1})}
@@ -252,14 +260,14 @@ void liveness::cut_silent(time_point since) {
     const net::failure why{errc::outcome_unknown,
                            context_->address() +
                                " answers over a new connection, but not over this one"};
-    const bool lanes_were = lanes_->cut_silent(since, why);
-    const bool ear_was = ear_->cut_silent(since, why);
-    const bool mouths_were = mouths_->cut_silent(since, why);
-    if (!lanes_were && !ear_was && !mouths_were)
+    const bool blocking_connections_were = blocking_connections_->cut_silent(since, why);
+    const bool subscriber_was = subscriber_->cut_silent(since, why);
+    const bool command_connections_were = command_connections_->cut_silent(since, why);
+    if (!blocking_connections_were && !subscriber_was && !command_connections_were)
         return;
-    lanes_->cut(why); // each lane ends as soon as no call uses it
-    ear_->ask_if_there();
-    mouths_->ask_if_there();
+    blocking_connections_->cut(why); // each blocking connection ends as soon as no call uses it
+    subscriber_->ask_if_there();
+    command_connections_->ask_if_there();
 }
 
 void liveness::close() noexcept {

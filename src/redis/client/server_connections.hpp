@@ -21,16 +21,16 @@ class visit;
 
 namespace holdfast::redis {
 
-class ear;
-class lanes;
+class subscriber;
+class blocking_connections;
 class liveness;
-class mouths;
+class command_connections;
 class together;
 struct request;
 
-/// All connections to one server: shared connections for requests (`mouths`), connections for
-/// blocking calls (`lanes`), and the subscriber connection (`ear`). A node uses one `member` for
-/// each server.
+/// All connections to one server: shared connections for requests (`command_connections`),
+/// connections for blocking calls (`blocking_connections`), and the subscriber connection
+/// (`subscriber`). A node uses one `member` for each server.
 class member {
 public:
     explicit member(std::shared_ptr<node_context>);
@@ -60,24 +60,24 @@ public:
     void move(const net::failure& why);
 
 private:
-    class loan;
+    class borrowed_connection;
     std::function<void(const net::failure&)> leaving();
     runtime::visit* visitor_here() const noexcept;
-    asio::awaitable<void> send_off(runtime::visit& caller, std::optional<loan>& mine,
+    asio::awaitable<void> send_off(runtime::visit& caller, std::optional<borrowed_connection>& mine,
                                    request& asked);
 
     const std::shared_ptr<node_context> context_;
     runtime::monitor* const entrance_;
-    const std::shared_ptr<mouths> mouths_;
-    const std::shared_ptr<lanes> lanes_;
-    const std::shared_ptr<ear> ear_;
+    const std::shared_ptr<command_connections> command_connections_;
+    const std::shared_ptr<blocking_connections> blocking_connections_;
+    const std::shared_ptr<subscriber> subscriber_;
     const std::shared_ptr<together> together_;
     const std::shared_ptr<liveness> liveness_;
 };
 
-class ear;
-class lanes;
-class mouths;
+class subscriber;
+class blocking_connections;
+class command_connections;
 
 /// Keeps all connections of a `member` at the same server. When a name or a proxy begins to lead to
 /// another server, existing connections stay at the old server. Two calls of one client could then
@@ -90,27 +90,27 @@ class mouths;
 /// while after each event, and this while grows each time.
 class together {
 public:
-    together(std::shared_ptr<node_context>, std::shared_ptr<mouths>, std::shared_ptr<lanes>,
-             std::shared_ptr<ear>);
+    together(std::shared_ptr<node_context>, std::shared_ptr<command_connections>,
+             std::shared_ptr<blocking_connections>, std::shared_ptr<subscriber>);
 
     // Callbacks of the connections; see node_context.
     void shared_met(const server_in_use&);
-    void other_met(const introduction&);
+    void other_met(const server_hello&);
 
 private:
     static constexpr duration heeded_again_max = std::chrono::hours{1};
 
     const std::shared_ptr<node_context> context_;
-    const std::shared_ptr<mouths> mouths_;
-    const std::shared_ptr<lanes> lanes_;
-    const std::shared_ptr<ear> ear_;
+    const std::shared_ptr<command_connections> command_connections_;
+    const std::shared_ptr<blocking_connections> blocking_connections_;
+    const std::shared_ptr<subscriber> subscriber_;
     duration pause_; // how long further events are ignored; doubles at each event
     time_point heeds_from_ = time_point::min();
 };
 
-class ear;
-class lanes;
-class mouths;
+class subscriber;
+class blocking_connections;
+class command_connections;
 
 /// Finds connections that have died without notice. When a reply on a connection is missing for
 /// part of `command_timeout`, the class asks the server over a new connection. If the server
@@ -121,8 +121,8 @@ class mouths;
 /// reply to a script, so no connection is ended during the pause.
 class liveness : public std::enable_shared_from_this<liveness> {
 public:
-    liveness(std::shared_ptr<node_context>, std::shared_ptr<mouths>, std::shared_ptr<lanes>,
-             std::shared_ptr<ear>);
+    liveness(std::shared_ptr<node_context>, std::shared_ptr<command_connections>,
+             std::shared_ptr<blocking_connections>, std::shared_ptr<subscriber>);
 
     /// Starts a check, unless a check is running. Call it when a reply on a connection is missing.
     void look();
@@ -136,9 +136,9 @@ private:
     void cut_silent(time_point since);
 
     const std::shared_ptr<node_context> context_;
-    const std::shared_ptr<mouths> mouths_;
-    const std::shared_ptr<lanes> lanes_;
-    const std::shared_ptr<ear> ear_;
+    const std::shared_ptr<command_connections> command_connections_;
+    const std::shared_ptr<blocking_connections> blocking_connections_;
+    const std::shared_ptr<subscriber> subscriber_;
     const duration patience_; ///< timeout of the reply on the new connection
     const duration grace_;    ///< extra time for the old connection after that reply
     const std::unique_ptr<alarm> rest_;

@@ -280,9 +280,9 @@ std::optional<time_point> channels::owed_since() const {
     return expected_.empty() ? std::nullopt : std::optional{expected_.front().sent_at};
 }
 
-class ear::listening final : public hearing {
+class subscriber::listening final : public hearing {
 public:
-    listening(std::shared_ptr<ear> home, std::string name, alarm& wake, linger afterwards,
+    listening(std::shared_ptr<subscriber> home, std::string name, alarm& wake, linger afterwards,
               bool late)
         : home_{std::move(home)}
         , afterwards_{afterwards}
@@ -296,26 +296,27 @@ public:
     }
 
 private:
-    const std::shared_ptr<ear> home_;
+    const std::shared_ptr<subscriber> home_;
     const linger afterwards_;
     listener self_;
 };
 
-ear::ear(std::shared_ptr<node_context> context)
+subscriber::subscriber(std::shared_ptr<node_context> context)
     : context_{std::move(context)}
     , suspicion_{*context_}
     , link_{*context_, purpose::listening, *this}
     , lookout_{context_->home, [this] { return next_limit(); },
                [this](time_point now) { limit_reached(now); }} {}
 
-std::unique_ptr<hearing> ear::hear(channel_name name, alarm& wake, linger afterwards, bool late) {
+std::unique_ptr<hearing> subscriber::hear(channel_name name, alarm& wake, linger afterwards,
+                                          bool late) {
     auto heard = std::make_unique<listening>(shared_from_this(), std::move(name.text), wake,
                                              afterwards, late);
     link_.talk();
     return heard;
 }
 
-void ear::leave(listener& who, linger afterwards) {
+void subscriber::leave(listener& who, linger afterwards) {
     if (closed_ || afterwards == linger::none) { // the clock may be gone after close()
         channels_.remove(who, std::nullopt);
         if (link_.connected())
@@ -328,7 +329,7 @@ void ear::leave(listener& who, linger afterwards) {
         watch_for(until);
 }
 
-asio::awaitable<bool> ear::confirmed(listener& who, time_point limit) {
+asio::awaitable<bool> subscriber::confirmed(listener& who, time_point limit) {
     channel& where = *who.where;
     while (!channels::confirmed(where) && !channels_.given_up(where) && now() < limit) {
         if (!who.settled)
@@ -340,13 +341,13 @@ asio::awaitable<bool> ear::confirmed(listener& who, time_point limit) {
     co_return sure;
 }
 
-void ear::speak(std::string& out) {
+void subscriber::speak(std::string& out) {
     channels_.compose(out, now());
     if (!out.empty())
         watch_for(next_limit());
 }
 
-void ear::hear(reply& said, time_point received_at) {
+void subscriber::hear(reply& said, time_point received_at) {
     last_heard_ = received_at;
     const bool is_redirected =
         said.type == reply::kind::error && context_->redirected && said.text.starts_with("MOVED");
@@ -363,12 +364,12 @@ void ear::hear(reply& said, time_point received_at) {
         net::tell_impaired(context_->home, context_->address(), *refused);
 }
 
-void ear::follow(const server_in_use& now, const net::failure& why) {
+void subscriber::follow(const server_in_use& now, const net::failure& why) {
     if (now.may_be_another && !(link_.connected() && now.serves(run_id_)))
         link_.move(why);
 }
 
-void ear::connected(const introduction& told) {
+void subscriber::connected(const server_hello& told) {
     run_id_ = told.run_id;
     last_heard_ = now();
     refusal_told_ = false;
@@ -376,7 +377,7 @@ void ear::connected(const introduction& told) {
     watch_for(next_limit());
 }
 
-time_point ear::idle_until() const {
+time_point subscriber::idle_until() const {
     // A waiter polls after `poll_bound` even without a message, so a dead connection need not be
     // found earlier.
     const duration longest =
@@ -385,7 +386,7 @@ time_point ear::idle_until() const {
     return net::later(last_heard_, longest);
 }
 
-time_point ear::next_limit() const {
+time_point subscriber::next_limit() const {
     time_point first = channels_.next_due().value_or(time_point::max());
     if (const auto owed_since = channels_.owed_since())
         first = std::min({first, net::later(*owed_since, context_->how.command_timeout),
@@ -395,7 +396,7 @@ time_point ear::next_limit() const {
     return first;
 }
 
-void ear::limit_reached(time_point now) {
+void subscriber::limit_reached(time_point now) {
     const duration patience = context_->how.command_timeout;
     suspicion_.look(channels_.owed_since(), now);
     if (const auto owed_since = channels_.owed_since()) {
@@ -410,7 +411,7 @@ void ear::limit_reached(time_point now) {
         link_.talk();
 }
 
-bool ear::cut_silent(time_point since, const net::failure& why) {
+bool subscriber::cut_silent(time_point since, const net::failure& why) {
     const auto owed_since = channels_.owed_since();
     if (!link_.connected() || !owed_since || *owed_since > since)
         return false;
@@ -418,14 +419,14 @@ bool ear::cut_silent(time_point since, const net::failure& why) {
     return true;
 }
 
-void ear::ask_if_there() {
+void subscriber::ask_if_there() {
     if (!link_.connected() || !channels_.any_wanted() || channels_.owed_since())
         return;
     channels_.ping();
     link_.talk();
 }
 
-void ear::close() {
+void subscriber::close() {
     if (std::exchange(closed_, true))
         return;
     link_.close();

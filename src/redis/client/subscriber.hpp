@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Subscriber connection to one server (`ear`), and the table of its subscriptions (`channels`).
+// Subscriber connection to one server (`subscriber`), and the table of its subscriptions
+// (`channels`).
 #pragma once
 
 #include "net/deadlines.hpp"
@@ -58,7 +59,7 @@ struct channel {
 
 /// Table of all channels of one subscriber connection. It records which listeners want which
 /// channel, and which commands were sent to the server for each channel. No I/O: the subscriber
-/// connection (`ear`) sends the commands and reads the replies.
+/// connection (`subscriber`) sends the commands and reads the replies.
 class channels {
 public:
     /// Adds a listener. The listener may miss messages until the subscription is confirmed. `late`
@@ -144,12 +145,13 @@ private:
     telling form_ = telling::plain;
 };
 
-/// Subscriber connection (`ear`). It reconnects while there are listeners, subscribes all channels
-/// again, and wakes the listeners of each channel. During silence it sends a PING from time to
-/// time. Without the PING, the loss of a server that vanished without notice would never be found.
-class ear final : public std::enable_shared_from_this<ear>, private talker {
+/// Subscriber connection (`subscriber`). It reconnects while there are listeners, subscribes all
+/// channels again, and wakes the listeners of each channel. During silence it sends a PING from
+/// time to time. Without the PING, the loss of a server that vanished without notice would never be
+/// found.
+class subscriber final : public std::enable_shared_from_this<subscriber>, private channel_handler {
 public:
-    explicit ear(std::shared_ptr<node_context>);
+    explicit subscriber(std::shared_ptr<node_context>);
 
     /// Subscribes to a channel; see node::hear(). The returned object may outlive everything except
     /// the clock. `late` means that a message may have been missed already, so the confirmation
@@ -190,7 +192,7 @@ private:
     bool wants_to_talk() const override { return channels_.any_wanted(); }
     void speak(std::string& out) override;
     void hear(reply&, time_point received_at) override;
-    void connected(const introduction&) override;
+    void connected(const server_hello&) override;
     void connection_failed(const net::failure&) override { channels_.give_up(); }
     void connection_lost(const net::failure&) override { channels_.disconnected(); }
     std::shared_ptr<void> keep_alive() override { return shared_from_this(); }
@@ -206,7 +208,7 @@ private:
 
     const std::shared_ptr<node_context> context_;
     channels channels_;
-    suspicion suspicion_;
+    hang_detector suspicion_;
     time_point last_heard_{};
     std::string run_id_;        // id of the server process; empty if unknown
     bool refusal_told_ = false; // whether the observer was told of a refusal on this connection

@@ -105,7 +105,7 @@ asio::awaitable<reply> cluster_node::call(const script& what,
     // Keeps the context alive while the call pauses.
     const std::shared_ptr<node_context> known = context_;
     const std::shared_ptr<map_watch> watch = watch_; // keeps the map alive while the call pauses
-    pursuit trail{known->home, pauses_, known->how.command_timeout, wishes};
+    retry_loop trail{known->home, pauses_, known->how.command_timeout, wishes};
     const std::uint16_t slot = keys.empty() ? std::uint16_t{0} : key_slot(keys.front());
     std::optional<server_address> sent_to; // target of an ASK redirection
     for (int hops = 0;; ++hops) {
@@ -242,7 +242,7 @@ void cluster_node::distrust(const reply& said) noexcept {
 }
 
 std::unique_ptr<hearing> cluster_node::hear(channel_name name, alarm& wake, linger how) {
-    auto made = std::make_unique<roaming>(std::move(name), wake, how);
+    auto made = std::make_unique<slot_subscription>(std::move(name), wake, how);
     listeners_.push_back(*made);
     place(*made, false);
     return made;
@@ -255,7 +255,7 @@ bool cluster_node::hears(const channel_name& name) const {
 
 /// Subscribes a listener at the server that owns its slot. If the owner is unknown, the listener
 /// stays where it is and a new map is requested.
-void cluster_node::place(roaming& who, bool late) {
+void cluster_node::place(slot_subscription& who, bool late) {
     const node_number owner = map().owner(who.slot);
     if (closed_)
         return;
@@ -273,7 +273,7 @@ void cluster_node::place(roaming& who, bool late) {
 /// This includes subscriptions that place() left at their server because they had moved shortly
 /// before.
 void cluster_node::place_anew() {
-    for (roaming& each : listeners_) {
+    for (slot_subscription& each : listeners_) {
         const node_number owner = map().owner(each.slot);
         if (owner != slot_map::nobody && !each.listens_at(present_seat_of(owner)))
             place(each, true);
@@ -294,7 +294,7 @@ void cluster_node::changed(map_watch::changes all, const std::string& told_by) {
         if (one.to != slot_map::nobody)
             to.insert(one.to);
     }
-    for (roaming& each : listeners_)
+    for (slot_subscription& each : listeners_)
         if (slots[each.slot] || !each.listens())
             place(each, true);
     for (const node_number each : from)
@@ -370,13 +370,13 @@ void cluster_node::close() noexcept {
             each->server.close();
 }
 
-roaming::roaming(channel_name where, alarm& rung, linger how)
+slot_subscription::slot_subscription(channel_name where, alarm& rung, linger how)
     : channel{std::move(where)}
     , wake{rung}
     , afterwards{how}
     , slot{key_slot(channel.text)} {}
 
-asio::awaitable<bool> roaming::confirmed(time_point limit) {
+asio::awaitable<bool> slot_subscription::confirmed(time_point limit) {
     bool sure = false;
     for (const hearing* asked = nullptr; here_ && here_.get() != asked;) {
         asked = here_.get();
@@ -388,14 +388,15 @@ asio::awaitable<bool> roaming::confirmed(time_point limit) {
     co_return sure;
 }
 
-void roaming::settle_at(std::weak_ptr<const void> server, std::unique_ptr<hearing> there) {
+void slot_subscription::settle_at(std::weak_ptr<const void> server,
+                                  std::unique_ptr<hearing> there) {
     at_ = std::move(server);
     if (is_awaited_ && here_)
         left_.push_back(std::move(here_));
     here_ = std::move(there);
 }
 
-bool roaming::may_move(time_point now) {
+bool slot_subscription::may_move(time_point now) {
     if (now < not_before_)
         return false;
     const bool is_calm = net::later(not_before_, calm) <= now;

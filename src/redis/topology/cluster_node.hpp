@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Client of a whole cluster (`cluster_node`), and its subscriptions, which follow their slots
-// (`roaming`).
+// (`slot_subscription`).
 #pragma once
 
 #include "redis/client/requests.hpp"
@@ -20,12 +20,12 @@
 
 namespace holdfast::redis {
 
-/// Subscription that follows its slot (`roaming`). When another server becomes the owner of the
-/// slot, the subscription moves to that server.
-class roaming final : public hearing {
+/// Subscription that follows its slot (`slot_subscription`). When another server becomes the owner
+/// of the slot, the subscription moves to that server.
+class slot_subscription final : public hearing {
 public:
-    roaming(channel_name, alarm& wake, linger);
-    roaming(const roaming&) = delete;
+    slot_subscription(channel_name, alarm& wake, linger);
+    slot_subscription(const slot_subscription&) = delete;
 
     /// Waits until the server confirms the subscription; see hearing::confirmed(). If the
     /// subscription moves meanwhile, waits for the confirmation of the new server.
@@ -67,7 +67,9 @@ private:
 };
 
 using roamers = boost::intrusive::list<
-    roaming, boost::intrusive::member_hook<roaming, roaming::list_hook, &roaming::hook>,
+    slot_subscription,
+    boost::intrusive::member_hook<slot_subscription, slot_subscription::list_hook,
+                                  &slot_subscription::hook>,
     boost::intrusive::constant_time_size<false>>;
 
 class surveyor;
@@ -123,7 +125,7 @@ private:
     void doubt(map_watch::changes);
     void retire(node_number, const std::string& told_by);
     void tidy();
-    void place(roaming&, bool late);
+    void place(slot_subscription&, bool late);
     void place_anew();
     bool is_used() const;
 

@@ -66,7 +66,7 @@ asio::awaitable<reply> primary_node::pursue(const script& what,
                                             call_wishes wishes) {
     // Keeps the context alive while the call pauses.
     const std::shared_ptr<node_context> known = context_;
-    pursuit trail{known->home, pauses_, known->how.command_timeout, wishes};
+    retry_loop trail{known->home, pauses_, known->how.command_timeout, wishes};
     for (;;) {
         std::optional<net::failure> why;
         try {
@@ -119,7 +119,7 @@ fixed_address::fixed_address(std::shared_ptr<node_context> context)
     , can_change_{context_->how.unix_socket.empty() && !is_numeric(context_->how.host) &&
                   context_->how.address_check > duration::zero()} {}
 
-void fixed_address::met(const introduction& told) {
+void fixed_address::met(const server_hello& told) {
     server now{told.peer, told.run_id};
     const bool is_other = is_another(now);
     last_ = std::move(now);

@@ -75,7 +75,7 @@ public:
     explicit fixed_address(std::shared_ptr<node_context>);
 
     // Callbacks of the command connection; see node_context.
-    void met(const introduction&);
+    void met(const server_hello&);
     void parted();
 
     void close();

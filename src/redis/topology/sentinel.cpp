@@ -313,9 +313,9 @@ void sentinel_watch::begin() {
     const std::size_t sentinels = context_->how.sentinel->addresses.size();
     // Start at a random Sentinel, so that clients spread over the Sentinels.
     const std::size_t first = context_->home.random() % sentinels;
-    for (std::size_t i = 0; i < std::min(ears_max, sentinels); ++i) {
-        ears_.push_back(std::make_shared<sentinel_ear>(context_, first + i, tell));
-        ears_.back()->open();
+    for (std::size_t i = 0; i < std::min(subscribers_max, sentinels); ++i) {
+        subscribers_.push_back(std::make_shared<sentinel_ear>(context_, first + i, tell));
+        subscribers_.back()->open();
     }
     runtime::run_in_background(context_->home, watch(shared_from_this()));
 }
@@ -435,7 +435,7 @@ void sentinel_watch::wake_finders() {
 void sentinel_watch::close() {
     if (std::exchange(closed_, true))
         return;
-    for (const std::shared_ptr<sentinel_ear>& each : ears_)
+    for (const std::shared_ptr<sentinel_ear>& each : subscribers_)
         each->close();
     for (const round& each : rounds_)
         each.asked->end();

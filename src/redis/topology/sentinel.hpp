@@ -174,7 +174,7 @@ private:
     /// evaluated when it arrives.
     static constexpr duration settles_in{300};
 
-    static constexpr std::size_t ears_max = 2;
+    static constexpr std::size_t subscribers_max = 2;
 
     using self = std::shared_ptr<sentinel_watch>;
     static asio::awaitable<void> watch(self);
@@ -196,7 +196,7 @@ private:
         std::size_t judged = 0; ///< number of replies and failures at the last evaluation
     };
     std::vector<round> rounds_; // rounds in which the reply of some Sentinel is missing
-    std::vector<std::shared_ptr<sentinel_ear>> ears_;
+    std::vector<std::shared_ptr<sentinel_ear>> subscribers_;
     std::set<alarm*> finders_;
     std::string silence_ = "no Sentinel has answered yet"; // reason why `where` is not known
     bool unknown_service_ = false; // no Sentinel with a reply knows the service

@@ -138,7 +138,7 @@ void link::move_to(const server::group::announcement& said, std::string_view who
         each->cut = true;
         deliver(*each);
     }
-    for (ear* const each : ears_)
+    for (subscriber* const each : subscribers_)
         each->move_to(server_);
     event moved{.kind = event_kind::moved};
     moved.name = server_->id().data();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connection of one client to the servers (`link`), with the subscriptions of its waiters (`ear`)
-// and its unacknowledged releases (`orphans`). The test's fault function decides what happens to a
-// request:
+// Connection of one client to the servers (`link`), with the subscriptions of its waiters
+// (`subscriber`) and its unacknowledged releases (`orphans`). The test's fault function decides
+// what happens to a request:
 //
 //     asked ──request_delay──▶ executed ──replicas──▶ confirmed ──answer_delay──▶ answered
 //       └─ command_timeout, answer_by, cut_off or another primary ──▶ outcome_unknown; a request
@@ -29,7 +29,7 @@
 
 namespace holdfast::memory {
 
-class ear;
+class subscriber;
 
 /// Reply of the server, with the times of the request.
 template <typename T>
@@ -94,8 +94,8 @@ public:
     bool loses_wake_up() { return std::exchange(deaf_, false); }
 
     // Add and remove a subscriber. Subscribers move with the link to another machine.
-    void add(ear& one) { ears_.push_back(&one); }
-    void remove(ear& one) { std::erase(ears_, &one); }
+    void add(subscriber& one) { subscribers_.push_back(&one); }
+    void remove(subscriber& one) { std::erase(subscribers_, &one); }
 
 private:
     /// Requirement that a number of replicas confirm a write in time.
@@ -161,7 +161,7 @@ private:
     std::uint64_t listener_ = 0;   // number of the registration at the group
     std::uint64_t connection_ = 0; // number of the current connection
     std::uint64_t last_write_ = 0; // last write of this connection at its machine
-    std::list<ear*> ears_;
+    std::list<subscriber*> subscribers_;
     std::list<errand*> under_way_;
     fault_function faults_;
     notice_function notices_;
@@ -306,14 +306,14 @@ void link::send_back(const fate& f, reply<T> answer, std::shared_ptr<parcel<T>> 
 
 // Notification of a waiter when another client, perhaps on another thread, has released a lock.
 
-/// Subscription of a waiter (`ear`). While the object exists, it calls `heard` on its own executor
-/// for each release of `name` at the primary. It also calls `heard` after it has moved to another
-/// primary.
-class ear {
+/// Subscription of a waiter (`subscriber`). While the object exists, it calls `heard` on its own
+/// executor for each release of `name` at the primary. It also calls `heard` after it has moved to
+/// another primary.
+class subscriber {
 public:
     /// `wanted` is the number of permits that the subscriber needs; 0 for locks.
-    ear(std::shared_ptr<link> way, lock_name name, asio::any_io_executor executor,
-        std::function<void()> heard, std::int64_t wanted = 0)
+    subscriber(std::shared_ptr<link> way, lock_name name, asio::any_io_executor executor,
+               std::function<void()> heard, std::int64_t wanted = 0)
         : way_{std::move(way)}
         , at_{way_->far_end()}
         , name_{std::move(name)}
@@ -323,8 +323,8 @@ public:
         at_->add(*this);
         way_->add(*this);
     }
-    ear(const ear&) = delete;
-    ~ear() {
+    subscriber(const subscriber&) = delete;
+    ~subscriber() {
         way_->remove(*this);
         at_->remove(*this);
     }

@@ -15,13 +15,13 @@ class release_watch final : public watch {
 public:
     release_watch(std::shared_ptr<link> way, lock_name name, asio::any_io_executor executor,
                   alarm& wake)
-        : ear_{way, std::move(name), std::move(executor), [way, &wake] {
-                   if (!way->loses_wake_up())
-                       wake.ring();
-               }} {}
+        : subscriber_{way, std::move(name), std::move(executor), [way, &wake] {
+                          if (!way->loses_wake_up())
+                              wake.ring();
+                      }} {}
 
 private:
-    ear ear_;
+    subscriber subscriber_;
 };
 
 std::vector<std::size_t> places_allowed(std::size_t count, const std::vector<std::size_t>& denied) {
@@ -224,7 +224,7 @@ lock_place::lock_place(std::shared_ptr<link> way, const store_context& context,
     , attempts_{context, want_, link_->command_timeout(), is_told_} {}
 
 asio::awaitable<answer> lock_place::look() {
-    if (attempts_.found_busy() && is_told_ && !ear_)
+    if (attempts_.found_busy() && is_told_ && !subscriber_)
         listen();
     remote::attempts::sender send = [this](time_point deadline) { return request(deadline); };
     co_return co_await attempts_.look(
@@ -263,12 +263,12 @@ void lock_place::listen() {
         if (!link_->loses_wake_up())
             wake_.ring();
     };
-    ear_ = std::make_unique<ear>(link_, channel_of(want_), context_.executor, heard,
-                                 want_.kind == lock_kind::permit ? want_.permits : 0);
+    subscriber_ = std::make_unique<subscriber>(link_, channel_of(want_), context_.executor, heard,
+                                               want_.kind == lock_kind::permit ? want_.permits : 0);
 }
 
 asio::awaitable<void> lock_place::leave() {
-    ear_.reset();
+    subscriber_.reset();
     if (!attempts_.must_leave())
         co_return;
     hold who = want_;
@@ -372,7 +372,7 @@ counter_place::counter_place(std::shared_ptr<link> way, const store_context& con
     , attempts_{context, in_time_, link_->command_timeout(), is_told()} {}
 
 asio::awaitable<answer> counter_place::look() {
-    if (is_told() && attempts_.found_busy() && !ear_)
+    if (is_told() && attempts_.found_busy() && !subscriber_)
         listen();
     remote::attempts::sender send = [this](time_point deadline) { return request(deadline); };
     const duration after_the_end{is_told() ? 1 : 0};
@@ -404,12 +404,12 @@ void counter_place::listen() {
         if (!link_->loses_wake_up())
             wake_.ring();
     };
-    ear_ = std::make_unique<ear>(link_, channel_of(want_.name, want_.kind), context_.executor,
-                                 heard, want_.amount);
+    subscriber_ = std::make_unique<subscriber>(link_, channel_of(want_.name, want_.kind),
+                                               context_.executor, heard, want_.amount);
 }
 
 asio::awaitable<void> counter_place::leave() {
-    ear_.reset();
+    subscriber_.reset();
     if (!must_leave())
         co_return;
     memory::request asked{verb::release, want_.name.text};

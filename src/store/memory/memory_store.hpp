@@ -72,7 +72,7 @@ private:
     const ask in_time_; ///< the same request as `want_`, in the form that `attempts_` needs
     alarm& wake_;
     remote::attempts attempts_;
-    std::unique_ptr<ear> ear_;
+    std::unique_ptr<subscriber> subscriber_;
 };
 
 class memory_locks final : public lock_store {
@@ -182,7 +182,7 @@ private:
     alarm& wake_;
     const bool is_told_;
     remote::attempts attempts_;
-    std::unique_ptr<ear> ear_;
+    std::unique_ptr<subscriber> subscriber_;
     duration round_trip_{};
 };
 

@@ -204,7 +204,7 @@ release_answer server::state::end(const hold& what) {
         can_be_shared(what.kind) ? has_.shared.release(what) : release_alone(what);
     if (said.is_told)
         tell(what.name);
-    const bool others_wait = ears_.count(what.name.text) > 0 || has_.locks.others_spin(what);
+    const bool others_wait = subscribers_.count(what.name.text) > 0 || has_.locks.others_spin(what);
     return {.was_ours = said.was_ours, .others_listen = said.was_ours && others_wait};
 }
 
@@ -298,7 +298,7 @@ std::optional<lock_state> server::state::state_of(const lock_name& name) const {
     lock_state told;
     told.name = name.text;
     told.type = "lock";
-    told.listeners = ears_.count(name.text);
+    told.listeners = subscribers_.count(name.text);
     told.is_held = held.has_value();
     if (held && has_.shared.inspect(name)) {
         told.kind = key_kind::read_write_lock;
@@ -311,7 +311,7 @@ std::optional<lock_state> server::state::state_of(const lock_name& name) const {
             told.kind = key_kind::token_lock;
         told.waiters = has_.fair.queued(name);
         for (lock_waiter& each : told.waiters) {
-            const std::size_t listeners = ears_.count(channel_of(name, each.text).text);
+            const std::size_t listeners = subscribers_.count(channel_of(name, each.text).text);
             each.listens = listeners > 0;
             *told.listeners += listeners;
         }
@@ -402,7 +402,7 @@ time_point server::state::forgets_before() const {
 }
 
 void server::state::tell(const lock_name& name) const {
-    const auto [first, last] = ears_.equal_range(name.text);
+    const auto [first, last] = subscribers_.equal_range(name.text);
     for (auto each = first; each != last; ++each)
         each->second->tell();
 }
@@ -412,15 +412,16 @@ void server::state::tell(const lock_name& name, const fair_table::owners& whom) 
         tell(channel_of(name, owner));
 }
 
-void server::state::add(ear& listener) {
+void server::state::add(subscriber& listener) {
     const guard lock_it{mutex_};
-    ears_.emplace(listener.name().text, &listener);
+    subscribers_.emplace(listener.name().text, &listener);
 }
 
-void server::state::remove(ear& listener) {
+void server::state::remove(subscriber& listener) {
     const guard lock_it{mutex_};
-    const auto [first, last] = ears_.equal_range(listener.name().text);
-    ears_.erase(std::find_if(first, last, [&](const auto& e) { return e.second == &listener; }));
+    const auto [first, last] = subscribers_.equal_range(listener.name().text);
+    subscribers_.erase(
+        std::find_if(first, last, [&](const auto& e) { return e.second == &listener; }));
 }
 
 void server::state::step_clock(duration by) {
@@ -542,7 +543,7 @@ std::size_t server::state::held_count() const {
 
 std::size_t server::state::listener_count() const {
     const guard lock_it{mutex_};
-    return ears_.size();
+    return subscribers_.size();
 }
 
 // Requests about counters.
@@ -615,7 +616,7 @@ change_verdict server::state::change(const counter_change& what,
     });
     become_number(what.name);
     tell_of_count(what.name, what.kind, outcome.rings);
-    outcome.what.others_listen = ears_.count(channel_of(what.name, what.kind).text) > 0;
+    outcome.what.others_listen = subscribers_.count(channel_of(what.name, what.kind).text) > 0;
     return outcome;
 }
 
@@ -623,9 +624,9 @@ change_verdict server::state::change(const counter_change& what,
 /// waiter is notified only if enough permits for its request are free.
 void server::state::tell_of_count(const lock_name& name, counter_kind kind,
                                   std::int64_t available) const {
-    const auto [first, last] = ears_.equal_range(channel_of(name, kind).text);
+    const auto [first, last] = subscribers_.equal_range(channel_of(name, kind).text);
     for (auto each = first; each != last && available > 0; ++each) {
-        const ear& listener = *each->second;
+        const subscriber& listener = *each->second;
         if (kind != counter_kind::latch && listener.wanted() > available)
             continue;
         if (kind != counter_kind::latch)
@@ -651,7 +652,7 @@ counter_state server::state::state_of_counter(const lock_name& name, counter_kin
         found.exists = true;
         found.value = *value;
     }
-    found.listeners = ears_.count(channel_of(name, kind).text);
+    found.listeners = subscribers_.count(channel_of(name, kind).text);
     return found;
 }
 
@@ -702,7 +703,8 @@ release_answer server::state::release_permits(const hold& what) {
     const permit_table::left said = has_.permits.release(what);
     become_number(what.name);
     tell_of_count(what.name, counter_kind::permits, said.rings);
-    return {.was_ours = said.was_ours, .others_listen = ears_.count(channel_of(what).text) > 0};
+    return {.was_ours = said.was_ours,
+            .others_listen = subscribers_.count(channel_of(what).text) > 0};
 }
 
 void server::state::stranger_changes(const counter_change& what) {

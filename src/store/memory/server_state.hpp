@@ -118,7 +118,7 @@ private:
     bool is_paused_ = false;
 };
 
-class ear;
+class subscriber;
 
 /// Record of one request about a counter, for the simulator. Exactly one of the three pointers is
 /// set.
@@ -224,8 +224,8 @@ public:
     void when_it_goes_on(std::function<void()>);
 
     // Subscribers that are notified of releases.
-    void add(ear&);
-    void remove(ear&);
+    void add(subscriber&);
+    void remove(subscriber&);
 
     // Functions with which tests intervene.
     void step_clock(duration);
@@ -318,7 +318,7 @@ private:
     bool is_primary_ = true;
     bool stands_still_ = false;
     std::vector<std::function<void()>> when_it_goes_on_;
-    std::multimap<std::string, ear*> ears_;
+    std::multimap<std::string, subscriber*> subscribers_;
     std::function<void(const count_record&)> keeps_record_;
 };
 

@@ -194,7 +194,7 @@ private:
     /// Ends the transaction, and sends the writes if `writes` is true. Returns whether the server
     /// ran the statements in time.
     asio::awaitable<bool> end(bool writes) {
-        const two_writes::maker writing = [&](const runtime::remote_clock& clock) {
+        const read_then_write::maker writing = [&](const runtime::remote_clock& clock) {
             return writes ? change_ended(at_.named, what_, effect_, mark_,
                                          late_after(clock, deadline_), memory_)
                           : std::vector<std::string>{};
@@ -209,7 +209,7 @@ private:
     const duration memory_;
     const std::string mark_;
     counter_effect effect_;
-    two_writes both_;
+    read_then_write both_;
 };
 
 } // namespace

@@ -193,14 +193,14 @@ std::vector<std::string> holders_ended(const site& at, const force_wish& what, c
 
 asio::awaitable<attempt> force_once(site& at, const force_wish& what, time_point deadline,
                                     forced& outcome) {
-    two_writes both{at};
+    read_then_write both{at};
     const std::vector<std::string> reading = holders_locked(at, what.name);
     const answers said = co_await both.begin(reading);
     const holders found = holders_in(said);
     attempt got = clock_in(said, 2);
     const char* const instead = what_is_instead(what, answer_at(said, 3));
     const bool ends = !instead && is_meant(what, found);
-    const two_writes::maker writing = [&](const runtime::remote_clock& clock) {
+    const read_then_write::maker writing = [&](const runtime::remote_clock& clock) {
         return ends ? holders_ended(at, what, found, late_after(clock, deadline))
                     : std::vector<std::string>{};
     };

@@ -159,7 +159,7 @@ private:
     }
 
     site& at_;
-    bells bells_;
+    wakeup_locks bells_;
     const duration lease_time_;
     ask trial_;
     const verbs& how_;

@@ -97,7 +97,7 @@ public:
 private:
     site& at_;
     poller& poller_;
-    bells bells_;
+    wakeup_locks bells_;
     remote::lately_busy busy_;
 };
 

@@ -50,7 +50,8 @@ std::vector<batch> batches_of(hold_list holds) {
 
 class renewing {
 public:
-    renewing(site& at, bells& all, hold_list holds, const renewal_wishes& how, renewal_sink& to)
+    renewing(site& at, wakeup_locks& all, hold_list holds, const renewal_wishes& how,
+             renewal_sink& to)
         : at_{at}
         , bells_{all}
         , holds_{holds}
@@ -107,13 +108,13 @@ private:
     /// Extends the rows that no other transaction has locked. Returns these rows with the whole
     /// lease as their remaining time.
     asio::awaitable<rows_left> prolong(const batch& some) {
-        two_writes both{at_, wishes()};
+        read_then_write both{at_, wishes()};
         const std::vector<std::string> locking{rows_locked(at_.named, some.where, some.rows)};
         const answers said = co_await both.begin(locking);
         std::vector<held_row> ours;
         for (const auto& row : answer_at(said, 0).rows)
             ours.push_back({text_at(row, 0), text_at(row, 1)});
-        const two_writes::maker prolonging = [&](const runtime::remote_clock&) {
+        const read_then_write::maker prolonging = [&](const runtime::remote_clock&) {
             return std::vector{rows_prolonged(at_.named, some.where, ours, how_.lease_time)};
         };
         const answers done = co_await both.end(prolonging);
@@ -171,7 +172,7 @@ private:
     bool asks_only() const { return how_.lease_time == duration::zero(); }
 
     site& at_;
-    bells& bells_;
+    wakeup_locks& bells_;
     hold_list holds_;
     const renewal_wishes& how_;
     renewal_sink& to_;
@@ -179,8 +180,8 @@ private:
 
 } // namespace
 
-asio::awaitable<void> renew_holds(site& at, bells& all, hold_list holds, const renewal_wishes& how,
-                                  renewal_sink& to) {
+asio::awaitable<void> renew_holds(site& at, wakeup_locks& all, hold_list holds,
+                                  const renewal_wishes& how, renewal_sink& to) {
     if (holds.empty())
         co_return;
     renewing them{at, all, holds, how, to};

@@ -93,11 +93,11 @@ std::string usual_idle_time(bool is_mariadb, duration idle_limit) {
 
 } // namespace
 
-two_writes::two_writes(site& at, call_wishes wishes)
+read_then_write::read_then_write(site& at, call_wishes wishes)
     : at_{at}
     , wishes_{std::move(wishes)} {}
 
-asio::awaitable<answers> two_writes::begin(std::vector<std::string> reading) {
+asio::awaitable<answers> read_then_write::begin(std::vector<std::string> reading) {
     constexpr std::size_t before = 2; // number of statements before `reading`
     const auto make = [&](const runtime::remote_clock&, const server_facts& facts) {
         is_mariadb_ = facts.is_mariadb;
@@ -116,7 +116,7 @@ asio::awaitable<answers> two_writes::begin(std::vector<std::string> reading) {
     co_return said;
 }
 
-asio::awaitable<answers> two_writes::end(maker writing) {
+asio::awaitable<answers> read_then_write::end(maker writing) {
     const auto make = [&](const runtime::remote_clock& clock, const server_facts&) {
         std::vector<std::string> all = writing(clock);
         all.emplace_back("COMMIT");

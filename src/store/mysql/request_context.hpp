@@ -81,10 +81,10 @@ bool found_no_row(const answers&, std::size_t update_at);
 /// A transaction in two writes. The first write locks and reads rows. The client computes new
 /// values, and the second write stores them. Between the writes the server waits for the client at
 /// most three seconds, so a frozen process does not block other clients for long.
-class two_writes {
+class read_then_write {
 public:
     /// `wishes` apply to both writes.
-    explicit two_writes(site& at, call_wishes wishes = {});
+    explicit read_then_write(site& at, call_wishes wishes = {});
 
     /// Begins the transaction with the statements `reading`, and returns their answers.
     asio::awaitable<answers> begin(std::vector<std::string> reading);

@@ -38,7 +38,7 @@ std::string nail_text(const std::string& quoted_table, std::string_view name,
 }
 
 std::string nail(const lease& held, std::string_view table) {
-    const std::shared_ptr<sync::tenure>& hold = held.hold();
+    const std::shared_ptr<sync::lock_handle>& hold = held.hold();
     if (!hold)
         throw net::failure{errc::not_owner, "the lease holds nothing that could be nailed"};
     if (!excludes_all(hold->kind()) || !hold->homes_of_parts().empty())

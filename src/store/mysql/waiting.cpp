@@ -24,8 +24,8 @@ constexpr duration rounding_of_ends{1};
 
 } // namespace
 
-lock_place::lock_place(site& at, bells& all, poller& polls, remote::lately_busy& busy, ask want,
-                       alarm& wake)
+lock_place::lock_place(site& at, wakeup_locks& all, poller& polls, remote::lately_busy& busy,
+                       ask want, alarm& wake)
     : at_{at}
     , bells_{all}
     , poller_{polls}
@@ -67,8 +67,8 @@ asio::awaitable<attempt> lock_place::request(time_point deadline) {
 /// have lost only the lock. The waiter polls often if there are no user locks. It also polls often
 /// if it got the user lock while the lock is held.
 void lock_place::listen() {
-    if (how_.has_bell && !bell_ && bell_wait::is_of_use(at_))
-        bell_ = std::make_unique<bell_wait>(at_, want_.name, wake_);
+    if (how_.has_bell && !bell_ && wakeup_wait::is_of_use(at_))
+        bell_ = std::make_unique<wakeup_wait>(at_, want_.name, wake_);
     const pace now = bell_ && bell_->is_waiting() ? pace::seldom : pace::often;
     if (!poll_ || pace_ != now)
         poll_ = poller_.enrol(how_.may_be_had(at_, want_), wake_, now);
@@ -104,17 +104,17 @@ asio::awaitable<void> drop_bell(database& server, std::string text, std::shared_
 
 } // namespace
 
-void bells::keep(const hold& held, std::shared_ptr<carrier> on, time_point until) {
+void wakeup_locks::keep(const hold& held, std::shared_ptr<carrier> on, time_point until) {
     drop_old();
     all_[key_of(held)] = {std::move(on), until};
 }
 
-void bells::extend(const hold& held, time_point until) {
+void wakeup_locks::extend(const hold& held, time_point until) {
     if (const auto found = all_.find(key_of(held)); found != all_.end())
         found->second.until = until;
 }
 
-std::shared_ptr<carrier> bells::take_out(const hold& held) {
+std::shared_ptr<carrier> wakeup_locks::take_out(const hold& held) {
     const auto found = all_.find(key_of(held));
     if (found == all_.end())
         return nullptr;
@@ -123,12 +123,12 @@ std::shared_ptr<carrier> bells::take_out(const hold& held) {
     return on;
 }
 
-void bells::drop(const hold& held) {
+void wakeup_locks::drop(const hold& held) {
     if (std::shared_ptr<carrier> on = take_out(held))
         give_back(held.name.text, std::move(on));
 }
 
-void bells::drop_old() {
+void wakeup_locks::drop_old() {
     const time_point now = at_.context.time.now();
     if (now < next_check_)
         return;
@@ -143,7 +143,7 @@ void bells::drop_old() {
     }
 }
 
-void bells::give_back(const std::string& name, std::shared_ptr<carrier> on) {
+void wakeup_locks::give_back(const std::string& name, std::shared_ptr<carrier> on) {
     ring_off(at_, lock_name{name}, std::move(on));
 }
 
@@ -171,7 +171,7 @@ seconds wait_of(const site& at) {
 } // namespace
 
 /// State that the object and its loop share.
-struct bell_wait::state {
+struct wakeup_wait::state {
     state(site& where, std::string name, alarm& to_ring)
         : at{where}
         , bell{std::move(name)}
@@ -209,11 +209,11 @@ asio::awaitable<bool> wait_once(site& at, const std::string& bell, std::shared_p
 
 } // namespace
 
-bool bell_wait::is_of_use(const site& at) {
+bool wakeup_wait::is_of_use(const site& at) {
     return at.server.has_bells() && wait_of(at) >= seconds{1};
 }
 
-bell_wait::bell_wait(site& at, const lock_name& name, alarm& wake)
+wakeup_wait::wakeup_wait(site& at, const lock_name& name, alarm& wake)
     : state_{std::make_shared<state>(at, at.bell(name), wake)} {
     // The loop is a lambda without captures. Its arguments then live in the coroutine's frame.
     const auto loop = [](std::shared_ptr<state> self) -> asio::awaitable<void> {
@@ -237,22 +237,22 @@ bell_wait::bell_wait(site& at, const lock_name& name, alarm& wake)
     runtime::run_in_background(at.context, loop(state_));
 }
 
-bell_wait::~bell_wait() {
+wakeup_wait::~wakeup_wait() {
     state_->wake = nullptr;
     if (state_->on)
         state_->on->cut();
 }
 
-bool bell_wait::is_waiting() const noexcept {
+bool wakeup_wait::is_waiting() const noexcept {
     return state_->waits;
 }
 
-std::shared_ptr<carrier> bell_wait::rung_on() const noexcept {
+std::shared_ptr<carrier> wakeup_wait::rung_on() const noexcept {
     const bool has_it = state_->has_bell && state_->on && !state_->on->is_cut();
     return has_it ? state_->on : nullptr;
 }
 
-void bell_wait::is_handed_over() noexcept {
+void wakeup_wait::is_handed_over() noexcept {
     state_->on.reset();
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waiters for locks (`lock_place`) and the two ways to learn of a release: a wait in GET_LOCK for
-// the user lock of a lock (`bell_wait`, `bells`), and a poller for all waiters (`poller`).
+// the user lock of a lock (`wakeup_wait`, `wakeup_locks`), and a poller for all waiters (`poller`).
 #pragma once
 
 #include "store/mysql/lock_requests.hpp"
@@ -20,16 +20,16 @@ namespace holdfast::mysql {
 /// lock's holder holds too. When the holder releases both, the server grants the user lock to the
 /// next waiter, which is thereby notified. The user lock is only a notification. If this connection
 /// is cut, refused or stuck, the waiter asks the lock's row instead.
-class bell_wait {
+class wakeup_wait {
 public:
     /// Returns whether a wait is useful: the server has user locks, and the time limit is long
     /// enough.
     static bool is_of_use(const site&);
 
     /// Begins to wait. The site and the alarm must outlive the object.
-    bell_wait(site&, const lock_name&, alarm& wake);
-    bell_wait(const bell_wait&) = delete;
-    ~bell_wait(); ///< cuts the connection, unless the user lock was handed over
+    wakeup_wait(site&, const lock_name&, alarm& wake);
+    wakeup_wait(const wakeup_wait&) = delete;
+    ~wakeup_wait(); ///< cuts the connection, unless the user lock was handed over
 
     /// Returns whether the object still waits for the user lock. `wake` rings when the wait ends.
     /// False means that the user lock was granted, or that there is no connection for waiting. The
@@ -55,10 +55,10 @@ void ring_off(site&, const lock_name&, std::shared_ptr<carrier> on);
 /// Table of this client's holds that also hold a user lock (GET_LOCK), with the connection of each
 /// user lock. The user lock notifies the next waiter. It is only a notification: a waiter always
 /// asks the lock's row too.
-class bells {
+class wakeup_locks {
 public:
     /// `at` must outlive the table.
-    explicit bells(site& at)
+    explicit wakeup_locks(site& at)
         : at_{at} {}
 
     /// Stores that the connection holds the user lock of this hold until `until`. `extend` changes
@@ -120,7 +120,7 @@ private:
 class lock_place final : public place {
 public:
     /// All arguments but `want` must outlive the object.
-    lock_place(site&, bells&, poller&, remote::lately_busy&, ask want, alarm& wake);
+    lock_place(site&, wakeup_locks&, poller&, remote::lately_busy&, ask want, alarm& wake);
 
     /// Makes one attempt. The first attempt is a single statement, because most locks are free. The
     /// second attempt begins by waiting for the user lock or by polling.
@@ -136,14 +136,14 @@ private:
     void listen();
 
     site& at_;
-    bells& bells_;
+    wakeup_locks& bells_;
     poller& poller_;
     remote::lately_busy& busy_;
     ask want_;
     const verbs& how_;
     alarm& wake_;
     remote::attempts attempts_;
-    std::unique_ptr<bell_wait> bell_;
+    std::unique_ptr<wakeup_wait> bell_;
     std::unique_ptr<watch> poll_;
     pace pace_ = pace::often; ///< how often `poll_` polls
     duration round_trip_{};   ///< duration of the last attempt's round trip

@@ -777,9 +777,9 @@ private:
     asio::awaitable<void> listen() {
         const std::unique_ptr<alarm> wake = context_.time.make_alarm();
         const channel_name channel = how_.told_on(trial_);
-        const std::unique_ptr<hearing> ear = server_.hear(channel, *wake);
+        const std::unique_ptr<hearing> subscriber = server_.hear(channel, *wake);
         const time_point give_up_at = context_.time.now() + confirmation_patience;
-        const bool is_heard = co_await ear->confirmed(give_up_at);
+        const bool is_heard = co_await subscriber->confirmed(give_up_at);
         if (is_heard)
             co_return add(severity::fine, "listening", "releases will be heard");
         add(severity::warning, "listening",

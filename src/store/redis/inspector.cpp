@@ -378,11 +378,11 @@ namespace {
 
 class release_watch final : public watch {
 public:
-    explicit release_watch(std::unique_ptr<hearing> ear)
-        : ear_{std::move(ear)} {}
+    explicit release_watch(std::unique_ptr<hearing> subscriber)
+        : subscriber_{std::move(subscriber)} {}
 
 private:
-    std::unique_ptr<hearing> ear_;
+    std::unique_ptr<hearing> subscriber_;
 };
 
 asio::awaitable<reply> fields_of(node& server, const lock_name& name) {
@@ -566,12 +566,12 @@ asio::awaitable<lock_list> lock_inspector::list(std::string pattern, std::size_t
 asio::awaitable<std::unique_ptr<watch>> lock_inspector::listen(lock_name name, alarm& wake) {
     const reply answer = co_await fields_of(server_, name);
     const auto hear = [&](const reply& said) { return releases_of(server_, said, name, wake); };
-    std::unique_ptr<hearing> ear = checked(server_, answer, hear);
+    std::unique_ptr<hearing> subscriber = checked(server_, answer, hear);
     const time_point give_up_at = context_.time.now() + confirmation_patience;
-    const bool is_heard = co_await ear->confirmed(give_up_at);
+    const bool is_heard = co_await subscriber->confirmed(give_up_at);
     if (!is_heard)
         co_return nullptr;
-    co_return std::make_unique<release_watch>(std::move(ear));
+    co_return std::make_unique<release_watch>(std::move(subscriber));
 }
 
 } // namespace holdfast::redis

@@ -25,7 +25,7 @@ constexpr duration topology_check_least{100};
 
 /// Upper bounds. Greater values are typing errors: by default, a server allows ten thousand
 /// connections in all.
-constexpr std::size_t lanes_most = 1000;
+constexpr std::size_t blocking_connections_most = 1000;
 constexpr std::chrono::microseconds polling_longest = std::chrono::milliseconds{10};
 
 void check_addresses(const std::vector<server_address>& all, std::uint16_t usual_port,
@@ -121,7 +121,8 @@ options checked(options how) {
     check_time(how.fair_wait, "fair_wait");
     check.require(how.redisson <= redisson_form::v3_17,
                   "redisson is none of v3_13, v3_16 and v3_17");
-    check.require(how.lanes_max <= lanes_most, "lanes_max is more than 1000");
+    check.require(how.blocking_connections_max <= blocking_connections_most,
+                  "blocking_connections_max is more than 1000");
     check.require(how.polling >= how.polling.zero() && how.polling <= polling_longest,
                   "polling is " + std::to_string(how.polling.count()) +
                       " us; allowed are 0 us to 10000 us");

@@ -16,11 +16,11 @@ duration fair_patience::of(const ask& want) const {
 void fair_patience::lost(const ask& want, bool in_time) {
     std::string_view text =
         "its place in the queue of a fair lock is lost: it was not prolonged for longer than its "
-        "waiter_patience, as the server was out of reach or full; it goes on from the end";
+        "waiter_timeout, as the server was out of reach or full; it goes on from the end";
     if (in_time) {
         text =
             "its place in the queue of a fair lock was taken away, although it had looked in time: "
-            "the server forgot it, or a JVM's clock is ahead by more than waiter_patience; it "
+            "the server forgot it, or a JVM's clock is ahead by more than waiter_timeout; it "
             "goes on from the end, and its places there last twice as long from now on";
         if (longer_.size() >= names_max)
             longer_.clear();
@@ -125,15 +125,15 @@ void lock_place::note_place(const attempt& got) {
 asio::awaitable<void> lock_place::listen(duration patience) {
     const time_point now = context_.time.now();
     time_point patient_until = now;
-    if (!ear_) {
-        ear_ = server_.hear(how_.told_on(want_), wake_, how_.afterwards);
+    if (!subscriber_) {
+        subscriber_ = server_.hear(how_.told_on(want_), wake_, how_.afterwards);
         patient_until = std::min(now + patience, std::max(now, want_.give_up_at));
     }
-    listening_ = co_await ear_->confirmed(patient_until);
+    listening_ = co_await subscriber_->confirmed(patient_until);
 }
 
 asio::awaitable<void> lock_place::leave() {
-    ear_.reset();
+    subscriber_.reset();
     if (!attempts_.must_leave())
         co_return;
     denials_.note(want_, co_await how_.release(server_, want_));
@@ -202,15 +202,15 @@ asio::awaitable<remote::attempt> counter_place::request(time_point deadline) {
 asio::awaitable<void> counter_place::listen() {
     const time_point now = context_.time.now();
     time_point patient_until = now;
-    if (!ear_) {
-        ear_ = server_.hear(channel_of(want_.name, want_.kind), wake_);
+    if (!subscriber_) {
+        subscriber_ = server_.hear(channel_of(want_.name, want_.kind), wake_);
         patient_until = std::min(now + confirmation_patience, std::max(now, want_.give_up_at));
     }
-    listening_ = co_await ear_->confirmed(patient_until);
+    listening_ = co_await subscriber_->confirmed(patient_until);
 }
 
 asio::awaitable<void> counter_place::leave() {
-    ear_.reset();
+    subscriber_.reset();
     if (!must_leave())
         co_return;
     const time_point deadline = context_.time.now() + server_.command_timeout();

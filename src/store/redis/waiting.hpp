@@ -81,7 +81,7 @@ private:
     const verbs& how_;
     alarm& wake_;
     remote::attempts attempts_;
-    std::unique_ptr<hearing> ear_;
+    std::unique_ptr<hearing> subscriber_;
     duration round_trip_{}; ///< round trip of the last request
     bool listening_ = false;
     bool was_busy_ = false;
@@ -121,7 +121,7 @@ private:
     const ask in_time_; ///< copy of `want` with its deadline, for `attempts_`
     alarm& wake_;
     remote::attempts attempts_;
-    std::unique_ptr<hearing> ear_;
+    std::unique_ptr<hearing> subscriber_;
     bool listening_ = false;
 };
 

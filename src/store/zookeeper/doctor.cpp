@@ -141,7 +141,7 @@ std::int64_t numbers_given(const node_stat& of) {
 
 class examination {
 public:
-    examination(std::shared_ptr<household> home, ask trial, duration asked)
+    examination(std::shared_ptr<store_session> home, ask trial, duration asked)
         : home_{std::move(home)}
         , trial_{std::move(trial)}
         , asked_{asked}
@@ -290,7 +290,7 @@ private:
                 "does.");
     }
 
-    const std::shared_ptr<household> home_;
+    const std::shared_ptr<store_session> home_;
     ask trial_;
     const duration asked_;
     const std::unique_ptr<alarm> wake_;
@@ -300,8 +300,8 @@ private:
 
 } // namespace
 
-asio::awaitable<std::vector<finding>> examine_ensemble(std::shared_ptr<household> home, ask trial,
-                                                       duration asked) {
+asio::awaitable<std::vector<finding>> examine_ensemble(std::shared_ptr<store_session> home,
+                                                       ask trial, duration asked) {
     examination all{std::move(home), std::move(trial), asked};
     co_return co_await all.run();
 }

@@ -16,7 +16,7 @@ namespace holdfast::zookeeper {
 std::vector<finding> judge_servers(const survey&);
 
 /// Implements `store::examine`. `asked` is the session timeout that the client requested.
-asio::awaitable<std::vector<finding>> examine_ensemble(std::shared_ptr<household>, ask trial,
+asio::awaitable<std::vector<finding>> examine_ensemble(std::shared_ptr<store_session>, ask trial,
                                                        duration asked);
 
 } // namespace holdfast::zookeeper

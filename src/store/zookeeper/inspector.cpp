@@ -37,7 +37,7 @@ std::string folder_of(const std::string& pattern) {
     return plain.substr(0, slash);
 }
 
-asio::awaitable<void> find_below_root(household& home, const std::string& pattern,
+asio::awaitable<void> find_below_root(store_session& home, const std::string& pattern,
                                       found_paths& found) {
     std::string root = home.where.root();
     co_await home.at->sync(root);
@@ -51,7 +51,7 @@ asio::awaitable<void> find_below_root(household& home, const std::string& patter
     }
 }
 
-asio::awaitable<void> find_in_folders(household& home, const std::string& pattern,
+asio::awaitable<void> find_in_folders(store_session& home, const std::string& pattern,
                                       found_paths& found) {
     std::deque<std::string> folders{folder_of(pattern)};
     co_await home.at->sync(folders.front());
@@ -77,7 +77,7 @@ asio::awaitable<void> find_in_folders(household& home, const std::string& patter
 
 } // namespace
 
-asio::awaitable<found_paths> find_paths(household& home, std::string pattern) {
+asio::awaitable<found_paths> find_paths(store_session& home, std::string pattern) {
     found_paths found;
     if (home.where.root().empty())
         co_await find_in_folders(home, pattern, found);
@@ -111,7 +111,7 @@ line line_in(const std::string& path, const std::vector<std::string>& names) {
 
 /// Finds a writer that upgrades the only read hold. That writer holds the lock, although its node
 /// is later in the queue.
-asio::awaitable<void> see_upgrade(household& home, line& seen) {
+asio::awaitable<void> see_upgrade(store_session& home, line& seen) {
     if (seen.alone || seen.holders.size() != 1 || seen.waiters.empty())
         co_return;
     const std::string first = seen.waiters.front();
@@ -126,12 +126,12 @@ asio::awaitable<void> see_upgrade(household& home, line& seen) {
 
 } // namespace
 
-asio::awaitable<line> read_line(household& home, std::string path) {
+asio::awaitable<line> read_line(store_session& home, std::string path) {
     co_await home.at->sync(path);
     co_return co_await read_line_here(home, std::move(path));
 }
 
-asio::awaitable<line> read_line_here(household& home, std::string path) {
+asio::awaitable<line> read_line_here(store_session& home, std::string path) {
     const listing names = co_await home.at->list(path);
     if (!names)
         co_return line{};
@@ -140,7 +140,7 @@ asio::awaitable<line> read_line_here(household& home, std::string path) {
     co_return seen;
 }
 
-asio::awaitable<std::vector<node_owner>> read_owners(household& home,
+asio::awaitable<std::vector<node_owner>> read_owners(store_session& home,
                                                      std::vector<std::string> nodes) {
     std::vector<node_owner> all;
     if (nodes.size() > owners_told_max)
@@ -165,7 +165,7 @@ namespace {
 /// State that a watch and its loop share. A ZooKeeper watch fires once and must then be set again.
 /// The loop may outlive the watch.
 struct listening {
-    std::shared_ptr<household> home;
+    std::shared_ptr<store_session> home;
     std::string path;
     alarm* whom; ///< null: the watch was destroyed
     std::shared_ptr<alarm> change;
@@ -212,7 +212,7 @@ asio::awaitable<void> go_on(std::shared_ptr<listening> it) {
 
 } // namespace
 
-asio::awaitable<std::unique_ptr<watch>> watch_line(std::shared_ptr<household> home,
+asio::awaitable<std::unique_ptr<watch>> watch_line(std::shared_ptr<store_session> home,
                                                    std::string path, alarm& wake) {
     std::shared_ptr<alarm> change = home->context.time.make_alarm();
     const auto it =

@@ -27,7 +27,7 @@ struct found_paths {
 
 /// Returns the names below the root that match a glob pattern. If names are paths, the search
 /// covers the folder before the pattern's first wildcard and all folders below it.
-asio::awaitable<found_paths> find_paths(household&, std::string pattern);
+asio::awaitable<found_paths> find_paths(store_session&, std::string pattern);
 
 // The queue of one lock as operators see it: holders and waiters.
 
@@ -45,9 +45,9 @@ struct line {
 };
 
 /// Reads the queue after a sync. The result contains every earlier change of the ensemble.
-asio::awaitable<line> read_line(household&, std::string path);
+asio::awaitable<line> read_line(store_session&, std::string path);
 /// Reads the queue from the connected server. Newer changes of the ensemble may be missing.
-asio::awaitable<line> read_line_here(household&, std::string path);
+asio::awaitable<line> read_line_here(store_session&, std::string path);
 
 /// Maximum number of owners that are read from their nodes' data.
 inline constexpr std::size_t owners_told_max = 100;
@@ -63,18 +63,19 @@ struct node_owner {
 };
 
 /// Reads the owners, in the order of the nodes. Omits nodes that no longer exist.
-asio::awaitable<std::vector<node_owner>> read_owners(household&, std::vector<std::string> nodes);
+asio::awaitable<std::vector<node_owner>> read_owners(store_session&,
+                                                     std::vector<std::string> nodes);
 
 /// Implements `inspector::listen`. Rings for each node that is added to the queue or removed from
 /// it. In a long queue this causes much traffic, so only observers use it, not waiters.
-asio::awaitable<std::unique_ptr<watch>> watch_line(std::shared_ptr<household>, std::string path,
+asio::awaitable<std::unique_ptr<watch>> watch_line(std::shared_ptr<store_session>, std::string path,
                                                    alarm& wake);
 
 /// Inspector that shows the holds of a lock and ends them by force. The holds may be Curator's,
 /// kazoo's or holdfast's.
 class lock_inspector final : public inspector {
 public:
-    explicit lock_inspector(std::shared_ptr<household> home)
+    explicit lock_inspector(std::shared_ptr<store_session> home)
         : home_{std::move(home)} {}
 
     asio::awaitable<std::optional<holding>> inspect(lock_name) override;
@@ -89,7 +90,7 @@ private:
     asio::awaitable<forced> end(line, std::string only_from);
     asio::awaitable<std::optional<lock_state>> describe_at(std::string path, std::string name);
 
-    const std::shared_ptr<household> home_;
+    const std::shared_ptr<store_session> home_;
 };
 
 } // namespace holdfast::zookeeper

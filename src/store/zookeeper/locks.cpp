@@ -52,7 +52,7 @@ void refuse_too_long(const std::string& parent, std::size_t length) {
 
 } // namespace
 
-claim::claim(std::shared_ptr<household> home, wish want)
+claim::claim(std::shared_ptr<store_session> home, wish want)
     : home_{std::move(home)}
     , want_{std::move(want)} {}
 
@@ -187,7 +187,7 @@ std::string_view number_text(std::string_view node) {
     return node.substr(node.size() - std::min(digits, node.size()));
 }
 
-const own_node* node_under(const household& home, const ask& want) {
+const own_node* node_under(const store_session& home, const ask& want) {
     if (want.under == 0)
         return nullptr;
     owner_id owner = want.owner;
@@ -200,7 +200,7 @@ const own_node* node_under(const household& home, const ask& want) {
 
 /// Returns the node to make. A reader that already has the write lock uses the number of its write
 /// node. The reader thus keeps its position in the queue after the write lock is released.
-claim::wish wish_of(const household& home, const ask& want) {
+claim::wish wish_of(const store_session& home, const ask& want) {
     const own_node* const under = node_under(home, want);
     const bool above = under && want.kind == lock_kind::write;
     claim::wish made{home.where.of(want.name), node_prefix(home.form, want.kind, want.owner),
@@ -223,7 +223,7 @@ claim::wish wish_of(const household& home, const ask& want) {
 
 } // namespace
 
-asio::awaitable<bool> sentry::watch_over(std::string path) {
+asio::awaitable<bool> predecessor_watch::watch_over(std::string path) {
     if (watch_ && path_ == path && !*rung_)
         co_return true;
     stop();
@@ -237,11 +237,11 @@ asio::awaitable<bool> sentry::watch_over(std::string path) {
     co_return watch_ != nullptr;
 }
 
-void sentry::stop() {
+void predecessor_watch::stop() {
     watch_.reset();
 }
 
-lock_place::lock_place(std::shared_ptr<household> home, ask want, alarm& wake)
+lock_place::lock_place(std::shared_ptr<store_session> home, ask want, alarm& wake)
     : home_{std::move(home)}
     , want_{std::move(want)}
     , parent_{home_->where.of(want_.name)}
@@ -359,7 +359,7 @@ struct batch_of_holds {
 
 /// Groups the holds into batches. All nodes of a hold are in the same batch. Appends the indexes of
 /// holds to `gone` if their session has ended.
-std::vector<batch_of_holds> batches_of(const household& home, hold_list holds,
+std::vector<batch_of_holds> batches_of(const store_session& home, hold_list holds,
                                        std::vector<std::size_t>& gone) {
     std::vector<batch_of_holds> all;
     for (std::size_t i = 0; i < holds.size(); ++i) {
@@ -381,7 +381,7 @@ std::vector<batch_of_holds> batches_of(const household& home, hold_list holds,
 }
 
 /// Removes a lost hold. Also deletes its remaining nodes, because no release will follow.
-void give_up(household& home, const hold& lost) {
+void give_up(store_session& home, const hold& lost) {
     const std::vector<own_node>* const nodes = home.held.find(lost);
     if (!nodes)
         return;
@@ -391,7 +391,7 @@ void give_up(household& home, const hold& lost) {
     home.forget(lost);
 }
 
-void report(household& home, hold_list holds, const batch_of_holds& some,
+void report(store_session& home, hold_list holds, const batch_of_holds& some,
             const std::vector<bool>& there, duration term, renewal_sink& to) {
     auto from = there.begin();
     for (std::size_t i = 0; i < some.which.size(); ++i) {
@@ -411,7 +411,7 @@ void report(const batch_of_holds& some, const boost::system::system_error& why, 
 
 } // namespace
 
-asio::awaitable<void> renew_holds(std::shared_ptr<household> home, hold_list holds,
+asio::awaitable<void> renew_holds(std::shared_ptr<store_session> home, hold_list holds,
                                   time_point answer_by, renewal_sink& to) {
     const std::int64_t session = home->at->state().id;
     std::vector<std::size_t> gone;
@@ -455,7 +455,7 @@ namespace {
 constexpr std::int64_t number_of_the_old = std::int64_t{1} << 30;
 
 /// Deletes the node. Returns whether the node existed before.
-asio::awaitable<bool> delete_node(household& home, own_node node) {
+asio::awaitable<bool> delete_node(store_session& home, own_node node) {
     if (!home.lives(node))
         co_return false;
     std::string path = node.path;
@@ -463,7 +463,7 @@ asio::awaitable<bool> delete_node(household& home, own_node node) {
     co_return got == session::removal::removed || home.left_behind.take_deleted(node);
 }
 
-asio::awaitable<void> renew_numbers(household& home, std::string path) {
+asio::awaitable<void> renew_numbers(store_session& home, std::string path) {
     const std::optional<std::int64_t> number = number_in(path);
     if (!number || *number < number_of_the_old)
         co_return;
@@ -477,7 +477,7 @@ asio::awaitable<void> renew_numbers(household& home, std::string path) {
 
 } // namespace
 
-asio::awaitable<release_answer> release_nodes(std::shared_ptr<household> home, hold what) {
+asio::awaitable<release_answer> release_nodes(std::shared_ptr<store_session> home, hold what) {
     const std::vector<own_node>* const kept = home->held.find(what);
     if (!kept)
         co_return release_answer{};

@@ -33,7 +33,7 @@ public:
         node_mode parents_mode = node_mode::container;
     };
 
-    claim(std::shared_ptr<household>, wish);
+    claim(std::shared_ptr<store_session>, wish);
     claim(const claim&) = delete;
     /// Deletes the node in the background if it may still exist.
     ~claim();
@@ -60,7 +60,7 @@ private:
     asio::awaitable<void> make_parent_anew();
     bool is_among(const std::vector<std::string>&) const;
 
-    const std::shared_ptr<household> home_;
+    const std::shared_ptr<store_session> home_;
     const wish want_;
     std::optional<own_node> mine_;
     bool unseen_ = false; ///< the answer was lost, so the node may exist
@@ -70,11 +70,11 @@ private:
 /// most one megabyte.
 inline constexpr std::size_t line_longest = 10'000;
 
-/// Watch of one node (`sentry`). It rings an alarm once when the node changes, and remembers the
-/// change.
-class sentry {
+/// Watch of one node (`predecessor_watch`). It rings an alarm once when the node changes, and
+/// remembers the change.
+class predecessor_watch {
 public:
-    sentry(household& home, alarm& wake)
+    predecessor_watch(store_session& home, alarm& wake)
         : home_{home}
         , wake_{wake} {}
 
@@ -83,7 +83,7 @@ public:
     void stop();
 
 private:
-    household& home_;
+    store_session& home_;
     alarm& wake_;
     std::string path_;
     std::shared_ptr<bool> rung_;
@@ -94,7 +94,7 @@ private:
 class lock_place final : public place {
 public:
     /// `wake` must outlive the object.
-    lock_place(std::shared_ptr<household>, ask, alarm& wake);
+    lock_place(std::shared_ptr<store_session>, ask, alarm& wake);
     ~lock_place() override;
 
     asio::awaitable<answer> look() override;
@@ -116,30 +116,30 @@ private:
     void check_foundation(const std::vector<std::string>* names) const;
     std::string_view aside() const;
 
-    const std::shared_ptr<household> home_;
+    const std::shared_ptr<store_session> home_;
     const std::shared_ptr<void> session_lives_ = home_->in_use();
     const ask want_;
     const std::string parent_;
     claim spot_;
-    sentry before_;
-    bool granted_ = false; ///< the node was added to `household::held`
+    predecessor_watch before_;
+    bool granted_ = false; ///< the node was added to `store_session::held`
     bool leaving_ = false;
 };
 
 /// Implements `lock_store::renew`. One write checks up to 500 nodes and keeps the session alive. A
 /// hold is valid as long as the session; the requested lease has no influence.
-asio::awaitable<void> renew_holds(std::shared_ptr<household>, hold_list, time_point answer_by,
+asio::awaitable<void> renew_holds(std::shared_ptr<store_session>, hold_list, time_point answer_by,
                                   renewal_sink&);
 
 /// Implements `lock_store::release`: deletes the nodes of the hold. If a node cannot be deleted
 /// now, it is deleted later in the background.
-asio::awaitable<release_answer> release_nodes(std::shared_ptr<household>, hold);
+asio::awaitable<release_answer> release_nodes(std::shared_ptr<store_session>, hold);
 
 /// Lock store in one session, for all kinds of locks that Curator has. The nodes have Curator's
 /// format.
 class zookeeper_locks final : public lock_store {
 public:
-    explicit zookeeper_locks(std::shared_ptr<household> home)
+    explicit zookeeper_locks(std::shared_ptr<store_session> home)
         : home_{std::move(home)} {}
 
     bool offers(lock_kind kind) const noexcept override;
@@ -154,7 +154,7 @@ public:
     std::unique_ptr<watch> watch_over(const hold&, doubter&) override;
 
 private:
-    const std::shared_ptr<household> home_;
+    const std::shared_ptr<store_session> home_;
 };
 
 } // namespace holdfast::zookeeper

@@ -53,14 +53,14 @@ bool was_set_by(std::string_view data, const owner_id& request) {
            data.substr(bytes_of_number + before_request.size()) == to_string(request);
 }
 
-asio::awaitable<std::optional<std::int64_t>> read_capacity(household& home,
+asio::awaitable<std::optional<std::int64_t>> read_capacity(store_session& home,
                                                            const semaphore_paths& at) {
     std::string path = at.itself;
     const std::optional<node_data> found = co_await home.at->get(std::move(path));
     co_return found ? capacity_in(found->data) : std::nullopt;
 }
 
-asio::awaitable<void> refuse_lock(household& home, const semaphore_paths& at) {
+asio::awaitable<void> refuse_lock(store_session& home, const semaphore_paths& at) {
     std::string path = at.itself;
     const listing names = co_await home.at->list(std::move(path));
     if (const char* const lock = names ? lock_in_words(*names) : nullptr)
@@ -79,18 +79,18 @@ constexpr std::uint32_t permits_most = 500;
 /// permits would then be lost.
 constexpr node_mode mode_above = node_mode::persistent;
 
-claim::wish turn_wish(const household& home, const ask& want, const semaphore_paths& at) {
+claim::wish turn_wish(const store_session& home, const ask& want, const semaphore_paths& at) {
     return {at.locks, node_prefix(node_form::curator, lock_kind::plain, want.owner),
             home.data_for(want.owner), true, mode_above};
 }
 
-claim::wish seat_wish(const household& home, const owner_id& owner, const semaphore_paths& at) {
+claim::wish seat_wish(const store_session& home, const owner_id& owner, const semaphore_paths& at) {
     return {at.leases, permit_prefix(owner), home.data_for(owner), true, mode_above};
 }
 
 } // namespace
 
-permit_place::permit_place(std::shared_ptr<household> home, ask want, alarm& wake)
+permit_place::permit_place(std::shared_ptr<store_session> home, ask want, alarm& wake)
     : home_{std::move(home)}
     , want_{std::move(want)}
     , wake_{wake}

@@ -41,17 +41,17 @@ std::string capacity_data(std::int64_t permits, const owner_id& request);
 bool was_set_by(std::string_view data, const owner_id& request);
 
 /// Reads the total number of permits from the server. Empty: not set yet.
-asio::awaitable<std::optional<std::int64_t>> read_capacity(household&, const semaphore_paths&);
+asio::awaitable<std::optional<std::int64_t>> read_capacity(store_session&, const semaphore_paths&);
 
 /// Throws `store_errc::wrong_type` if a lock uses the path.
-asio::awaitable<void> refuse_lock(household&, const semaphore_paths&);
+asio::awaitable<void> refuse_lock(store_session&, const semaphore_paths&);
 
 /// Waiter for permits of a leased semaphore. It queues for the semaphore's mutex. Then it keeps the
 /// mutex until enough permits are free. Therefore it gets all wanted permits or none.
 class permit_place final : public place {
 public:
     /// `wake` must outlive the object.
-    permit_place(std::shared_ptr<household>, ask, alarm& wake);
+    permit_place(std::shared_ptr<store_session>, ask, alarm& wake);
     ~permit_place() override;
 
     asio::awaitable<answer> look() override;
@@ -69,14 +69,14 @@ private:
     asio::awaitable<answer> granted(time_point began);
     asio::awaitable<answer> busy();
 
-    const std::shared_ptr<household> home_;
+    const std::shared_ptr<store_session> home_;
     const std::shared_ptr<void> session_lives_ = home_->in_use();
     const ask want_;
     alarm& wake_;
     const semaphore_paths at_;
     claim turn_;
     std::vector<std::unique_ptr<claim>> seats_;
-    sentry before_;
+    predecessor_watch before_;
     std::unique_ptr<watch> others_leases_;
     bool granted_ = false;
     bool leaving_ = false;
@@ -86,7 +86,7 @@ private:
 /// its own copy, and nothing tells it about a change.
 class zookeeper_counters final : public counter_store {
 public:
-    explicit zookeeper_counters(std::shared_ptr<household> home)
+    explicit zookeeper_counters(std::shared_ptr<store_session> home)
         : home_{std::move(home)} {}
 
     bool offers(counter_kind kind) const noexcept override { return kind == counter_kind::permits; }
@@ -107,7 +107,7 @@ private:
     asio::awaitable<bool> erase(const semaphore_paths&);
     asio::awaitable<counter_state> state_at(const semaphore_paths&);
 
-    const std::shared_ptr<household> home_;
+    const std::shared_ptr<store_session> home_;
 };
 
 } // namespace holdfast::zookeeper

@@ -13,7 +13,8 @@
 
 namespace holdfast::zookeeper {
 
-household::household(std::unique_ptr<session> session, store_context home, const options& how)
+store_session::store_session(std::unique_ptr<session> session, store_context home,
+                             const options& how)
     : context{std::move(home)}
     , where{how.root, how.names_are_paths}
     , form{how.form}
@@ -24,14 +25,14 @@ household::household(std::unique_ptr<session> session, store_context home, const
         card_ = remote::card_of(context);
 }
 
-household::~household() = default;
+store_session::~store_session() = default;
 
-void household::begin() {
+void store_session::begin() {
     std::function<void(session_news)> heard = [this](session_news what) { hear(what); };
     news_ = at->on_news(std::move(heard));
 }
 
-void household::close() noexcept {
+void store_session::close() noexcept {
     closed_ = true;
     news_.reset();
     left_behind.close();
@@ -40,7 +41,7 @@ void household::close() noexcept {
     holding_.reset();
 }
 
-void household::hear(session_news what) {
+void store_session::hear(session_news what) {
     if (what == session_news::ended)
         left_behind.session_ended();
     if (what == session_news::resumed) {
@@ -56,7 +57,7 @@ void household::hear(session_news what) {
 
 /// Reads the identity of the ensemble from the root node. If the root does not exist yet,
 /// `make_node` reads the identity when it makes the root.
-asio::awaitable<void> household::read_root(std::shared_ptr<household>) {
+asio::awaitable<void> store_session::read_root(std::shared_ptr<store_session>) {
     try {
         std::string root = where.root();
         const std::optional<node_data> found = co_await at->get(std::move(root));
@@ -68,28 +69,28 @@ asio::awaitable<void> household::read_root(std::shared_ptr<household>) {
     }
 }
 
-void household::keep(const hold& what, std::vector<own_node> nodes) {
+void store_session::keep(const hold& what, std::vector<own_node> nodes) {
     if (!holding_)
         holding_ = at->in_use();
     held.keep(what, std::move(nodes));
 }
 
-void household::forget(const hold& what) {
+void store_session::forget(const hold& what) {
     held.forget(what);
     if (held.empty())
         holding_.reset();
 }
 
-duration household::term_since(time_point began) const {
+duration store_session::term_since(time_point began) const {
     const time_point until = at->state().alive_until;
     return until > began ? until - began : duration::zero();
 }
 
-std::string household::data_for(const owner_id& owner, std::string_view above) const {
+std::string store_session::data_for(const owner_id& owner, std::string_view above) const {
     return data_of(owner, card_, above);
 }
 
-asio::awaitable<void> household::make_path(std::string path, node_mode last) {
+asio::awaitable<void> store_session::make_path(std::string path, node_mode last) {
     const auto mode_of = [&](std::string_view each) {
         const bool is_roots = !where.root().empty() && each.size() <= where.root().size();
         return is_roots ? node_mode::persistent : each == path ? last : node_mode::container;
@@ -110,7 +111,7 @@ asio::awaitable<void> household::make_path(std::string path, node_mode last) {
 
 /// Makes the node. Returns false if its parent does not exist. Servers before 3.5.3 have no
 /// container nodes; there the node is made persistent.
-asio::awaitable<bool> household::make_node(std::string path, node_mode mode) {
+asio::awaitable<bool> store_session::make_node(std::string path, node_mode mode) {
     bool knows = true;
     try {
         new_node wanted{path, {}, mode};
@@ -128,7 +129,7 @@ asio::awaitable<bool> household::make_node(std::string path, node_mode mode) {
     co_return made.why != session::refusal::no_parent;
 }
 
-void household::learn_root(const node_stat& root) {
+void store_session::learn_root(const node_stat& root) {
     ensemble_ = "zookeeper:" + std::to_string(root.czxid) + ":" + std::to_string(root.made_at);
 }
 
@@ -140,7 +141,7 @@ constexpr duration unwatched_for{100};
 
 } // namespace
 
-struct custodian::entry {
+struct node_watcher::entry {
     entry(own_node n, doubter& d)
         : node{std::move(n)}
         , whom{d} {}
@@ -152,9 +153,9 @@ struct custodian::entry {
     entries::iterator at{};
 };
 
-class custodian::membership final : public watch {
+class node_watcher::membership final : public watch {
 public:
-    membership(std::shared_ptr<household> home, std::shared_ptr<entry> one)
+    membership(std::shared_ptr<store_session> home, std::shared_ptr<entry> one)
         : home_{std::move(home)}
         , one_{std::move(one)} {}
     membership(const membership&) = delete;
@@ -164,11 +165,11 @@ public:
     }
 
 private:
-    const std::shared_ptr<household> home_;
+    const std::shared_ptr<store_session> home_;
     const std::shared_ptr<entry> one_;
 };
 
-std::unique_ptr<watch> custodian::over(own_node node, doubter& whom) {
+std::unique_ptr<watch> node_watcher::over(own_node node, doubter& whom) {
     const auto one = std::make_shared<entry>(std::move(node), whom);
     one->in = &unwatched_;
     one->at = unwatched_.insert(unwatched_.end(), one);
@@ -176,7 +177,7 @@ std::unique_ptr<watch> custodian::over(own_node node, doubter& whom) {
     return std::make_unique<membership>(home_.shared_from_this(), one);
 }
 
-void custodian::wait_for(const std::shared_ptr<entry>& one) {
+void node_watcher::wait_for(const std::shared_ptr<entry>& one) {
     unwatched_.splice(unwatched_.end(), *one->in, one->at);
     one->in = &unwatched_;
     one->from = home_.context.time.now() + unwatched_for;
@@ -188,19 +189,19 @@ void custodian::wait_for(const std::shared_ptr<entry>& one) {
     runtime::run_in_background(home_.context, run(home_.shared_from_this()));
 }
 
-void custodian::try_again() {
+void node_watcher::try_again() {
     const entries all = watched_;
     for (const std::shared_ptr<entry>& each : all)
         if (!each->set)
             wait_for(each);
 }
 
-void custodian::close() noexcept {
+void node_watcher::close() noexcept {
     if (wake_)
         wake_->ring();
 }
 
-asio::awaitable<void> custodian::run(std::shared_ptr<household> home) {
+asio::awaitable<void> node_watcher::run(std::shared_ptr<store_session> home) {
     while (!home->is_closed() && !unwatched_.empty()) {
         const time_point from = unwatched_.front()->from;
         if (from > home->context.time.now()) {
@@ -215,7 +216,7 @@ asio::awaitable<void> custodian::run(std::shared_ptr<household> home) {
     running_ = false;
 }
 
-asio::awaitable<void> custodian::set(std::weak_ptr<entry> one) {
+asio::awaitable<void> node_watcher::set(std::weak_ptr<entry> one) {
     const std::string path = one.lock()->node.path;
     std::function<void()> rung = [this, one] { changed(one); };
     std::unique_ptr<watch> made;
@@ -234,7 +235,7 @@ asio::awaitable<void> custodian::set(std::weak_ptr<entry> one) {
 
 /// Reports the hold as doubtful, because its node has changed. The watch has fired, so it must be
 /// set again.
-void custodian::changed(const std::weak_ptr<entry>& one) {
+void node_watcher::changed(const std::weak_ptr<entry>& one) {
     const std::shared_ptr<entry> there = one.lock();
     if (!there || home_.is_closed())
         return;
@@ -250,7 +251,7 @@ constexpr duration orphans_first_pause{100}, orphans_longest_pause{5000};
 
 } // namespace
 
-void orphans::add(own_node node, bool asked_for) {
+void undeleted_nodes::add(own_node node, bool asked_for) {
     if (!home_.lives(node))
         return;
     const auto same = [&](const entry& each) {
@@ -262,31 +263,31 @@ void orphans::add(own_node node, bool asked_for) {
     try_all();
 }
 
-void orphans::add_unseen(std::string parent, std::string prefix) {
+void undeleted_nodes::add_unseen(std::string parent, std::string prefix) {
     left_.push_back({std::move(parent), std::move(prefix), true});
     try_all();
 }
 
-bool orphans::take_deleted(const own_node& node) {
+bool undeleted_nodes::take_deleted(const own_node& node) {
     return std::erase(deleted_, node.path) != 0;
 }
 
-void orphans::session_ended() {
+void undeleted_nodes::session_ended() {
     left_.clear();
     deleted_.clear();
     close();
 }
 
-void orphans::close() noexcept {
+void undeleted_nodes::close() noexcept {
     if (wake_)
         wake_->ring();
 }
 
-bool orphans::can_try() const {
+bool undeleted_nodes::can_try() const {
     return !left_.empty() && !home_.is_closed() && home_.at->state().connected;
 }
 
-void orphans::try_all() {
+void undeleted_nodes::try_all() {
     if (trying_)
         return wake_->ring();
     if (!can_try())
@@ -297,7 +298,7 @@ void orphans::try_all() {
     runtime::run_in_background(home_.context, keep_trying(home_.shared_from_this()));
 }
 
-asio::awaitable<void> orphans::keep_trying(std::shared_ptr<household> home) {
+asio::awaitable<void> undeleted_nodes::keep_trying(std::shared_ptr<store_session> home) {
     for (duration pause = orphans_first_pause; can_try();
          pause = std::min(2 * pause, orphans_longest_pause)) {
         co_await try_each(*home);
@@ -307,7 +308,7 @@ asio::awaitable<void> orphans::keep_trying(std::shared_ptr<household> home) {
     trying_ = false;
 }
 
-asio::awaitable<void> orphans::try_each(household& home) {
+asio::awaitable<void> undeleted_nodes::try_each(store_session& home) {
     for (std::size_t left = left_.size(); left > 0 && !left_.empty(); --left) {
         // Take the entry out of the list, because the list may be cleared during the request.
         const entry one = left_.front();
@@ -326,14 +327,14 @@ asio::awaitable<void> orphans::try_each(household& home) {
     }
 }
 
-asio::awaitable<void> orphans::try_one(entry one) {
+asio::awaitable<void> undeleted_nodes::try_one(entry one) {
     if (one.unseen)
         co_return co_await delete_unseen(home_, one.parent, one.name);
     std::string path = below(one.parent, one.name);
     co_await home_.at->remove(path);
 }
 
-asio::awaitable<std::vector<own_node>> find_unseen(household& home, std::string parent,
+asio::awaitable<std::vector<own_node>> find_unseen(store_session& home, std::string parent,
                                                    std::string prefix) {
     co_await home.at->sync(parent);
     const listing children = co_await home.at->list(parent);
@@ -354,7 +355,7 @@ asio::awaitable<std::vector<own_node>> find_unseen(household& home, std::string 
     co_return found;
 }
 
-asio::awaitable<void> delete_unseen(household& home, std::string parent, std::string prefix) {
+asio::awaitable<void> delete_unseen(store_session& home, std::string parent, std::string prefix) {
     const std::vector<own_node> found = co_await find_unseen(home, parent, prefix);
     for (const own_node& each : found)
         co_await home.at->remove(each.path);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// State that all parts of one store share (`household`): the session, the nodes of its holds, the
-// watches of these nodes, and the nodes that must still be deleted.
+// State that all parts of one store share (`store_session`): the session, the nodes of its holds,
+// the watches of these nodes, and the nodes that must still be deleted.
 #pragma once
 
 #include "store/zookeeper/nodes.hpp"
@@ -25,16 +25,16 @@
 
 namespace holdfast::zookeeper {
 
-class household;
+class store_session;
 
-/// Watcher of the nodes of this client's holds (`custodian`). It tells a holder at once if the
+/// Watcher of the nodes of this client's holds (`node_watcher`). It tells a holder at once if the
 /// holder's node is deleted. A watch is set some time after the grant, because most holds are
 /// released earlier. Thread safety: call everything on the client's executor.
-class custodian {
+class node_watcher {
 public:
-    explicit custodian(household& home)
+    explicit node_watcher(store_session& home)
         : home_{home} {}
-    custodian(const custodian&) = delete;
+    node_watcher(const node_watcher&) = delete;
 
     std::unique_ptr<watch> over(own_node, doubter& whom);
 
@@ -47,11 +47,11 @@ private:
     class membership;
 
     void wait_for(const std::shared_ptr<entry>&);
-    asio::awaitable<void> run(std::shared_ptr<household>);
+    asio::awaitable<void> run(std::shared_ptr<store_session>);
     asio::awaitable<void> set(std::weak_ptr<entry>);
     void changed(const std::weak_ptr<entry>&);
 
-    household& home_;
+    store_session& home_;
     /// holds without a watch yet, in the order of the times when their watches are due
     entries unwatched_;
     entries watched_;
@@ -83,15 +83,15 @@ private:
     std::map<key, std::vector<own_node>> all_;
 };
 
-class household;
+class store_session;
 
-/// List of nodes that must be deleted, with no confirmation of their deletion yet (`orphans`).
-/// Until the session ends they would block other clients. The deletion is tried after each
-/// reconnection. While there is a connection, it is also repeated after pauses, because a server
-/// may be too busy. Thread safety: call everything on the client's executor.
-class orphans {
+/// List of nodes that must be deleted, with no confirmation of their deletion yet
+/// (`undeleted_nodes`). Until the session ends they would block other clients. The deletion is
+/// tried after each reconnection. While there is a connection, it is also repeated after pauses,
+/// because a server may be too busy. Thread safety: call everything on the client's executor.
+class undeleted_nodes {
 public:
-    explicit orphans(household& home)
+    explicit undeleted_nodes(store_session& home)
         : home_{home} {}
 
     /// Adds a node. `asked_for` says that `take_deleted` will be called for this node.
@@ -119,11 +119,11 @@ private:
     };
 
     bool can_try() const;
-    asio::awaitable<void> keep_trying(std::shared_ptr<household>);
-    asio::awaitable<void> try_each(household&);
+    asio::awaitable<void> keep_trying(std::shared_ptr<store_session>);
+    asio::awaitable<void> try_each(store_session&);
     asio::awaitable<void> try_one(entry);
 
-    household& home_;
+    store_session& home_;
     std::list<entry> left_;
     std::vector<std::string> deleted_;
     std::shared_ptr<alarm> wake_;
@@ -132,20 +132,20 @@ private:
 
 /// Deletes the children of `parent` with the name prefix `prefix`, if this client's current session
 /// made them.
-asio::awaitable<void> delete_unseen(household&, std::string parent, std::string prefix);
+asio::awaitable<void> delete_unseen(store_session&, std::string parent, std::string prefix);
 
 /// Returns the children of `parent` with the name prefix `prefix` that this client's current
 /// session made, oldest first. If the result is empty, no earlier request will make a child any
 /// more.
-asio::awaitable<std::vector<own_node>> find_unseen(household&, std::string parent,
+asio::awaitable<std::vector<own_node>> find_unseen(store_session&, std::string parent,
                                                    std::string prefix);
 
 /// State that all parts of one store share. Running operations keep it alive.
-class household : public std::enable_shared_from_this<household> {
+class store_session : public std::enable_shared_from_this<store_session> {
 public:
-    household(std::unique_ptr<session>, store_context, const options&);
-    household(const household&) = delete;
-    ~household();
+    store_session(std::unique_ptr<session>, store_context, const options&);
+    store_session(const store_session&) = delete;
+    ~store_session();
 
     void begin(); ///< call it once, after a shared_ptr owns the object
     void close() noexcept;
@@ -155,8 +155,8 @@ public:
     const node_form form;
     const std::unique_ptr<session> at;
     holdings held;
-    orphans left_behind;
-    custodian own_watches;
+    undeleted_nodes left_behind;
+    node_watcher own_watches;
 
     bool is_closed() const noexcept { return closed_; }
 
@@ -194,7 +194,7 @@ public:
 private:
     void learn_root(const node_stat&);
     void hear(session_news);
-    asio::awaitable<void> read_root(std::shared_ptr<household>);
+    asio::awaitable<void> read_root(std::shared_ptr<store_session>);
     asio::awaitable<bool> make_node(std::string path, node_mode);
 
     std::optional<client_card> card_;

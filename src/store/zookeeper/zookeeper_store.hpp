@@ -20,7 +20,7 @@ namespace holdfast::zookeeper {
 class zookeeper_store final : public store {
 public:
     zookeeper_store(std::unique_ptr<session> at, store_context context, const options& how)
-        : home_{std::make_shared<household>(std::move(at), std::move(context), how)}
+        : home_{std::make_shared<store_session>(std::move(at), std::move(context), how)}
         , locks_{home_}
         , counters_{home_}
         , inspector_{home_}
@@ -43,7 +43,7 @@ public:
     void close() noexcept override { home_->close(); }
 
 private:
-    const std::shared_ptr<household> home_;
+    const std::shared_ptr<store_session> home_;
     zookeeper_locks locks_;
     zookeeper_counters counters_;
     lock_inspector inspector_;

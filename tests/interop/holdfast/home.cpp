@@ -120,7 +120,7 @@ std::unique_ptr<any_lock> combined(const std::string& getter, const std::vector<
 
 home_settings settings_of(const json::object& command) {
     home_settings how;
-    how.client.close_patience = duration::zero();
+    how.client.close_timeout = duration::zero();
     const json::object& settings = command.at("settings").as_object();
     const auto set = [&](const char* key, auto& field) {
         if (const json::value* given = settings.if_contains(key))
@@ -128,8 +128,8 @@ home_settings settings_of(const json::object& command) {
     };
     set("lease_time", how.client.lease_time);
     set("poll_bound", how.client.poll_bound);
-    set("unavailable_patience", how.client.unavailable_patience);
-    set("waiter_patience", how.fair.waiter_patience);
+    set("unavailable_timeout", how.client.unavailable_timeout);
+    set("waiter_timeout", how.fair.waiter_timeout);
     if (const json::value* given = settings.if_contains("required_replicas"))
         how.client.required_replicas = given->to_number<unsigned>();
     if (const json::value* given = settings.if_contains("prefix"))

@@ -32,7 +32,7 @@ void enter(basic_mutex& lock, duration lease, std::stop_token cancel = {}) {
         lock.lock(std::move(cancel));
 }
 
-/// False: it was not ours any more. `goes_on`: what is not answered in `release_patience`, which is
+/// False: it was not ours any more. `goes_on`: what is not answered in `release_timeout`, which is
 /// shorter than a failover, is asked again behind us.
 bool released(basic_mutex& lock, bool goes_on) {
     error_code failure;

@@ -8,7 +8,7 @@
 
 int main() {
     holdfast::mysql::add_schemes();
-    holdfast::client client{"mysql://127.0.0.1:1/shop?unavailable_patience=0s"};
+    holdfast::client client{"mysql://127.0.0.1:1/shop?unavailable_timeout=0s"};
     holdfast::mutex stock{client, "stock"};
     try {
         stock.lock();

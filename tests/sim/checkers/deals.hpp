@@ -65,8 +65,8 @@ private:
     duration longest(const deal& d) const {
         const rules& how = realm_.how;
         const duration slack = 12 * latency(d) + duration{20};
-        constexpr duration executor_patience{1000};
-        const duration answers = 6 * how.command_timeout + how.release_patience + slack;
+        constexpr duration executor_timeout{1000};
+        const duration answers = 6 * how.command_timeout + how.release_timeout + slack;
         switch (d.what) {
         case deed::lock:
             return duration::max();
@@ -75,15 +75,15 @@ private:
             if (d.patience >= duration::max() / 2)
                 return duration::max();
             return d.patience + how.lease_longest / 10 +
-                   (troubled(d) ? answers + executor_patience : slack + realm_.ways.node_patience);
+                   (troubled(d) ? answers + executor_timeout : slack + realm_.ways.node_timeout);
         case deed::unlock:
-            return how.release_patience + how.command_timeout + executor_patience + slack;
+            return how.release_timeout + how.command_timeout + executor_timeout + slack;
         case deed::share:
             return slack;
         case deed::extend:
-            return 2 * how.command_timeout + executor_patience + slack;
+            return 2 * how.command_timeout + executor_timeout + slack;
         default:
-            return how.unavailable_patience + how.command_timeout + executor_patience + slack;
+            return how.unavailable_timeout + how.command_timeout + executor_timeout + slack;
         }
     }
 

@@ -55,13 +55,13 @@ private:
         case deed::lock:
             return duration::max();
         case deed::unlock:
-            return how.release_patience + answer;
+            return how.release_timeout + answer;
         case deed::share: // more replicas may have to confirm the hold
             return world_.replicas.exists() ? answer + how.command_timeout : slack;
         case deed::extend: // an extension is sent at most three times
             return answer + 2 * how.command_timeout;
         case deed::close:
-            return how.close_patience + how.release_patience + slack;
+            return how.close_timeout + how.release_timeout + slack;
         case deed::try_lock:
         case deed::try_lock_for:
         case deed::acquire:
@@ -75,8 +75,8 @@ private:
         default:
             // a change of a counter is sent in the same way as an attempt
             if (changes_counter(o.what))
-                return how.unavailable_patience + answer + how.command_timeout / 2;
-            return how.unavailable_patience + answer;
+                return how.unavailable_timeout + answer + how.command_timeout / 2;
+            return how.unavailable_timeout + answer;
         }
     }
 
@@ -146,7 +146,7 @@ private:
     }
 
     duration patience_with_outage(const operation& o) const {
-        return std::min(o.patience, world_.how.unavailable_patience);
+        return std::min(o.patience, world_.how.unavailable_timeout);
     }
 
     void fail(const operation& o, const std::string& what) {

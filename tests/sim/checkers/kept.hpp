@@ -34,7 +34,7 @@ public:
                 return;
             if (e.kind == event_kind::renewal_failed)
                 check_failure(*c, home);
-            const sync::wire_hold& held = support::wire_hold_of(c->held);
+            const sync::held_lock& held = support::wire_hold_of(c->held);
             const bool goes_on =
                 held.renewed() ? !held.out_of_time() : outlasts_session(*c, home.net);
             if (e.kind == event_kind::in_danger && goes_on && in_time(*c, home.net))

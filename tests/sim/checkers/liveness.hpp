@@ -107,8 +107,8 @@ private:
         // A position behind JVMs lasts longer. It is shortened only when it becomes the first
         // position. Therefore the positions end one after the other.
         const auto places = static_cast<int>(queued_[static_cast<std::size_t>(name)]);
-        return std::max(places, 1) * how.waiter_patience() + how.poll_bound +
-               world_.stepped_back() + world_.replicas.clocks_apart() + how.stranger_waits();
+        return std::max(places, 1) * how.waiter_timeout() + how.poll_bound + world_.stepped_back() +
+               world_.replicas.clocks_apart() + how.stranger_waits();
     }
 
     /// Returns the extra time for a token lock. It is needed because other programs release the

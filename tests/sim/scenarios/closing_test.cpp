@@ -50,7 +50,7 @@ TEST_F(Closing, AHoldThatIsKeptEndsWithItsLease) {
     auto end = [&]() -> asio::awaitable<void> {
         co_await sleep(1s);
         co_await close_program(w, alice);
-        EXPECT_EQ(now(), 1s + w.how.close_patience);
+        EXPECT_EQ(now(), 1s + w.how.close_timeout);
     };
     duration bob_got_it{};
     auto scene_of_bob = [&]() -> asio::awaitable<void> {
@@ -111,7 +111,7 @@ TEST_F(ClosingForGood, AnUnlockThatComesTooLateIsToldThatTheClientClosed) {
     alice.net.next(memory::verb::release, {.answer_delay = 500ms});
     auto holder_of_it = [&]() -> asio::awaitable<void> {
         held mine = co_await take(alice);
-        co_await until(1s + w.how.close_patience + 100ms);
+        co_await until(1s + w.how.close_timeout + 100ms);
         EXPECT_EQ(co_await give_back(mine), outcome::closed);
     };
     auto end = [&]() -> asio::awaitable<void> {

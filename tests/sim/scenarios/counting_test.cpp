@@ -104,7 +104,7 @@ TEST_F(CountedPermits, AReleaseThatIsNeverAnsweredIsUnknownAndSentNoMore) {
     auto scene = [&]() -> asio::awaitable<void> {
         alice.net.cut(false);
         EXPECT_EQ(co_await release(alice, 2), outcome::outcome_unknown);
-        EXPECT_LE(now(), w.how.unavailable_patience + w.how.command_timeout);
+        EXPECT_LE(now(), w.how.unavailable_timeout + w.how.command_timeout);
         alice.net.mend();
         co_await sleep(1min);
         EXPECT_EQ(there(), 0) << "the caller decides, and nobody else";

@@ -176,7 +176,7 @@ TEST_F(TogetherOnTwo, AServerThatCannotBeReachedEndsTheCallAndLeavesNothingOnThe
         EXPECT_FALSE(mine);
         co_await sleep(1ms);
         EXPECT_EQ(held_at(), 0u);
-        EXPECT_LE(now(), r.how.unavailable_patience + 1100ms);
+        EXPECT_LE(now(), r.how.unavailable_timeout + 1100ms);
         way_of(alice, 1).mend();
     };
     play(scene);

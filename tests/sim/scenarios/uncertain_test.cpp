@@ -178,8 +178,8 @@ TEST_F(Uncertain, AnUnlockThatIsNotAcknowledgedGoesOnInTheBackground) {
         alice.net.cut(true);
         const duration began = now();
         EXPECT_EQ(co_await give_back(mine), outcome::unreachable);
-        EXPECT_GE(now() - began, w.how.release_patience);
-        EXPECT_LE(now() - began, w.how.release_patience + w.how.command_timeout);
+        EXPECT_GE(now() - began, w.how.release_timeout);
+        EXPECT_LE(now() - began, w.how.release_timeout + w.how.command_timeout);
         EXPECT_NE(holder(), "");
         alice.net.mend();
         co_await sleep(1100ms);

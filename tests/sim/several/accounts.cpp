@@ -19,14 +19,14 @@ claim::claim(const deal& d, lease l, duration longest_asked)
 
 std::vector<share_of_claim> claim::shares() const {
     std::vector<share_of_claim> all;
-    const auto* const joint = dynamic_cast<const compose::joint_hold*>(held.hold().get());
+    const auto* const joint = dynamic_cast<const compose::composite_hold*>(held.hold().get());
     if (!joint) {
         if (held.hold())
             all.push_back({of.front(), held.owner(), held.hold()->whole()});
         return all;
     }
     for (std::size_t which = 0; which < of.size(); ++which)
-        if (std::shared_ptr<sync::tenure> one = joint->hold_of(which)) {
+        if (std::shared_ptr<sync::lock_handle> one = joint->hold_of(which)) {
             std::string owner = one->owner();
             all.push_back({of[which], std::move(owner), std::move(one)});
         }

@@ -47,7 +47,7 @@ struct deal {
 struct share_of_claim {
     spot where{};
     std::string owner{};
-    std::shared_ptr<sync::tenure> hold{};
+    std::shared_ptr<sync::lock_handle> hold{};
 };
 
 /// A caller's lease (`claim`).

@@ -42,7 +42,7 @@ std::unique_ptr<player::thing> player::build(way how, std::vector<spot> of) {
         for (const spot each : made->of)
             all.push_back(at(each.server));
         quorum_options options{.again = recursion::counted};
-        options.node_patience = realm_.ways.node_patience;
+        options.node_timeout = realm_.ways.node_timeout;
         options.longest_lease = lease_time{realm_.how.lease_longest};
         made->most.emplace(all, name, options);
         return made;

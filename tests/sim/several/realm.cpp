@@ -51,9 +51,9 @@ void realm::start_client(terminal& to) {
     options o;
     o.store = node_at(to.server).server.connect(to.net.as_faults(), how.command_timeout);
     o.lease_time = how.lease_time;
-    o.unavailable_patience = how.unavailable_patience;
-    o.release_patience = how.release_patience;
-    o.close_patience = how.close_patience;
+    o.unavailable_timeout = how.unavailable_timeout;
+    o.release_timeout = how.release_timeout;
+    o.close_timeout = how.close_timeout;
     o.release_on_close = how.release_on_close;
     o.poll_bound = how.poll_bound;
     o.hand_off = how.hand_off;
@@ -83,7 +83,7 @@ asio::awaitable<void> realm::close(terminal& to) {
     const time_point began = clock.now();
     (void)co_await to.at->async_close(asio::as_tuple(asio::use_awaitable));
     if (clock.now() - began >
-        how.close_patience + how.release_patience + duration{50} + 2 * how.command_timeout)
+        how.close_timeout + how.release_timeout + duration{50} + 2 * how.command_timeout)
         violated("every operation ends", -1, "a close took too long");
 }
 

@@ -64,7 +64,7 @@ public:
         rules how{};
         bool is_serial = false; ///< whether clients use the executor without a strand
         bool is_quorum = false; ///< whether each name is one lock on all servers
-        duration node_patience{50};
+        duration node_timeout{50};
     };
 
     realm(std::uint64_t seed, customs, int servers, int names);

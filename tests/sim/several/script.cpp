@@ -17,9 +17,9 @@ rules draw_rules_of_several(dice& d) {
     r.lease_longest = 2 * r.lease_time;
     r.command_timeout = d.one_of<duration>({milliseconds{200}, milliseconds{800}, seconds{2}});
     r.poll_bound = d.one_of<duration>({milliseconds{500}, seconds{2}});
-    r.unavailable_patience = d.one_of<duration>({seconds{1}, seconds{4}});
-    r.release_patience = d.one_of<duration>({milliseconds{300}, seconds{2}});
-    r.close_patience = d.one_of<duration>({milliseconds{100}, seconds{2}});
+    r.unavailable_timeout = d.one_of<duration>({seconds{1}, seconds{4}});
+    r.release_timeout = d.one_of<duration>({milliseconds{300}, seconds{2}});
+    r.close_timeout = d.one_of<duration>({milliseconds{100}, seconds{2}});
     r.release_on_close = d.percent(20);
     r.hand_off.times_max = d.one_of({0U, 2U, 1000U});
     r.hand_off.within = d.one_of<duration>({milliseconds{20}, seconds{1}});
@@ -101,7 +101,7 @@ script draw_script(std::uint64_t seed, bool is_quorum) {
     s.fate = draw_trials(d, s.ways.how, s.servers);
     s.programs = d.between(2, 3);
     s.actors = d.between(1, 3);
-    s.ways.node_patience =
+    s.ways.node_timeout =
         d.one_of<duration>({milliseconds{50}, s.ways.how.lease_time / 4, milliseconds{60}});
     s.kinds.assign(static_cast<std::size_t>(s.names), lock_kind::plain);
     if (!is_quorum && d.percent(40))
@@ -119,8 +119,8 @@ std::ostream& operator<<(std::ostream& out, const script& s) {
         << s.names << " names, " << ms(s.safety_phase) << " ms"
         << (s.ways.is_serial ? ", a serial executor" : "") << "\nlease " << ms(r.lease_time)
         << ", command timeout " << ms(r.command_timeout) << ", poll bound " << ms(r.poll_bound)
-        << ", unavailable patience " << ms(r.unavailable_patience) << ", release patience "
-        << ms(r.release_patience) << ", node patience " << ms(s.ways.node_patience) << ", latency "
+        << ", unavailable patience " << ms(r.unavailable_timeout) << ", release patience "
+        << ms(r.release_timeout) << ", node patience " << ms(s.ways.node_timeout) << ", latency "
         << ms(s.usual.latency) << ", slowness " << ms(s.usual.slowness) << "\npauses between: cuts "
         << ms(s.fate.cuts) << " (up to " << ms(s.fate.cut_lasts) << " ms), closes "
         << ms(s.fate.closes) << ", foreigners " << ms(s.fate.foreigners) << ", restarts "

@@ -88,8 +88,8 @@ private:
         duration stepped_back{};
         for (const node& each : realm_.nodes)
             stepped_back = std::max(stepped_back, each.stepped_back);
-        return 4 * r.lease_longest + stepped_back + 4 * r.poll_bound + r.unavailable_patience +
-               6 * r.command_timeout + 2 * r.release_patience + r.close_patience +
+        return 4 * r.lease_longest + stepped_back + 4 * r.poll_bound + r.unavailable_timeout +
+               6 * r.command_timeout + 2 * r.release_timeout + r.close_timeout +
                plan_.people.patience + std::chrono::seconds{20};
     }
 

@@ -286,10 +286,10 @@ TEST_F(Quorum, RefusesWhatCannotBe) {
     };
     EXPECT_THAT(with(twice, {}), refuses("one client"));
     EXPECT_THAT(with({}, {}), refuses("0 nodes"));
-    const quorum_options fair{.kind = lock_kind::fair}, slow{.node_patience = 8s},
+    const quorum_options fair{.kind = lock_kind::fair}, slow{.node_timeout = 8s},
         shorter{.longest_lease = lease_time{1s}};
     EXPECT_THAT(with(all(), fair), refuses("neither plain nor token"));
-    EXPECT_THAT(with(all(), slow), refuses("node_patience"));
+    EXPECT_THAT(with(all(), slow), refuses("node_timeout"));
     EXPECT_THAT(with(all(), shorter), refuses("longest_lease"));
 }
 

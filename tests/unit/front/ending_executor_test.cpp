@@ -109,7 +109,7 @@ TEST_P(EndingExecutor, CloseThenDestructionWhileThreadsRepeatAVerb) {
         const bool one_thread = round % 2 == 0;
         user_context context{one_thread ? 1 : 3};
         client home{context.executor(), options{.store = server.connect(),
-                                                .close_patience = 1ms,
+                                                .close_timeout = 1ms,
                                                 .executor_is_serial = one_thread}};
         std::latch busy{3};
         std::vector<std::jthread> threads;
@@ -228,7 +228,7 @@ TEST_F(EndingClock, ClockIsDestroyedBehindTheCloseWhileThreadsAskALease) {
         user_context context{1};
         auto time = std::make_unique<user_clock>(context.io());
         client home{context.executor(), *time,
-                    options{.store = server.connect(), .close_patience = 1ms}};
+                    options{.store = server.connect(), .close_timeout = 1ms}};
         mutex stock{home, "stock" + std::to_string(round)};
         const lease held = stock.async_lock(asio::use_future).get();
         std::latch busy{1};
@@ -306,7 +306,7 @@ TEST(MemoryServer, ResumesAfterAClientThatHadAskedItIsGone) {
     memory::server server;
     server.stop(0);
     for (int i = 0; i < 3; ++i) {
-        client home{options{.store = server.connect({}, 20ms), .unavailable_patience = 20ms}};
+        client home{options{.store = server.connect({}, 20ms), .unavailable_timeout = 20ms}};
         EXPECT_TRUE(thrown_by([&] { (void)mutex{home, "stock"}.try_lock(); }).code);
     }
     server.resume(0);
@@ -322,7 +322,7 @@ TEST(MemoryServer, AnnouncesWhileClientsEndOnAnotherThread) {
             server.announce(server.primary());
     }};
     for (int i = 0; i < 100; ++i)
-        const client home{options{.store = server.connect({}, 50ms), .close_patience = 0ms}};
+        const client home{options{.store = server.connect({}, 50ms), .close_timeout = 0ms}};
     stop = true;
 }
 

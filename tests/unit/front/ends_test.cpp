@@ -117,7 +117,7 @@ TEST_F(CloseOrder, TheExecutorFirstWithTheMachinesClock) {
     for (const bool closes : {true, false}) {
         auto own = std::make_unique<asio::io_context>();
         auto user = std::make_unique<client>(
-            own->get_executor(), options{.store = server.connect(), .close_patience = 0ms});
+            own->get_executor(), options{.store = server.connect(), .close_timeout = 0ms});
         mutex door{*user, "door"};
         std::optional<lease> got;
         door.async_lock([&](error_code, lease l) { got = std::move(l); });
@@ -155,7 +155,7 @@ protected:
     std::unique_ptr<memory::server> server = std::make_unique<memory::server>();
     meter sent;
 
-    options how() { return {.store = server->connect(sent.as_faults()), .close_patience = 0ms}; }
+    options how() { return {.store = server->connect(sent.as_faults()), .close_timeout = 0ms}; }
     std::unique_ptr<client> make_client() { return std::make_unique<client>(how()); }
     static lease taken(mutex& m) { return soon(m.async_lock(asio::use_future)); }
 };
@@ -377,7 +377,7 @@ TEST_F(Destruction, OfAClientOnAUsersExecutorDoesNotWait) {
 
 TEST_F(Destruction, OfAClientWithLeasesStopsTheirRenewal) {
     auto brief = std::make_unique<client>(
-        options{.store = server->connect(), .lease_time = 150ms, .close_patience = 0ms});
+        options{.store = server->connect(), .lease_time = 150ms, .close_timeout = 0ms});
     mutex stock{*brief, "stock"};
     const lease held = taken(stock);
     brief.reset();

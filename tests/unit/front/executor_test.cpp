@@ -26,7 +26,7 @@ namespace {
 
 class OwnExecutor : public in_real_time {
 protected:
-    options on_server() { return {.store = server.connect(), .close_patience = 0ms}; }
+    options on_server() { return {.store = server.connect(), .close_timeout = 0ms}; }
 };
 
 /// Takes and releases it so often; counts how many are inside, and how many came through.
@@ -154,7 +154,7 @@ protected:
     meter sent;
     asio::io_context io;
     client home{io.get_executor(),
-                options{.store = server.connect(sent.as_faults()), .release_patience = 10ms}};
+                options{.store = server.connect(sent.as_faults()), .release_timeout = 10ms}};
     mutex stock{home, "stock"};
 };
 
@@ -262,7 +262,7 @@ protected:
     /// On each executor: refused there, and fine on a thread that is not its own.
     void check(asio::any_io_executor executor) {
         auto home = std::make_unique<client>(
-            executor, options{.store = server.connect(sent.as_faults()), .close_patience = 0ms});
+            executor, options{.store = server.connect(sent.as_faults()), .close_timeout = 0ms});
         std::promise<void> done;
         asio::post(executor, [&] {
             expect_refusals(*home);

@@ -23,7 +23,7 @@ class FairMutex : public in_real_time {
 protected:
     static std::string refusal_of(client& home, duration patience) {
         const auto refused = thrown_by([&] {
-            const fair_mutex m{home, "desk", {.waiter_patience = patience}};
+            const fair_mutex m{home, "desk", {.waiter_timeout = patience}};
         });
         EXPECT_EQ(refused.code, errc::invalid_argument) << refused.text;
         return refused.text;
@@ -86,18 +86,18 @@ TEST_F(FairMutex, ThreadsOfOneClientExcludeEachOther) {
 }
 
 TEST_F(FairMutex, AWaiterThatSurvivesAnOutageMustNotBeOvertakenForIt) {
-    client home{options{.store = server.connect(), .unavailable_patience = 10s, .poll_bound = 5s}};
+    client home{options{.store = server.connect(), .unavailable_timeout = 10s, .poll_bound = 5s}};
     EXPECT_THAT(refusal_of(home, 20'999ms),
-                HasSubstr("fair_options.waiter_patience is 20999 ms; allowed are 21000 ms to "
+                HasSubstr("fair_options.waiter_timeout is 20999 ms; allowed are 21000 ms to "
                           "3600000 ms"));
     EXPECT_THAT(refusal_of(home, 0s), HasSubstr("2 * command_timeout"));
     EXPECT_THAT(refusal_of(home, 1h + 1ms), HasSubstr("3600001 ms"));
-    const fair_mutex least{home, "desk", {.waiter_patience = 21s}};
-    const fair_mutex most{home, "desk", {.waiter_patience = 1h}};
+    const fair_mutex least{home, "desk", {.waiter_timeout = 21s}};
+    const fair_mutex most{home, "desk", {.waiter_timeout = 1h}};
 }
 
 TEST_F(FairMutex, NoPatienceIsLongEnoughForAnEndlessOutage) {
-    client home{options{.store = server.connect(), .unavailable_patience = duration::max()}};
+    client home{options{.store = server.connect(), .unavailable_timeout = duration::max()}};
     EXPECT_THAT(refusal_of(home, 1h), HasSubstr("one hour at most"));
 }
 
@@ -515,7 +515,7 @@ TEST_F(CounterVerbs, GoOnWhenTheirObjectsAreGone) {
 }
 
 TEST_F(CounterVerbs, ALeaseOfPermitsOutlivesItsSemaphoreAndItsClient) {
-    auto home = std::make_unique<client>(options{.store = server.connect(), .close_patience = 0ms});
+    auto home = std::make_unique<client>(options{.store = server.connect(), .close_timeout = 0ms});
     auto my = std::make_unique<counters>(*home);
     my->leases.set_permits(2);
     lease held = my->leases.acquire(2);

@@ -174,12 +174,12 @@ TEST_F(MultiMutex, AnyIsALeaseOfTheOneThatWasFree) {
 /// A member whose client's executor does not run, or ends.
 class MemberElsewhere : public in_real_time {
 protected:
-    client home{options{.store = server.connect({}, 50ms), .release_patience = 10ms}};
+    client home{options{.store = server.connect({}, 50ms), .release_timeout = 10ms}};
     mutex a{home, "a"};
     std::optional<asio::io_context> io{std::in_place};
     std::optional<client> other{
         std::in_place, io->get_executor(),
-        options{.store = server.connect({}, 50ms), .release_patience = 10ms}};
+        options{.store = server.connect({}, 50ms), .release_timeout = 10ms}};
     std::optional<mutex> d{std::in_place, *other, "d"};
     error_code ec;
 
@@ -268,7 +268,7 @@ protected:
         for (int i = 0; i < 3; ++i) {
             servers.push_back(std::make_unique<memory::server>());
             clients.push_back(std::make_unique<client>(
-                options{.store = servers.back()->connect(), .close_patience = 0ms}));
+                options{.store = servers.back()->connect(), .close_timeout = 0ms}));
             nodes.push_back(*clients.back());
         }
         stock.emplace(nodes, "stock", quorum_options{.again = recursion::counted});

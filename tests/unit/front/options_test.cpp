@@ -18,7 +18,7 @@ protected:
         EXPECT_EQ(refused.code, errc::invalid_argument) << refused.text;
         return refused.text;
     }
-    options good() { return {.store = server.connect(), .close_patience = 0ms}; }
+    options good() { return {.store = server.connect(), .close_timeout = 0ms}; }
 };
 
 TEST_F(Options, AreWrittenWithDesignatedInitialisers) {
@@ -26,9 +26,9 @@ TEST_F(Options, AreWrittenWithDesignatedInitialisers) {
                         .prefix = "shop:",
                         .lease_time = 10s,
                         .max_hold = 1h,
-                        .unavailable_patience = 1s,
-                        .release_patience = 1s,
-                        .close_patience = 0s,
+                        .unavailable_timeout = 1s,
+                        .release_timeout = 1s,
+                        .close_timeout = 0s,
                         .release_on_close = true,
                         .poll_bound = 1s,
                         .waiters_max = 10,
@@ -95,12 +95,12 @@ TEST_F(Options, AWrongLengthOfTimeIsNamed) {
     EXPECT_THAT(refusal_of(with([](options& o) { o.lease_time = duration::max(); })),
                 HasSubstr("allowed are 1 ms"));
     EXPECT_THAT(refusal_of(with([](options& o) { o.max_hold = 0s; })), HasSubstr("max_hold"));
-    EXPECT_THAT(refusal_of(with([](options& o) { o.unavailable_patience = -1ms; })),
-                HasSubstr("unavailable_patience"));
-    EXPECT_THAT(refusal_of(with([](options& o) { o.release_patience = -1ms; })),
-                HasSubstr("release_patience"));
-    EXPECT_THAT(refusal_of(with([](options& o) { o.close_patience = -1ms; })),
-                HasSubstr("close_patience"));
+    EXPECT_THAT(refusal_of(with([](options& o) { o.unavailable_timeout = -1ms; })),
+                HasSubstr("unavailable_timeout"));
+    EXPECT_THAT(refusal_of(with([](options& o) { o.release_timeout = -1ms; })),
+                HasSubstr("release_timeout"));
+    EXPECT_THAT(refusal_of(with([](options& o) { o.close_timeout = -1ms; })),
+                HasSubstr("close_timeout"));
     EXPECT_THAT(refusal_of(with([](options& o) { o.poll_bound = 0ms; })), HasSubstr("poll_bound"));
     EXPECT_THAT(refusal_of(with([](options& o) { o.waiters_max = 0; })), HasSubstr("waiters_max"));
 }

@@ -71,10 +71,10 @@ protected:
     meter sent;
     const std::shared_ptr<support::recorder> ear = std::make_shared<support::recorder>();
     client alice{options{.store = server.connect(sent.as_faults()),
-                         .close_patience = 0ms,
+                         .close_timeout = 0ms,
                          .poll_bound = 20ms,
                          .observer = ear}};
-    client bob{options{.store = server.connect(), .close_patience = 0ms, .poll_bound = 20ms}};
+    client bob{options{.store = server.connect(), .close_timeout = 0ms, .poll_bound = 20ms}};
 
     bool is_free(const lock_name& name) const { return !server.inspect(name); }
 };

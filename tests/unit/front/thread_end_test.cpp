@@ -17,7 +17,7 @@ protected:
     // Long enough that a second reader always shares the hold of the first one.
     client home{options{.store = server.connect(sent.as_faults()),
                         .lease_time = 500ms,
-                        .close_patience = 0ms,
+                        .close_timeout = 0ms,
                         .poll_bound = 20ms,
                         .hand_off = {.within = 1h},
                         .observer = ear}};
@@ -54,7 +54,7 @@ TEST_F(ThreadEndsWithSharedHold, UpgradeThatWaitsForItIsGranted) {
 TEST_F(ThreadEndsWithSharedHold, UpgradeIsGrantedWhenAWireHoldOfItsOwnHasExpired) {
     client alone{options{.store = server.connect(),
                          .lease_time = 200ms,
-                         .close_patience = 0ms,
+                         .close_timeout = 0ms,
                          .poll_bound = 20ms,
                          .hand_off = {.within = 0ms}}};
     shared_mutex shelf{alone, "shelf"};

@@ -117,7 +117,7 @@ TEST_F(Threads, ANewThreadNeverInheritsAHold) {
 TEST_F(Threads, OneThatEndsAfterItsClientDoesNoHarm) {
     std::latch locked{1}, closed{1};
     auto temporary =
-        std::make_unique<client>(options{.store = server.connect(), .close_patience = 0ms});
+        std::make_unique<client>(options{.store = server.connect(), .close_timeout = 0ms});
     auto holder = elsewhere([&] {
         mutex brief{*temporary, "brief"};
         brief.lock();

@@ -405,14 +405,14 @@ TEST_F(Handshake, LearnsWhichServerItIs) {
         greeting.judge(bulk(std::move(replication)));
         return greeting.told();
     };
-    const introduction whole =
+    const server_hello whole =
         told("# Server\r\nredis_run_id:x\r\nrun_id:abc\r\nuptime_in_seconds:17\r\n",
              "# Replication\r\nrole:master\r\nmaster_replid2:no\r\nmaster_replid:def\r\n");
     EXPECT_TRUE(whole.tells_role);
     EXPECT_EQ(whole.run_id, "abc");
     EXPECT_EQ(whole.uptime, 17s);
     EXPECT_EQ(whole.replication_id, "def");
-    const introduction nothing = told("uptime_in_seconds:-3", "master_replid");
+    const server_hello nothing = told("uptime_in_seconds:-3", "master_replid");
     EXPECT_EQ(nothing.run_id, "");
     EXPECT_FALSE(nothing.uptime);
     EXPECT_EQ(nothing.replication_id, "");

@@ -28,7 +28,7 @@ namespace {
 
 class Close : public on_stage {
 protected:
-    actor& alice = enter({.release_patience = 3s, .close_patience = 5s}, 1s);
+    actor& alice = enter({.release_timeout = 3s, .close_timeout = 5s}, 1s);
     mutex stock{alice, "stock"};
     said<lease> held;
     said<> released;
@@ -151,7 +151,7 @@ TEST_F(Close, ALeaseThatIsDestroyedAfterItDoesNoHarm) {
 }
 
 TEST_F(Close, KeepsRenewingWhileHoldersStillWork) {
-    actor& bob = enter({.lease_time = 3s, .close_patience = 20s});
+    actor& bob = enter({.lease_time = 3s, .close_timeout = 20s});
     mutex his{bob, "shelf"};
     lease mine = taken(his);
     const said<> closed = close(bob);
@@ -164,7 +164,7 @@ TEST_F(Close, KeepsRenewingWhileHoldersStillWork) {
 }
 
 TEST_F(Close, AHoldIsToldLostOnceThoughItsTermEndsBeforeTheCloseDoes) {
-    actor& bob = enter({.lease_time = 3s, .max_hold = 5s, .close_patience = 20s});
+    actor& bob = enter({.lease_time = 3s, .max_hold = 5s, .close_timeout = 20s});
     mutex his{bob, "shelf"};
     const lease mine = taken(his);
     close(bob);
@@ -186,7 +186,7 @@ TEST_F(Close, AHoldIsToldLostOnceThoughItsReleaseFindsItGone) {
 }
 
 TEST_F(Close, ReleasesEverythingWhereThatIsAskedFor) {
-    actor& bob = enter({.close_patience = 5s, .release_on_close = true});
+    actor& bob = enter({.close_timeout = 5s, .release_on_close = true});
     recursive_mutex his{bob, "shelf"};
     lease outer = taken(his);
     said<lease> inner;
@@ -205,8 +205,7 @@ TEST_F(Close, ReleasesEverythingWhereThatIsAskedFor) {
 }
 
 TEST_F(Close, DoesNotWaitForAStoreThatIsAway) {
-    actor& bob =
-        enter({.release_patience = 3s, .close_patience = 5s, .release_on_close = true}, 1s);
+    actor& bob = enter({.release_timeout = 3s, .close_timeout = 5s, .release_on_close = true}, 1s);
     mutex his{bob, "shelf"};
     const lease mine = taken(his);
     bob.always = fate{.request_lost = true};
@@ -434,7 +433,7 @@ protected:
 
     options how() {
         return options{.store = server.connect([this](const auto&) { return always; }, 10min),
-                       .close_patience = 0ms};
+                       .close_timeout = 0ms};
     }
     lease taken(const char* name) {
         mutex lock{*home, name};
@@ -619,7 +618,7 @@ TEST(AfterCloseOfAStuckStore, NobodyWaitsLongerThanASecond) {
         return std::make_unique<support::wrapped_store<stuck_locks>>(
             server.connect()(std::move(context)), time);
     };
-    client home{io.get_executor(), time, options{.store = make_stuck, .close_patience = 0ms}};
+    client home{io.get_executor(), time, options{.store = make_stuck, .close_timeout = 0ms}};
     mutex stock{home, "stock"};
     said<lease> held;
     stock.async_lock(held.handler());

@@ -331,7 +331,7 @@ TEST_F(HandOff, WhoIsCancelledJustAfterHasItAndLetsItGo) {
 }
 
 TEST_F(HandOff, AClientThatClosesHandsNothingOn) {
-    actor& alice = enter({.close_patience = 1s});
+    actor& alice = enter({.close_timeout = 1s});
     mutex stock{alice, "stock"};
     std::array<said<lease>, 1> waiters;
     lease held = taken_before(stock, waiters);

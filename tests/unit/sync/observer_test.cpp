@@ -209,7 +209,7 @@ TEST_F(Observer, IsToldTheServersOwnWords) {
 
 class ThrowingHandler : public on_stage {
 protected:
-    actor& alice = enter({.release_patience = 3s, .close_patience = 5s}, 1s);
+    actor& alice = enter({.release_timeout = 3s, .close_timeout = 5s}, 1s);
     mutex stock{alice, "stock"};
     said<> released;
 
@@ -334,7 +334,7 @@ TEST_F(ThrowingHandler, OfACloseDoesNotKeepTheOthersFromHearing) {
 }
 
 TEST_F(ThrowingHandler, OfAReleaseDoesNotKeepAClosingClientFromReleasingTheRest) {
-    actor& bob = enter({.close_patience = 1s, .release_on_close = true}, 1s);
+    actor& bob = enter({.close_timeout = 1s, .release_on_close = true}, 1s);
     mutex his{bob, "shelf"}, other{bob, "attic"};
     lease first = taken(his);
     const lease second = taken(other);

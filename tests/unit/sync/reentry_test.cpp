@@ -145,15 +145,15 @@ TEST_F(Identity, IsTheFirstHalfOfEveryOwner) {
 
 class ThreadTable : public on_stage {
 protected:
-    std::vector<std::shared_ptr<tenure>> abandoned;
+    std::vector<std::shared_ptr<lock_handle>> abandoned;
     const std::shared_ptr<thread_table> table = std::make_shared<thread_table>(
-        [this](std::shared_ptr<tenure> held) { abandoned.push_back(std::move(held)); });
+        [this](std::shared_ptr<lock_handle> held) { abandoned.push_back(std::move(held)); });
 
-    std::shared_ptr<tenure> a_hold(const std::string& name) {
+    std::shared_ptr<lock_handle> a_hold(const std::string& name) {
         auto lock =
             std::make_shared<subject>(owner_.program->engine(), name, 30s, detail::lock_setup{});
         const grant got{owner_id{}, clock.now(), 30s, 0, 0, time_point::min()};
-        return std::make_shared<wire_hold>(request_for(std::move(lock), 0s, std::nullopt), got);
+        return std::make_shared<held_lock>(request_for(std::move(lock), 0s, std::nullopt), got);
     }
     void TearDown() override {
         while (table->leave("stock", side::alone).count > 0)
@@ -235,7 +235,7 @@ TEST_F(ThreadTable, WhatAThreadHoldsWhenItEndsIsAbandoned) {
 }
 
 TEST_F(ThreadTable, WhatIsAbandonedIsNotKept) {
-    std::weak_ptr<tenure> watched;
+    std::weak_ptr<lock_handle> watched;
     elsewhere([&] {
         const auto held = a_hold("stock");
         watched = held;
@@ -308,7 +308,7 @@ TEST_F(ThreadTable, MayEndBeforeItsThreads) {
 
 TEST_F(ThreadTable, AThreadMayUseMany) {
     const auto second = std::make_shared<thread_table>(
-        [this](std::shared_ptr<tenure> held) { abandoned.push_back(std::move(held)); });
+        [this](std::shared_ptr<lock_handle> held) { abandoned.push_back(std::move(held)); });
     elsewhere([&] {
         table->add(a_hold("stock"), side::alone);
         second->add(a_hold("stock"), side::alone);

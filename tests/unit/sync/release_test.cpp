@@ -16,7 +16,7 @@ namespace {
 
 class Release : public on_stage {
 protected:
-    actor& alice = enter({.release_patience = 3s}, 1s);
+    actor& alice = enter({.release_timeout = 3s}, 1s);
     mutex stock{alice, "stock"};
     said<> released;
 
@@ -253,7 +253,7 @@ TEST_F(Release, OneOfManySharesReleasesNothing) {
 
 class RefusedRelease : public on_stage {
 protected:
-    actor& alice = enter({.release_patience = 3s, .close_patience = 5s}, 1s);
+    actor& alice = enter({.release_timeout = 3s, .close_timeout = 5s}, 1s);
     mutex stock{alice, "stock"};
     said<> released;
     std::size_t refusals = 0;
@@ -355,7 +355,7 @@ TEST_F(RefusedRelease, ClosingWaitsForRoomButNotForTheServersNo) {
     run_for(1h);
     EXPECT_EQ(refusals, 0u);
 
-    actor& bob = enter({.close_patience = 5s}, 1s);
+    actor& bob = enter({.close_timeout = 5s}, 1s);
     mutex his{bob, "shelf"};
     lease mine = taken(his);
     bob.meddling.objects = [](verb) { return make_error_code(errc::overloaded); };

@@ -521,7 +521,7 @@ TEST_F(Extend, ReentryThroughAnotherLocksLeaseIsRefused) {
 TEST_F(Extend, ReentryAfterTheReleaseBeganIsALoss) {
     lease outer = taken(stock);
     alice.always.request_delay = 100ms;
-    const std::shared_ptr<tenure> hold = outer.hold();
+    const std::shared_ptr<lock_handle> hold = outer.hold();
     said<> released;
     outer.async_unlock(released.handler());
     run_for(50ms);

@@ -19,7 +19,7 @@ protected:
         run_for(10ms);
     }
 
-    actor& alice = enter({.lease_time = 9s, .required_replicas = 1, .unavailable_patience = 10s});
+    actor& alice = enter({.lease_time = 9s, .required_replicas = 1, .unavailable_timeout = 10s});
     mutex stock{alice, "stock"};
 
     /// With none missing.

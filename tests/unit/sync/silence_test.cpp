@@ -383,7 +383,7 @@ protected:
     /// As a thread does that waits for no release, and has sent it itself.
     void send_off(fate met) {
         const std::shared_ptr<engine> home = alice.inside.lock();
-        const std::shared_ptr<wire_hold> leaving = home->queues().held_under("stock").at(0);
+        const std::shared_ptr<held_lock> leaving = home->queues().held_under("stock").at(0);
         alice.planned.emplace_back(verb::release, met);
         held.async_unlock(released.handler());
         settle();
@@ -443,7 +443,7 @@ TEST_F(Overtaken, ATryIsToldOnceNobodyKnowsWhatBecameOfTheRelease) {
 
 TEST_F(Overtaken, ATryThatComesBesideTheReleaseOfItsOwnThreadIsAdmittedBehindIt) {
     const std::shared_ptr<engine> home = alice.inside.lock();
-    const std::shared_ptr<wire_hold> leaving = home->queues().held_under("stock").at(0);
+    const std::shared_ptr<held_lock> leaving = home->queues().held_under("stock").at(0);
     leaving->announce_release();
     said<std::optional<lease>> next;
     stock.async_try_lock(next.handler());
@@ -480,7 +480,7 @@ public:
 
 class Outage : public on_stage {
 protected:
-    actor& alice = enter({.unavailable_patience = 10s}, 1s);
+    actor& alice = enter({.unavailable_timeout = 10s}, 1s);
     mutex stock{alice, "stock"};
     said<lease> held;
     said<std::optional<lease>> tried;

@@ -51,8 +51,8 @@ public:
         co_return nullptr;
     }
     std::optional<server_facts> facts() const override { return of_server; }
-    bool has_bells() const override { return bells; }
-    void no_bells_here() noexcept override { bells = false; }
+    bool has_bells() const override { return wakeup_locks; }
+    void no_bells_here() noexcept override { wakeup_locks = false; }
     duration command_timeout() const noexcept override { return 1s; }
     std::string address() const override { return "a"; }
     void close() noexcept override {}
@@ -66,7 +66,7 @@ public:
     std::function<std::optional<error_code>(const std::vector<std::string>&)> refuses;
     std::size_t answers_most = 100;
     std::uint64_t number = 0;
-    bool bells = false;
+    bool wakeup_locks = false;
 };
 
 class on_answering_database : public ::testing::Test {

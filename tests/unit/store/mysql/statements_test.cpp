@@ -127,14 +127,14 @@ using ::testing::ElementsAre;
 class TwoWrites : public on_answering_database {
 protected:
     const std::vector<std::string> reading_{"read", "look"};
-    const two_writes::maker writing_ = [](const runtime::remote_clock&) {
+    const read_then_write::maker writing_ = [](const runtime::remote_clock&) {
         return std::vector<std::string>{"write"};
     };
 };
 
 TEST_F(TwoWrites, AreOneTransactionOnOneConnection) {
     server_.of_server = {.is_mariadb = true};
-    two_writes both{at_, {.reserved = true}};
+    read_then_write both{at_, {.reserved = true}};
     run(both.begin(reading_));
     run(both.end(writing_));
     EXPECT_THAT(server_.sent, ElementsAre(ElementsAre("SET SESSION idle_transaction_timeout=3",
@@ -148,7 +148,7 @@ TEST_F(TwoWrites, AreOneTransactionOnOneConnection) {
 }
 
 TEST_F(TwoWrites, TheAnswersAreThoseToWhatWasAsked) {
-    two_writes both{at_};
+    read_then_write both{at_};
     const answers said = run(both.begin(reading_));
     ASSERT_EQ(said.of.size(), 2u);
     EXPECT_EQ(said.of[0].matched, 3u);
@@ -157,7 +157,7 @@ TEST_F(TwoWrites, TheAnswersAreThoseToWhatWasAsked) {
 
 TEST_F(TwoWrites, MySqlIsGivenItsUsualPatienceBack) {
     server_.of_server = {.idle_limit = 8h};
-    two_writes both{at_};
+    read_then_write both{at_};
     run(both.begin(reading_));
     run(both.end([](const runtime::remote_clock&) { return std::vector<std::string>{}; }));
     EXPECT_EQ(server_.sent[0][0], "SET SESSION wait_timeout=3");
@@ -166,7 +166,7 @@ TEST_F(TwoWrites, MySqlIsGivenItsUsualPatienceBack) {
 
 TEST_F(TwoWrites, TooFewAnswersMakeNoSense) {
     server_.answers_most = 2;
-    two_writes both{at_};
+    read_then_write both{at_};
     EXPECT_EQ(support::code_of([&] { run(both.begin(reading_)); }), store_errc::protocol);
 }
 
@@ -290,7 +290,7 @@ using ::testing::SizeIs;
 class BellRefused : public on_answering_database {
 protected:
     void SetUp() override {
-        server_.bells = true;
+        server_.wakeup_locks = true;
         want_.lease_time = 30s;
     }
     void refuse_bells_with(store_errc why) {
@@ -312,7 +312,7 @@ TEST_F(BellRefused, ForGoodIsNotAskedForAgain) {
     EXPECT_EQ(take().seen.said, remote::verdict::granted);
     ASSERT_THAT(server_.sent, SizeIs(2));
     EXPECT_THAT(server_.sent.back(), Each(Not(HasSubstr("GET_LOCK"))));
-    EXPECT_FALSE(server_.bells);
+    EXPECT_FALSE(server_.wakeup_locks);
     take();
     EXPECT_THAT(server_.sent, SizeIs(3));
 }
@@ -320,7 +320,7 @@ TEST_F(BellRefused, ForGoodIsNotAskedForAgain) {
 TEST_F(BellRefused, ForAMomentIsAskedForTheNextTime) {
     refuse_bells_with(store_errc::try_again);
     EXPECT_EQ(take().seen.said, remote::verdict::granted);
-    EXPECT_TRUE(server_.bells);
+    EXPECT_TRUE(server_.wakeup_locks);
     take();
     EXPECT_THAT(server_.sent, SizeIs(4));
 }
@@ -329,13 +329,13 @@ TEST_F(BellRefused, IsNotTakenForWhatIsNoneOfItsOwn) {
     refuse_bells_with(store_errc::read_only);
     EXPECT_THROW(take(), net::failure);
     EXPECT_THAT(server_.sent, SizeIs(1));
-    EXPECT_TRUE(server_.bells);
+    EXPECT_TRUE(server_.wakeup_locks);
 }
 
 TEST_F(BellRefused, OnlyTogetherWithTheLockSaysNothingOfTheBell) {
     server_.refuses = [](const auto&) { return make_error_code(store_errc::other); };
     EXPECT_THROW(take(), net::failure);
-    EXPECT_TRUE(server_.bells);
+    EXPECT_TRUE(server_.wakeup_locks);
 }
 
 // ROLLBACK does not give it back.

@@ -11,26 +11,26 @@ protected:
     /// What a listener's alarm heard.
     struct listening {
         std::unique_ptr<alarm> wake;
-        std::unique_ptr<redis::hearing> ear;
+        std::unique_ptr<redis::hearing> subscriber;
         int rings = 0;
         std::optional<bool> confirmed;
     };
 
     ~on_fake_channels() override {
         for (const auto& one : all_)
-            one->ear.reset();
+            one->subscriber.reset();
     }
 
     listening& listen(const std::string& channel = "ch") {
         auto& made = *all_.emplace_back(std::make_unique<listening>());
         made.wake = std::make_unique<counter>(made.rings);
-        made.ear = node().hear(redis::channel_name{channel}, *made.wake);
+        made.subscriber = node().hear(redis::channel_name{channel}, *made.wake);
         return made;
     }
     void confirm(listening& who, duration limit = std::chrono::seconds{1}) {
         who.confirmed.reset();
         auto wait = [](listening& waiting, time_point until) -> asio::awaitable<void> {
-            waiting.confirmed = co_await waiting.ear->confirmed(until);
+            waiting.confirmed = co_await waiting.subscriber->confirmed(until);
         };
         asio::co_spawn(io_, wait(who, clock_.now() + limit),
                        [](const std::exception_ptr& failed) { EXPECT_FALSE(failed); });

@@ -10,9 +10,9 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 
-using Ear = on_fake_channels;
+using Subscriber = on_fake_channels;
 
-TEST_F(Ear, HearsWhatIsPublished) {
+TEST_F(Subscriber, HearsWhatIsPublished) {
     auto& one = listen();
     confirm(one);
     EXPECT_EQ(one.confirmed, true);
@@ -24,7 +24,7 @@ TEST_F(Ear, HearsWhatIsPublished) {
     EXPECT_EQ(one.rings, 2);
 }
 
-TEST_F(Ear, HasAConnectionOfItsOwn) {
+TEST_F(Subscriber, HasAConnectionOfItsOwn) {
     ask();
     listen();
     settle();
@@ -32,7 +32,7 @@ TEST_F(Ear, HasAConnectionOfItsOwn) {
     EXPECT_EQ(server_.set_up, 5u + 2u); // a name, and which server it is
 }
 
-TEST_F(Ear, SubscribesOnceForAllWhoListen) {
+TEST_F(Subscriber, SubscribesOnceForAllWhoListen) {
     auto& one = listen();
     auto& two = listen();
     confirm(one);
@@ -42,13 +42,13 @@ TEST_F(Ear, SubscribesOnceForAllWhoListen) {
     publish();
     EXPECT_EQ(one.rings, 1);
     EXPECT_EQ(two.rings, 1);
-    one.ear.reset();
+    one.subscriber.reset();
     publish();
     EXPECT_EQ(one.rings, 1);
     EXPECT_EQ(two.rings, 2);
 }
 
-TEST_F(Ear, WaitsForTheConfirmationNoLongerThanItsLimit) {
+TEST_F(Subscriber, WaitsForTheConfirmationNoLongerThanItsLimit) {
     server_.says.erase("SUBSCRIBE");
     auto& one = listen();
     confirm(one, 700ms);
@@ -64,15 +64,15 @@ TEST_F(Ear, WaitsForTheConfirmationNoLongerThanItsLimit) {
     EXPECT_EQ(one.confirmed, true);
 }
 
-TEST_F(Ear, KeepsASubscriptionForAWhile) {
+TEST_F(Subscriber, KeepsASubscriptionForAWhile) {
     auto& one = listen();
     settle();
-    one.ear.reset();
+    one.subscriber.reset();
     pass(4'999ms);
     auto& two = listen();
     confirm(two, 0ms);
     EXPECT_EQ(two.confirmed, true);
-    two.ear.reset();
+    two.subscriber.reset();
     pass(4'999ms);
     EXPECT_EQ(server_.count_asked("UNSUBSCRIBE"), 0u);
     pass(1ms);
@@ -84,21 +84,21 @@ TEST_F(Ear, KeepsASubscriptionForAWhile) {
     EXPECT_EQ(server_.count_asked("SUBSCRIBE"), 2u);
 }
 
-TEST_F(Ear, LetsASubscriptionGoOnTimeEvenIfNothingElseIsDueSoSoon) {
+TEST_F(Subscriber, LetsASubscriptionGoOnTimeEvenIfNothingElseIsDueSoSoon) {
     how_.subscription_linger = 1s;
     auto& one = listen();
     settle();
-    one.ear.reset();
+    one.subscriber.reset();
     pass(1s);
     EXPECT_EQ(server_.count_asked("UNSUBSCRIBE"), 1u);
 }
 
-TEST_F(Ear, ComesBackByItselfAndRingsForEachChannelOnce) {
+TEST_F(Subscriber, ComesBackByItselfAndRingsForEachChannelOnce) {
     auto& one = listen("a");
     auto& two = listen("b");
     auto& lingers = listen("c");
     settle();
-    lingers.ear.reset();
+    lingers.subscriber.reset();
     server_.drop_connections();
     pass(2s);
     EXPECT_EQ(server_.sessions.size(), 2u);
@@ -111,10 +111,10 @@ TEST_F(Ear, ComesBackByItselfAndRingsForEachChannelOnce) {
     EXPECT_EQ(told_.count(event_kind::reconnected), 1u);
 }
 
-TEST_F(Ear, ComesBackOnlyIfSomebodyListens) {
+TEST_F(Subscriber, ComesBackOnlyIfSomebodyListens) {
     auto& one = listen();
     settle();
-    one.ear.reset();
+    one.subscriber.reset();
     server_.drop_connections();
     pass(1h);
     EXPECT_EQ(server_.sessions.size(), 1u);
@@ -124,7 +124,7 @@ TEST_F(Ear, ComesBackOnlyIfSomebodyListens) {
     EXPECT_EQ(two.confirmed, true);
 }
 
-TEST_F(Ear, WithoutAServerTellsAtOnceAndRingsWhenItHears) {
+TEST_F(Subscriber, WithoutAServerTellsAtOnceAndRingsWhenItHears) {
     server_.stop();
     auto& one = listen();
     confirm(one);
@@ -137,7 +137,7 @@ TEST_F(Ear, WithoutAServerTellsAtOnceAndRingsWhenItHears) {
     EXPECT_EQ(one.confirmed, true);
 }
 
-TEST_F(Ear, ARefusedChannelShiftsNoOther) {
+TEST_F(Subscriber, ARefusedChannelShiftsNoOther) {
     listen("first");
     settle();
     server_.says.erase("SUBSCRIBE");
@@ -154,7 +154,7 @@ TEST_F(Ear, ARefusedChannelShiftsNoOther) {
     EXPECT_EQ(server_.sessions.size(), 1u);
 }
 
-TEST_F(Ear, ARefusalIsToldOnceAndTriedAgain) {
+TEST_F(Subscriber, ARefusalIsToldOnceAndTriedAgain) {
     server_.says["SUBSCRIBE"] = "-NOPERM no permissions\r\n";
     auto& one = listen();
     confirm(one);
@@ -178,7 +178,7 @@ TEST_F(Ear, ARefusalIsToldOnceAndTriedAgain) {
     EXPECT_EQ(one.confirmed, true);
 }
 
-TEST_F(Ear, AsksAnIdleServerWhetherItIsThere) {
+TEST_F(Subscriber, AsksAnIdleServerWhetherItIsThere) {
     listen();
     settle();
     pass(2'999ms);
@@ -191,7 +191,7 @@ TEST_F(Ear, AsksAnIdleServerWhetherItIsThere) {
     EXPECT_EQ(server_.sessions.size(), 1u);
 }
 
-TEST_F(Ear, AsksNothingWhileItHears) {
+TEST_F(Subscriber, AsksNothingWhileItHears) {
     listen();
     settle();
     for (int i = 0; i < 20; ++i) {
@@ -201,7 +201,7 @@ TEST_F(Ear, AsksNothingWhileItHears) {
     EXPECT_EQ(server_.count_asked("PING"), 0u);
 }
 
-TEST_F(Ear, ADeadServerIsFoundAndAnotherConnectionMade) {
+TEST_F(Subscriber, ADeadServerIsFoundAndAnotherConnectionMade) {
     server_.says.erase("PING");
     auto& one = listen();
     settle();
@@ -214,7 +214,7 @@ TEST_F(Ear, ADeadServerIsFoundAndAnotherConnectionMade) {
     EXPECT_THAT(told_.last(event_kind::disconnected)->text, HasSubstr("no answer within 3000 ms"));
 }
 
-TEST_F(Ear, AnUnexpectedAnswerEndsTheConnection) {
+TEST_F(Subscriber, AnUnexpectedAnswerEndsTheConnection) {
     listen();
     settle();
     server_.last().send("*3\r\n$9\r\nsubscribe\r\n$5\r\nother\r\n:1\r\n");
@@ -222,7 +222,7 @@ TEST_F(Ear, AnUnexpectedAnswerEndsTheConnection) {
     EXPECT_FALSE(server_.sessions.front()->open);
 }
 
-TEST_F(Ear, ASubscriptionThatTheServerEndsByItselfIsNoErrorAndMadeAgain) {
+TEST_F(Subscriber, ASubscriptionThatTheServerEndsByItselfIsNoErrorAndMadeAgain) {
     auto& one = listen();
     listen("another");
     settle();
@@ -240,11 +240,11 @@ TEST_F(Ear, ASubscriptionThatTheServerEndsByItselfIsNoErrorAndMadeAgain) {
     EXPECT_EQ(told_.count(event_kind::impaired), 0u);
 }
 
-TEST_F(Ear, AnEndOfWhatItNeverAskedForIsNothing) {
+TEST_F(Subscriber, AnEndOfWhatItNeverAskedForIsNothing) {
     auto& one = listen();
     auto& lingers = listen("lingers");
     settle();
-    lingers.ear.reset();
+    lingers.subscriber.reset();
     server_.last().send("*3\r\n$12\r\nsunsubscribe\r\n$2\r\nch\r\n:0\r\n"
                         "*3\r\n$11\r\nunsubscribe\r\n$7\r\nunknown\r\n:0\r\n"
                         "*3\r\n$11\r\nunsubscribe\r\n$7\r\nlingers\r\n:0\r\n");
@@ -257,7 +257,7 @@ TEST_F(Ear, AnEndOfWhatItNeverAskedForIsNothing) {
     EXPECT_EQ(server_.sessions.size(), 1u);
 }
 
-TEST_F(Ear, AsksNothingOfTheServerWhereWaitersMayHearNothingForEver) {
+TEST_F(Subscriber, AsksNothingOfTheServerWhereWaitersMayHearNothingForEver) {
     poll_bound_ = duration::max();
     listen();
     settle();
@@ -266,12 +266,12 @@ TEST_F(Ear, AsksNothingOfTheServerWhereWaitersMayHearNothingForEver) {
     EXPECT_EQ(server_.sessions.size(), 1u);
 }
 
-TEST_F(Ear, TimesBeyondCountingAreNever) {
+TEST_F(Subscriber, TimesBeyondCountingAreNever) {
     how_.command_timeout = how_.connect_timeout = how_.backoff_max = duration::max();
     how_.subscription_linger = duration::max();
     auto& lingers = listen("lingers");
     settle();
-    lingers.ear.reset();
+    lingers.subscriber.reset();
     server_.says["SUBSCRIBE"] = "-NOPERM no permissions\r\n";
     auto& refused = listen("refused");
     confirm(refused);
@@ -283,7 +283,7 @@ TEST_F(Ear, TimesBeyondCountingAreNever) {
     EXPECT_EQ(server_.sessions.size(), 1u);
 }
 
-TEST_F(Ear, LeavesAServerThatWasDemotedAndRingsAtTheNext) {
+TEST_F(Subscriber, LeavesAServerThatWasDemotedAndRingsAtTheNext) {
     auto& one = listen();
     settle();
     server_.says["EVALSHA"] = "-READONLY You can't write against a read only replica.\r\n";
@@ -293,7 +293,7 @@ TEST_F(Ear, LeavesAServerThatWasDemotedAndRingsAtTheNext) {
     EXPECT_EQ(one.rings, 1);
 }
 
-TEST_F(Ear, AClosedNodeIsDeaf) {
+TEST_F(Subscriber, AClosedNodeIsDeaf) {
     auto& one = listen();
     server_.says.erase("SUBSCRIBE");
     auto& waits = listen("never");
@@ -308,10 +308,10 @@ TEST_F(Ear, AClosedNodeIsDeaf) {
     EXPECT_EQ(late.confirmed, false);
     EXPECT_EQ(one.rings, 0);
     close();
-    one.ear.reset(); // may outlive the node
+    one.subscriber.reset(); // may outlive the node
 }
 
-TEST_F(Ear, HearsManyChannels) {
+TEST_F(Subscriber, HearsManyChannels) {
     std::vector<listening*> some;
     for (int i = 0; i < 500; ++i)
         some.push_back(&listen("ch" + std::to_string(i)));
@@ -322,7 +322,7 @@ TEST_F(Ear, HearsManyChannels) {
     }
     EXPECT_LE(server_.last().bursts, 4u);
     for (listening* one : some)
-        one->ear.reset();
+        one->subscriber.reset();
     pass(5s);
     EXPECT_EQ(server_.count_asked("UNSUBSCRIBE"), 500u);
 }
@@ -364,7 +364,7 @@ protected:
         case 3:
         case 4:
             if (!all_.empty())
-                all_[draw(all_.size())]->ear.reset();
+                all_[draw(all_.size())]->subscriber.reset();
             return;
         case 5:
             return pass(duration{draw(3000)});
@@ -423,7 +423,7 @@ TEST_P(EarInChaos, WhoStillListensHearsAgainAndNothingIsLeftBehind) {
     pass(30s);
     std::set<std::string> wanted;
     for (std::size_t i = 0; i < all_.size(); ++i) {
-        if (!all_[i]->ear)
+        if (!all_[i]->subscriber)
             continue;
         wanted.insert(names_[i]);
         confirm(*all_[i], 0ms);
@@ -437,7 +437,7 @@ TEST_P(EarInChaos, WhoStillListensHearsAgainAndNothingIsLeftBehind) {
     }
     EXPECT_EQ(subscribed_, wanted);
     for (const auto& one : all_)
-        one->ear.reset();
+        one->subscriber.reset();
     pass(30s);
     EXPECT_TRUE(subscribed_.empty());
 }

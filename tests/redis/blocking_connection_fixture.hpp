@@ -18,7 +18,7 @@
 
 namespace holdfast::redis {
 
-/// One lane, whose server is the other end of a pair of sockets.
+/// One blocking connection, whose server is the other end of a pair of sockets.
 class on_lane : public on_fake_server {
 protected:
     on_lane() {
@@ -105,7 +105,7 @@ protected:
     runtime::monitor entrance_{io_};
     runtime::answer_wait wait_{std::chrono::microseconds{0}};
     std::shared_ptr<node_context> known_;
-    std::optional<lane> line_;
+    std::optional<blocking_connection> line_;
     const std::shared_ptr<runtime::remote_clock> server_clock_ =
         std::make_shared<runtime::remote_clock>();
     int server_end_ = -1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lane: the calling thread itself writes and reads.
+// A blocking connection: the calling thread itself writes and reads.
 #include "lane_fixture.hpp"
 #include "node_fixture.hpp"
 #include "redis/client/blocking_connections.hpp"
@@ -17,23 +17,23 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class Lane : public on_lane {};
+class BlockingConnection : public on_lane {};
 
-TEST_F(Lane, AsksAndReadsTheAnswer) {
+TEST_F(BlockingConnection, AsksAndReadsTheAnswer) {
     say(":7\r\n");
     EXPECT_EQ(ask().integer, 7);
     EXPECT_TRUE(heard().starts_with("*4\r\n$7\r\nEVALSHA\r\n"));
     EXPECT_TRUE(line_->alive());
 }
 
-TEST_F(Lane, SendsTheTextOfAScriptThatTheServerDoesNotKnow) {
+TEST_F(BlockingConnection, SendsTheTextOfAScriptThatTheServerDoesNotKnow) {
     say("-NOSCRIPT No matching script.\r\n");
     std::thread server = answering("$4\r\nEVAL\r\n", ":1\r\n");
     EXPECT_EQ(failure_of_asking(), error_code{});
     server.join();
 }
 
-TEST_F(Lane, AnErrorIsTheServersOwnAndNoHarmToTheLane) {
+TEST_F(BlockingConnection, AnErrorIsTheServersOwnAndNoHarmToTheLane) {
     say("-OOM command not allowed\r\n");
     EXPECT_EQ(failure_of_asking(), store_errc::out_of_memory);
     EXPECT_FALSE(line_->broken());
@@ -41,27 +41,27 @@ TEST_F(Lane, AnErrorIsTheServersOwnAndNoHarmToTheLane) {
     EXPECT_EQ(ask().integer, 1);
 }
 
-TEST_F(Lane, WithoutAnAnswerInTimeNobodyKnowsAndTheLaneIsOfNoMoreUse) {
+TEST_F(BlockingConnection, WithoutAnAnswerInTimeNobodyKnowsAndTheLaneIsOfNoMoreUse) {
     open(10ms);
     EXPECT_EQ(failure_of_asking(), errc::outcome_unknown);
     EXPECT_TRUE(line_->broken());
 }
 
-TEST_F(Lane, AServerThatHangsUpLeavesNobodyKnowing) {
+TEST_F(BlockingConnection, AServerThatHangsUpLeavesNobodyKnowing) {
     ::shutdown(server_end_, SHUT_WR);
     EXPECT_FALSE(line_->alive());
     EXPECT_EQ(failure_of_asking(), errc::outcome_unknown);
     EXPECT_TRUE(line_->broken());
 }
 
-TEST_F(Lane, AnEarlierAnswerIsNoAnswerToWhatCouldNotBeSent) {
+TEST_F(BlockingConnection, AnEarlierAnswerIsNoAnswerToWhatCouldNotBeSent) {
     say(":1\r\n");
     EXPECT_EQ(ask().integer, 1);
     ::shutdown(server_end_, SHUT_RDWR);
     EXPECT_EQ(failure_of_asking(), errc::outcome_unknown);
 }
 
-TEST_F(Lane, AnswersThatAreOwedComeInTheOrderOfSending) {
+TEST_F(BlockingConnection, AnswersThatAreOwedComeInTheOrderOfSending) {
     owed first{*this}, second{*this};
     say(":1\r\n:2\r\n:3\r\n");
     EXPECT_EQ(ask().integer, 3);
@@ -69,7 +69,7 @@ TEST_F(Lane, AnswersThatAreOwedComeInTheOrderOfSending) {
     EXPECT_EQ(second.asked.take_answer().integer, 2);
 }
 
-TEST_F(Lane, AnAnswerThatIsOwedIsReadByWhoAsksNext) {
+TEST_F(BlockingConnection, AnAnswerThatIsOwedIsReadByWhoAsksNext) {
     owed first{*this};
     EXPECT_TRUE(line_->owes());
     say(":1\r\n:2\r\n");
@@ -80,7 +80,7 @@ TEST_F(Lane, AnAnswerThatIsOwedIsReadByWhoAsksNext) {
     EXPECT_FALSE(line_->owes());
 }
 
-TEST_F(Lane, AnAnswerThatIsOwedIsCollectedWhenNobodyAsks) {
+TEST_F(BlockingConnection, AnAnswerThatIsOwedIsCollectedWhenNobodyAsks) {
     say(":0\r\n");
     EXPECT_EQ(ask().integer, 0);
     owed first{*this};
@@ -93,7 +93,7 @@ TEST_F(Lane, AnAnswerThatIsOwedIsCollectedWhenNobodyAsks) {
     EXPECT_FALSE(line_->broken());
 }
 
-TEST_F(Lane, WhoIsOwedAnAnswerHearsThatTheLaneEnded) {
+TEST_F(BlockingConnection, WhoIsOwedAnAnswerHearsThatTheLaneEnded) {
     owed first{*this};
     ::shutdown(server_end_, SHUT_WR);
     line_->collect();
@@ -105,14 +105,14 @@ TEST_F(Lane, WhoIsOwedAnAnswerHearsThatTheLaneEnded) {
     EXPECT_THROW((void)first.asked.take_answer(), net::failure);
 }
 
-TEST_F(Lane, WhatIsNotTheProtocolBreaksIt) {
+TEST_F(BlockingConnection, WhatIsNotTheProtocolBreaksIt) {
     say("GET / HTTP/1.1\r\n");
     EXPECT_FALSE(line_->alive()) << "it speaks unasked";
     EXPECT_EQ(failure_of_asking(), store_errc::protocol);
     EXPECT_TRUE(line_->broken());
 }
 
-TEST_F(Lane, AServerThatWasDemotedIsLeftByAllConnections) {
+TEST_F(BlockingConnection, AServerThatWasDemotedIsLeftByAllConnections) {
     std::string why;
     known_->leave_server = [&](const net::failure& told) { why = told.text(); };
     say("-READONLY You can't write against a read only replica.\r\n");
@@ -126,7 +126,7 @@ TEST_F(Lane, AServerThatWasDemotedIsLeftByAllConnections) {
     EXPECT_THAT(why, ::testing::HasSubstr("MASTERDOWN"));
 }
 
-TEST_F(Lane, HasTheClockOfItsOwnServer) {
+TEST_F(BlockingConnection, HasTheClockOfItsOwnServer) {
     say(":7\r\n");
     const reply said = ask();
     EXPECT_EQ(said.clock, server_clock_);
@@ -134,7 +134,7 @@ TEST_F(Lane, HasTheClockOfItsOwnServer) {
     EXPECT_FALSE(line_->gave(reply{}));
 }
 
-TEST_F(Lane, BelievesNothingMoreOnceItIsCondemned) {
+TEST_F(BlockingConnection, BelievesNothingMoreOnceItIsCondemned) {
     owed first{*this};
     say(":1\r\n:7\r\n");
     line_->condemn({errc::outcome_unknown, "it was lost"});
@@ -149,7 +149,7 @@ TEST_F(Lane, BelievesNothingMoreOnceItIsCondemned) {
 
 // Between its answer's arrival and the moment at which the thread that waited for it is back
 // inside.
-TEST_F(Lane, WhatHadArrivedWhenItWasCondemnedIsNotBelievedEither) {
+TEST_F(BlockingConnection, WhatHadArrivedWhenItWasCondemnedIsNotBelievedEither) {
     owed first{*this};
     (void)heard();
     error_code told;
@@ -176,7 +176,7 @@ TEST_F(Lane, WhatHadArrivedWhenItWasCondemnedIsNotBelievedEither) {
     EXPECT_THROW((void)first.asked.take_answer(), net::failure);
 }
 
-TEST_F(Lane, WhoWaitsIsNotKeptWaitingWhenItIsCondemned) {
+TEST_F(BlockingConnection, WhoWaitsIsNotKeptWaitingWhenItIsCondemned) {
     std::string told;
     std::thread asks{[&] { told = words_of_failure(time_point::max()); }};
     pollfd question{.fd = server_end_, .events = POLLIN, .revents = 0};
@@ -189,7 +189,7 @@ TEST_F(Lane, WhoWaitsIsNotKeptWaitingWhenItIsCondemned) {
     EXPECT_THAT(told, ::testing::HasSubstr("lost")) << "and not after the usual time";
 }
 
-TEST_F(Lane, AnAnswerTooManyBreaksIt) {
+TEST_F(BlockingConnection, AnAnswerTooManyBreaksIt) {
     owed first{*this};
     say(":1\r\n:2\r\n");
     line_->collect();
@@ -197,7 +197,7 @@ TEST_F(Lane, AnAnswerTooManyBreaksIt) {
     EXPECT_TRUE(line_->broken());
 }
 
-TEST_F(Lane, WhatCannotBeSentBreaksIt) {
+TEST_F(BlockingConnection, WhatCannotBeSentBreaksIt) {
     ::shutdown(server_end_, SHUT_RDWR);
     const owed first{*this};
     EXPECT_TRUE(line_->broken());
@@ -206,7 +206,7 @@ TEST_F(Lane, WhatCannotBeSentBreaksIt) {
     EXPECT_TRUE(first.resumed);
 }
 
-TEST_F(Lane, AnAnswerThatIsOwedForTooLongBreaksIt) {
+TEST_F(BlockingConnection, AnAnswerThatIsOwedForTooLongBreaksIt) {
     owed first{*this};
     pass(10s - 1ms);
     line_->collect();
@@ -218,31 +218,31 @@ TEST_F(Lane, AnAnswerThatIsOwedForTooLongBreaksIt) {
     settle();
 }
 
-TEST_F(Lane, WaitsNoLongerThanTheRequestsOwnLimit) {
+TEST_F(BlockingConnection, WaitsNoLongerThanTheRequestsOwnLimit) {
     EXPECT_THAT(words_of_failure(clock_.now() + 10ms), ::testing::HasSubstr("within 10 ms"));
     EXPECT_THAT(words_of_failure(clock_.now()), ::testing::HasSubstr("not sent"));
     open(10ms);
     EXPECT_THAT(words_of_failure(clock_.now() + 1s), ::testing::HasSubstr("within 10 ms"));
 }
 
-// All lanes of a client: made, lent and closed.
+// All blocking connections of a client: made, lent and closed.
 
 class Lanes : public on_fake_server {
 protected:
     Lanes() { entrance_.welcome(1); }
     ~Lanes() override { all()->close(); }
 
-    const std::shared_ptr<lanes>& all() {
+    const std::shared_ptr<blocking_connections>& all() {
         if (!all_) {
             const auto known = std::make_shared<node_context>(how_, context());
             if (others_know_)
                 known->in_trouble = [this] { ++questions_; };
-            all_ = std::make_shared<lanes>(known);
+            all_ = std::make_shared<blocking_connections>(known);
         }
         return all_;
     }
     bool wish() {
-        const lanes::loan mine{*all()};
+        const blocking_connections::borrowed_connection mine{*all()};
         settle();
         return static_cast<bool>(mine);
     }
@@ -258,7 +258,7 @@ protected:
 
     /// A request that was sent there, and whose answer somebody reads later.
     struct owed {
-        owed(Lanes& by, const lanes::loan& where) {
+        owed(Lanes& by, const blocking_connections::borrowed_connection& where) {
             request::waiter{[this] { resumed = true; }}.swap(asked.resume);
             runtime::visit here{by.entrance_};
             where->send_off(here, asked);
@@ -273,7 +273,7 @@ protected:
     int questions_ = 0;        ///< to them
 
 private:
-    std::shared_ptr<lanes> all_;
+    std::shared_ptr<blocking_connections> all_;
 };
 
 TEST_F(Lanes, OneIsMadeForWhoAsksAgainAndAgain) {
@@ -286,15 +286,15 @@ TEST_F(Lanes, OneIsMadeForWhoAsksAgainAndAgain) {
 
 TEST_F(Lanes, OneIsLentToOneCallAtATime) {
     wish_until_there_is_one();
-    const lanes::loan mine{*all()};
+    const blocking_connections::borrowed_connection mine{*all()};
     EXPECT_TRUE(mine);
     EXPECT_FALSE(wish());
 }
 
 TEST_F(Lanes, ThereAreAsManyAsAllowed) {
-    how_.lanes_max = 1;
+    how_.blocking_connections_max = 1;
     wish_until_there_is_one();
-    const lanes::loan mine{*all()};
+    const blocking_connections::borrowed_connection mine{*all()};
     for (int i = 0; i < 20; ++i)
         EXPECT_FALSE(wish());
     EXPECT_EQ(connections(), 1u);
@@ -311,10 +311,10 @@ TEST_F(Lanes, WhatNobodyUsesForTenSecondsIsClosed) {
 }
 
 TEST_F(Lanes, ThoseToAServerThatWasLeftEndAsSoonAsNobodyUsesThem) {
-    how_.lanes_max = 2;
+    how_.blocking_connections_max = 2;
     wish_until_there_is_one();
     {
-        const lanes::loan mine{*all()};
+        const blocking_connections::borrowed_connection mine{*all()};
         wish_until_there_is_one();
         ASSERT_EQ(connections(), 2u);
         all()->cut({store_errc::read_only, "READONLY"});
@@ -329,7 +329,7 @@ TEST_F(Lanes, WhileOneIsNotAnsweredForAQuarterOfTheTimeOthersAreAsked) {
     others_know_ = true;
     wish_until_there_is_one();
     {
-        const lanes::loan mine{*all()};
+        const blocking_connections::borrowed_connection mine{*all()};
         pass(749ms);
         EXPECT_EQ(questions_, 0);
         pass(1ms);
@@ -352,7 +352,7 @@ TEST_F(Lanes, WhileOneOwesAnAnswerForThatLongOthersAreAsked) {
     others_know_ = true;
     wish_until_there_is_one();
     server_.says.erase("EVALSHA");
-    std::optional<lanes::loan> mine{*all()};
+    std::optional<blocking_connections::borrowed_connection> mine{*all()};
     owed sent{*this, *mine};
     mine.reset();
     all()->collect_soon();
@@ -367,17 +367,17 @@ TEST_F(Lanes, WhileOneOwesAnAnswerForThatLongOthersAreAsked) {
 
 TEST_F(Lanes, OneThatIsLentForLongIsNotIdle) {
     wish_until_there_is_one();
-    const lanes::loan mine{*all()};
+    const blocking_connections::borrowed_connection mine{*all()};
     pass(1min);
     EXPECT_EQ(connections(), 1u);
     EXPECT_TRUE(mine->alive());
 }
 
 TEST_F(Lanes, OneIsEnoughForOneCallAfterAnother) {
-    how_.lanes_max = 2;
+    how_.blocking_connections_max = 2;
     wish_until_there_is_one();
     {
-        const lanes::loan mine{*all()};
+        const blocking_connections::borrowed_connection mine{*all()};
         wish_until_there_is_one();
     }
     ASSERT_EQ(connections(), 2u);
@@ -400,7 +400,7 @@ TEST_F(Lanes, OneThatTheServerClosedIsNotLentAndAnotherIsMade) {
 TEST_F(Lanes, OneThatWasLeftIsNotLentEvenAMomentLater) {
     wish_until_there_is_one();
     all()->cut({store_errc::read_only, "READONLY"});
-    const lanes::loan mine{*all()};
+    const blocking_connections::borrowed_connection mine{*all()};
     EXPECT_FALSE(mine);
 }
 
@@ -426,7 +426,7 @@ TEST_F(Lanes, OneThatIsBeingMadeEndsWithTheClient) {
 TEST_F(Lanes, WhoWaitsAtOneIsNotKeptWaitingByTheEndOfTheClient) {
     server_.says.erase("EVALSHA");
     wish_until_there_is_one();
-    const lanes::loan mine{*all()};
+    const blocking_connections::borrowed_connection mine{*all()};
     std::string told;
     std::thread asks{[&] {
         const std::string_view keys[] = {"k"};
@@ -454,7 +454,7 @@ TEST_F(Lanes, WhoWaitsAtOneIsNotKeptWaitingByTheEndOfTheClient) {
 TEST_F(Lanes, OneThatIsBrokenIsClosedAsSoonAsItIsGivenBack) {
     wish_until_there_is_one();
     {
-        const lanes::loan mine{*all()};
+        const blocking_connections::borrowed_connection mine{*all()};
         ASSERT_TRUE(mine);
         server_.last().send("HTTP/1.1 400 Bad Request\r\n");
         mine->collect();
@@ -475,7 +475,7 @@ TEST_F(Lanes, AServerThatRefusesThemIsNotStormed) {
 
 TEST_F(Lanes, WhatOneOwesIsNotCollectedWhileItIsLent) {
     wish_until_there_is_one();
-    std::optional<lanes::loan> mine{std::in_place, *all()};
+    std::optional<blocking_connections::borrowed_connection> mine{std::in_place, *all()};
     const owed sent{*this, *mine};
     all()->collect_soon();
     pass(10ms);
@@ -486,9 +486,9 @@ TEST_F(Lanes, WhatOneOwesIsNotCollectedWhileItIsLent) {
 }
 
 TEST_F(Lanes, OneWhoseAnswerMadeNoSenseIsCondemnedAndNoOther) {
-    how_.lanes_max = 2;
+    how_.blocking_connections_max = 2;
     wish_until_there_is_one();
-    std::optional<lanes::loan> mine{std::in_place, *all()};
+    std::optional<blocking_connections::borrowed_connection> mine{std::in_place, *all()};
     wish_until_there_is_one();
     ASSERT_EQ(connections(), 2u);
     owed sent{*this, *mine};
