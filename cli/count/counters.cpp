@@ -369,7 +369,7 @@ Examples:
 
 struct latch_errand {
     std::string word, number;
-    std::optional<std::chrono::duration<double>> patience{};
+    std::optional<std::chrono::duration<double>> timeout{};
     std::optional<unsigned> replicas{};
     bool until_set = false;
 };
@@ -388,7 +388,7 @@ void check(const latch_errand& what) {
                           advice_on(what.word, {latch_words.begin(), latch_words.end()}, "latch")};
     if (!what.number.empty() && what.word != "set" && what.word != "down")
         throw usage_error{"'" + printable(what.number) + "' is one word too many" + see};
-    if (what.patience && what.word != "wait")
+    if (what.timeout && what.word != "wait")
         throw usage_error{"-w is for 'holdfast latch wait'"};
     if (what.until_set && what.word != "wait")
         throw usage_error{"--set is for 'holdfast latch wait'"};
@@ -419,14 +419,14 @@ void say_why_not(const std::string& word, const std::string& name, std::int64_t 
         say(which + "was open");
 }
 
-/// Waits until the latch is set and closed. Returns false if `patience` passes first. It polls,
+/// Waits until the latch is set and closed. Returns false if `timeout` passes first. It polls,
 /// because the server sends no notification when a latch is set.
-bool wait_until_set(const holdfast::latch& of, std::chrono::duration<double> patience) {
+bool wait_until_set(const holdfast::latch& of, std::chrono::duration<double> timeout) {
     constexpr std::chrono::duration<double> longest = std::chrono::hours{24 * 366};
     constexpr holdfast::duration ask_again{200};
     const holdfast::time_point give_up_at =
         holdfast::boot_clock::now() +
-        std::chrono::ceil<holdfast::duration>(std::min(patience, longest));
+        std::chrono::ceil<holdfast::duration>(std::min(timeout, longest));
     while (of.count() == 0) {
         const holdfast::duration left = give_up_at - holdfast::boot_clock::now();
         if (left <= holdfast::duration::zero())
@@ -445,7 +445,7 @@ bool carry_out(holdfast::latch& of, const latch_errand& what, boost::json::objec
         return (told["erased"] = of.erase()).as_bool();
     if (what.word == "wait") {
         const holdfast::time_point start = holdfast::boot_clock::now();
-        const auto most = what.patience.value_or(std::chrono::duration<double>::max());
+        const auto most = what.timeout.value_or(std::chrono::duration<double>::max());
         const bool done = what.until_set ? wait_until_set(of, most) : of.wait_for(most);
         told[what.until_set ? "set" : "open"] = done;
         told["waited_ms"] = (holdfast::boot_clock::now() - start).count();
@@ -484,7 +484,7 @@ int latch(const inheritance& inherited, arguments all) {
     latch_errand what;
     CLI::App expected{"", "latch"};
     expect_server(expected, given);
-    expect_time(expected, "-w,--wait", "-w", what.patience);
+    expect_time(expected, "-w,--wait", "-w", what.timeout);
     expect_replicas(expected, what.replicas);
     expected.add_flag("--set", what.until_set);
     expected.add_option("WORD", what.word);

@@ -47,14 +47,14 @@ Examples:
 
 int wait(const inheritance& inherited, arguments all) {
     look_options given;
-    std::optional<std::chrono::duration<double>> patience;
+    std::optional<std::chrono::duration<double>> timeout;
     CLI::App expected{"", "wait"};
-    expect_time(expected, "-w,--wait", "-w", patience);
+    expect_time(expected, "-w,--wait", "-w", timeout);
     if (!parse_look(expected, given, lock_word::required, std::move(all), wait_help))
         return success;
     // Needed for locks that send no notification at their release.
     given.asks_within = std::chrono::seconds{1};
-    const auto most = patience.value_or(std::chrono::duration<double>::max());
+    const auto most = timeout.value_or(std::chrono::duration<double>::max());
 
     if (asks_quorum(given))
         return wait_quorum(given, most);

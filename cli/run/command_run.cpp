@@ -170,7 +170,7 @@ using holdfast::boot_clock;
 using namespace std::chrono_literals;
 
 /// Time to wait for the end of killed processes.
-constexpr std::chrono::seconds kill_patience{1};
+constexpr std::chrono::seconds kill_timeout{1};
 
 /// Time between two checks of the job's processes. It matters only if no SIGCHLD reports a change.
 constexpr std::chrono::milliseconds look_at_others_every{500};
@@ -227,7 +227,7 @@ asio::awaitable<void> running_job::child_changes(std::chrono::milliseconds at_mo
 asio::awaitable<void> running_job::others_ended(std::optional<int> heard) {
     others_.reap(-1);
     while (others_left()) {
-        if (killed_at_ && boot_clock::now() - *killed_at_ > kill_patience)
+        if (killed_at_ && boot_clock::now() - *killed_at_ > kill_timeout)
             co_return;
         if (killed_at_)
             others_.kill(); // the job may have started another process since the last kill

@@ -283,7 +283,7 @@ private:
             held = co_await take_slot(homes_.front(), wanted_);
         } else {
             asked_lock lock{wanted_, homes_};
-            held = co_await lock.get().async_try_lock_for(wanted_.patience, asio::use_awaitable);
+            held = co_await lock.get().async_try_lock_for(wanted_.timeout, asio::use_awaitable);
         }
     }
 

@@ -72,7 +72,7 @@ struct locked_run {
     std::optional<std::chrono::duration<double>> longest_lease;
     bool nodes_remember;
     std::optional<std::chrono::duration<double>> hold_for; ///< shortest time to hold the lock
-    std::chrono::duration<double> patience;
+    std::chrono::duration<double> timeout;
     holdfast::lock_kind kind; ///< plain, spin, fair, fenced, read, write; permit for `slots`
     std::optional<std::uint32_t> slots;
     std::optional<holdfast::rate> rate; ///< if set, no lock is held and `kind` is not used

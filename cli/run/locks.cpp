@@ -171,13 +171,13 @@ asio::awaitable<std::optional<holdfast::lease>> take_slot(holdfast::client& home
         how.lease.emplace(*wanted.lease);
     holdfast::leased_semaphore slots{home, {wanted.name}, how};
     co_await settle_slots(home, slots, wanted);
-    co_return co_await slots.async_try_acquire_for(wanted.patience, 1, asio::use_awaitable);
+    co_return co_await slots.async_try_acquire_for(wanted.timeout, 1, asio::use_awaitable);
 }
 
 asio::awaitable<bool> draw_start(holdfast::client& home, const locked_run& wanted) {
     holdfast::rate_limiter starts{home, {wanted.name}, {.required_replicas = wanted.replicas}};
     co_await settle_rate(starts, wanted);
-    co_return co_await starts.async_try_acquire_for(wanted.patience, 1, asio::use_awaitable);
+    co_return co_await starts.async_try_acquire_for(wanted.timeout, 1, asio::use_awaitable);
 }
 
 asio::awaitable<std::string> how_it_stands(holdfast::client& home, const locked_run& wanted) {

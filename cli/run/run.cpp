@@ -210,7 +210,7 @@ void expect(CLI::App& expected, given_options& given) {
     expected.add_option("NAME", given.name);
 }
 
-length patience(const given_options& given) {
+length timeout(const given_options& given) {
     if (given.nonblock && given.wait)
         throw usage_error{"-n (do not wait) and -w (wait) exclude each other"};
     if (given.nonblock)
@@ -345,7 +345,7 @@ int run(const inheritance& inherited, arguments all) {
     require_name(expected, given.name, "lock", form);
     if (!command || command->empty())
         throw usage_error{std::string{"the COMMAND is missing"} + form};
-    const length most = patience(given);
+    const length most = timeout(given);
     const on_loss loss = given.loss ? parse_on_loss(*given.loss) : on_loss{};
 
     const holdfast::lock_kind kind = kind_of(given);
@@ -373,7 +373,7 @@ int run(const inheritance& inherited, arguments all) {
                             .longest_lease = given.longest_lease,
                             .nodes_remember = given.nodes_remember,
                             .hold_for = given.hold_for,
-                            .patience = most,
+                            .timeout = most,
                             .kind = kind,
                             .slots = given.slots,
                             .rate = rate,

@@ -30,7 +30,7 @@
 namespace cli {
 namespace {
 
-constexpr timeval answer_patience{.tv_sec = 3, .tv_usec = 0};
+constexpr timeval answer_timeout{.tv_sec = 3, .tv_usec = 0};
 
 } // namespace
 
@@ -40,7 +40,7 @@ std::optional<server_link> server_link::open(const std::string& path) {
     path.copy(address.sun_path, sizeof address.sun_path - 1);
     descriptor socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
     for (const int direction : {SO_RCVTIMEO, SO_SNDTIMEO})
-        ::setsockopt(socket.get(), SOL_SOCKET, direction, &answer_patience, sizeof answer_patience);
+        ::setsockopt(socket.get(), SOL_SOCKET, direction, &answer_timeout, sizeof answer_timeout);
     const int result =
         ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
     const bool has_no_room = result != 0 && errno == EAGAIN; // its queue of connections is full
@@ -333,8 +333,8 @@ std::optional<private_folder> private_folder::find() {
     return private_folder{std::move(path), std::move(opened)};
 }
 
-bool private_folder::use(std::chrono::milliseconds patience) const {
-    const auto give_up_at = holdfast::boot_clock::now() + patience;
+bool private_folder::use(std::chrono::milliseconds timeout) const {
+    const auto give_up_at = holdfast::boot_clock::now() + timeout;
     while (::flock(folder_.get(), LOCK_SH | LOCK_NB) != 0) {
         if (holdfast::boot_clock::now() > give_up_at)
             return false;
@@ -425,8 +425,8 @@ void raise_limits() noexcept {
 }
 
 /// Reads until the other end closes the pipe, or until the timeout.
-std::string read_all(const descriptor& from, std::chrono::milliseconds patience) {
-    const auto give_up_at = holdfast::boot_clock::now() + patience;
+std::string read_all(const descriptor& from, std::chrono::milliseconds timeout) {
+    const auto give_up_at = holdfast::boot_clock::now() + timeout;
     std::string all;
     for (;;) {
         pollfd readable{from.get(), POLLIN, 0};
@@ -460,7 +460,7 @@ void start_supervisor(const private_folder& home, const descriptor& lock) {
     ::waitpid(between, nullptr, 0);
     ::close(report.write.release());
 
-    const std::string told = read_all(report.read, 2 * server_start_patience);
+    const std::string told = read_all(report.read, 2 * server_start_timeout);
     if (told != supervisor_is_ready && told != another_was_first)
         throw no_server{told.empty() ? "the private server in " + printable(home.path()) +
                                            " could not be started: its supervisor ended"
@@ -489,7 +489,7 @@ long keys_without_use(server_link& link) {
 }
 
 void find_or_start(const private_folder& home) {
-    const auto give_up_at = holdfast::boot_clock::now() + 2 * server_start_patience;
+    const auto give_up_at = holdfast::boot_clock::now() + 2 * server_start_timeout;
     for (int silences = 0;;) {
         auto link = server_link::open(home.socket());
         if (link && link->answers())
@@ -522,7 +522,7 @@ std::string use_private_server() {
     (void)server_linger(); // read the variable here, where a mistake can be reported to the user
     // Static, because the server counts as used until this process ends.
     static const private_folder home = private_folder::make();
-    if (!home.use(2 * server_start_patience))
+    if (!home.use(2 * server_start_timeout))
         throw no_server{"the private server in " + printable(home.path()) + " does not end"};
     find_or_start(home);
     ::unsetenv("HOLDFAST_USERNAME");

@@ -120,9 +120,9 @@ public:
     std::string socket() const { return path_ + "/socket"; }
     std::string log() const { return path_ + "/log"; }
 
-    /// Marks the server as used. If the server is being stopped, waits at most `patience`. Returns
+    /// Marks the server as used. If the server is being stopped, waits at most `timeout`. Returns
     /// false if the server is still being stopped after that time.
-    bool use(std::chrono::milliseconds patience) const;
+    bool use(std::chrono::milliseconds timeout) const;
     bool try_to_end() const;
     void stop_ending() const noexcept;
 
@@ -178,7 +178,7 @@ inline constexpr std::string_view supervisor_is_ready = "ready";
 inline constexpr std::string_view another_was_first = "another";
 
 /// Timeout for starting or stopping a server. It is long enough even on a busy machine.
-inline constexpr std::chrono::seconds server_start_patience{10};
+inline constexpr std::chrono::seconds server_start_timeout{10};
 
 /// Use of a server by other connections than the connection that asks.
 struct server_use {

@@ -127,7 +127,7 @@ int status(const std::optional<private_folder>& home, bool json) {
 /// Waits for the end of a server that is stopping, and of its supervisor. Returns false if they
 /// still run after the timeout.
 bool wait_for_end(const private_folder& home) {
-    const auto give_up_at = holdfast::boot_clock::now() + server_start_patience;
+    const auto give_up_at = holdfast::boot_clock::now() + server_start_timeout;
     while (home.is_served()) {
         if (holdfast::boot_clock::now() > give_up_at)
             return false;

@@ -128,7 +128,7 @@ server_process::server_process(const private_folder& home, const descriptor& loc
 }
 
 void server_process::wait_until_it_answers() const {
-    const auto give_up_at = holdfast::boot_clock::now() + server_start_patience;
+    const auto give_up_at = holdfast::boot_clock::now() + server_start_timeout;
     for (;;) {
         auto link = server_link::open(home_.socket());
         if (link && link->answers())
@@ -140,12 +140,12 @@ void server_process::wait_until_it_answers() const {
                     printable(home_.path()) + ". It said: " + logged_words(home_)};
 }
 
-bool server_process::lives(std::chrono::milliseconds patience) const noexcept {
+bool server_process::lives(std::chrono::milliseconds timeout) const noexcept {
     if (ended_) {
         pollfd gone{ended_->get(), POLLIN, 0};
-        return ::poll(&gone, 1, static_cast<int>(patience.count())) == 0;
+        return ::poll(&gone, 1, static_cast<int>(timeout.count())) == 0;
     }
-    const auto give_up_at = holdfast::boot_clock::now() + patience;
+    const auto give_up_at = holdfast::boot_clock::now() + timeout;
     for (;;) {
         siginfo_t how{};
         if (::waitid(P_PID, static_cast<id_t>(id_), &how, WEXITED | WNOHANG | WNOWAIT) != 0 ||

@@ -31,8 +31,8 @@ public:
     /// has no pidfds.
     int end() const noexcept { return ended_ ? ended_->get() : -1; }
 
-    /// Returns whether the server still runs. Waits at most `patience` for its end.
-    bool lives(std::chrono::milliseconds patience = {}) const noexcept;
+    /// Returns whether the server still runs. Waits at most `timeout` for its end.
+    bool lives(std::chrono::milliseconds timeout = {}) const noexcept;
 
 private:
     void wait_until_it_answers() const;

@@ -25,11 +25,11 @@ struct counter_setup {
     std::int64_t most = 0;              ///< maximum number of permits; 0: no limit
     std::optional<unsigned> replicas{}; ///< required replicas; empty: the client's value
 };
-/// Request to take `amount` from a counter. The call may have to wait. A timeout (`patience`) of
+/// Request to take `amount` from a counter. The call may have to wait. A timeout (`timeout`) of
 /// zero or less means one attempt.
 struct counter_wish {
     std::int64_t amount = 0;
-    duration patience = duration::max();
+    duration timeout = duration::max();
     std::stop_token cancel{};
 };
 using done_handler = asio::any_completion_handler<void(error_code)>;
@@ -100,10 +100,10 @@ protected:
             token);
     }
     template <typename Token>
-    auto initiate_try(std::int64_t amount, duration patience, Token&& token) const {
+    auto initiate_try(std::int64_t amount, duration timeout, Token&& token) const {
         return asio::async_initiate<Token, void(error_code, bool)>(
-            [of = counter_, amount, patience](auto handler) {
-                start_try(of, amount, patience, std::move(handler));
+            [of = counter_, amount, timeout](auto handler) {
+                start_try(of, amount, timeout, std::move(handler));
             },
             token);
     }

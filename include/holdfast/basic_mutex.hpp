@@ -79,10 +79,10 @@ constexpr lock_setup setup_of(const mutex_options& how, recursion again) {
             .replicas = how.required_replicas};
 }
 
-/// Parameters of a call that acquires a lock. A timeout (`patience`) of zero or less means one
+/// Parameters of a call that acquires a lock. A timeout (`timeout`) of zero or less means one
 /// attempt.
 struct wish {
-    duration patience = duration::max();
+    duration timeout = duration::max();
     std::optional<lease_time> lease{}; ///< if set, the hold lasts for this time and is not renewed
     std::stop_token cancel{};
     bool upgrades = false; ///< upgrades the read hold of this thread
@@ -142,23 +142,23 @@ public:
 
     /// Tries once to acquire the lock. Returns false if another owner holds the lock, or if a call
     /// of this client already waits for the lock.
-    [[nodiscard]] bool try_lock() { return take({.patience = duration::zero()}); }
+    [[nodiscard]] bool try_lock() { return take({.timeout = duration::zero()}); }
     [[nodiscard]] bool try_lock(lease_time lease) {
-        return take({.patience = duration::zero(), .lease = lease});
+        return take({.timeout = duration::zero(), .lease = lease});
     }
 
-    /// Tries to acquire the lock until the timeout `patience`; makes at least one attempt. Returns
+    /// Tries to acquire the lock until the timeout `timeout`; makes at least one attempt. Returns
     /// false if the timeout expired; the lock is not held then. If the server stalls, the call may
     /// return up to two command timeouts late (three after a deferred release).
     template <typename Rep, typename Period>
-    [[nodiscard]] bool try_lock_for(length<Rep, Period> patience, std::stop_token cancel = {}) {
-        return take({.patience = detail::saturate(patience, detail::rounding::up),
+    [[nodiscard]] bool try_lock_for(length<Rep, Period> timeout, std::stop_token cancel = {}) {
+        return take({.timeout = detail::saturate(timeout, detail::rounding::up),
                      .cancel = std::move(cancel)});
     }
     template <typename Rep, typename Period>
-    [[nodiscard]] bool try_lock_for(length<Rep, Period> patience, lease_time lease,
+    [[nodiscard]] bool try_lock_for(length<Rep, Period> timeout, lease_time lease,
                                     std::stop_token cancel = {}) {
-        return take({.patience = detail::saturate(patience, detail::rounding::up),
+        return take({.timeout = detail::saturate(timeout, detail::rounding::up),
                      .lease = lease,
                      .cancel = std::move(cancel)});
     }
@@ -168,12 +168,12 @@ public:
     template <typename Clock, typename Duration>
     [[nodiscard]] bool try_lock_until(std::chrono::time_point<Clock, Duration> deadline,
                                       std::stop_token cancel = {}) {
-        return try_lock_for(detail::patience_until(deadline), std::move(cancel));
+        return try_lock_for(detail::timeout_until(deadline), std::move(cancel));
     }
     template <typename Clock, typename Duration>
     [[nodiscard]] bool try_lock_until(std::chrono::time_point<Clock, Duration> deadline,
                                       lease_time lease, std::stop_token cancel = {}) {
-        return try_lock_for(detail::patience_until(deadline), lease, std::move(cancel));
+        return try_lock_for(detail::timeout_until(deadline), lease, std::move(cancel));
     }
 
     /// Releases this thread's hold. unlock() cannot throw, because std::lock_guard calls it in a
@@ -201,36 +201,36 @@ public:
     // busy.
     template <asio::completion_token_for<void(error_code, std::optional<lease>)> Token>
     auto async_try_lock(Token&& token) {
-        return initiate_try_lock({.patience = duration::zero()}, std::forward<Token>(token));
+        return initiate_try_lock({.timeout = duration::zero()}, std::forward<Token>(token));
     }
     template <asio::completion_token_for<void(error_code, std::optional<lease>)> Token>
     auto async_try_lock(lease_time lease, Token&& token) {
-        return initiate_try_lock({.patience = duration::zero(), .lease = lease},
+        return initiate_try_lock({.timeout = duration::zero(), .lease = lease},
                                  std::forward<Token>(token));
     }
     template <typename Rep, typename Period,
               asio::completion_token_for<void(error_code, std::optional<lease>)> Token>
-    auto async_try_lock_for(length<Rep, Period> patience, Token&& token) {
-        return initiate_try_lock({.patience = detail::saturate(patience, detail::rounding::up)},
+    auto async_try_lock_for(length<Rep, Period> timeout, Token&& token) {
+        return initiate_try_lock({.timeout = detail::saturate(timeout, detail::rounding::up)},
                                  std::forward<Token>(token));
     }
     template <typename Rep, typename Period,
               asio::completion_token_for<void(error_code, std::optional<lease>)> Token>
-    auto async_try_lock_for(length<Rep, Period> patience, lease_time lease, Token&& token) {
+    auto async_try_lock_for(length<Rep, Period> timeout, lease_time lease, Token&& token) {
         return initiate_try_lock(
-            {.patience = detail::saturate(patience, detail::rounding::up), .lease = lease},
+            {.timeout = detail::saturate(timeout, detail::rounding::up), .lease = lease},
             std::forward<Token>(token));
     }
     template <typename Clock, typename Duration,
               asio::completion_token_for<void(error_code, std::optional<lease>)> Token>
     auto async_try_lock_until(std::chrono::time_point<Clock, Duration> deadline, Token&& token) {
-        return async_try_lock_for(detail::patience_until(deadline), std::forward<Token>(token));
+        return async_try_lock_for(detail::timeout_until(deadline), std::forward<Token>(token));
     }
     template <typename Clock, typename Duration,
               asio::completion_token_for<void(error_code, std::optional<lease>)> Token>
     auto async_try_lock_until(std::chrono::time_point<Clock, Duration> deadline, lease_time lease,
                               Token&& token) {
-        return async_try_lock_for(detail::patience_until(deadline), lease,
+        return async_try_lock_for(detail::timeout_until(deadline), lease,
                                   std::forward<Token>(token));
     }
 

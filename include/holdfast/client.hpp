@@ -161,14 +161,14 @@ public:
     counter_list list(counter_kind kind, std::string pattern = "*", std::size_t limit = 1000);
 
     /// Waits until the lock is observed to be free. Returns false if the lock was not free before
-    /// the timeout `patience` (zero: one check). A release wakes this call together with the
+    /// the timeout `timeout` (zero: one check). A release wakes this call together with the
     /// waiters for the lock. The release of a fair lock or a spin lock is noticed by polling,
     /// within `options::poll_bound`. Another client may have acquired the lock before this call
     /// returns.
     bool wait_free(lock_name name) { return await_free(std::move(name), duration::max()); }
     template <typename Rep, typename Period>
-    bool wait_free(lock_name name, std::chrono::duration<Rep, Period> patience) {
-        return await_free(std::move(name), detail::saturate(patience, detail::rounding::up));
+    bool wait_free(lock_name name, std::chrono::duration<Rep, Period> timeout) {
+        return await_free(std::move(name), detail::saturate(timeout, detail::rounding::up));
     }
 
     /// Removes the lock from its holder; see `basic_mutex::force_unlock()`. If `only_from` is set
@@ -216,9 +216,9 @@ public:
     }
     template <typename Rep, typename Period,
               asio::completion_token_for<void(error_code, bool)> Token>
-    auto async_wait_free(lock_name name, std::chrono::duration<Rep, Period> patience,
+    auto async_wait_free(lock_name name, std::chrono::duration<Rep, Period> timeout,
                          Token&& token) {
-        const duration most = detail::saturate(patience, detail::rounding::up);
+        const duration most = detail::saturate(timeout, detail::rounding::up);
         return asio::async_initiate<Token, void(error_code, bool)>(
             [engine = engine_, name = std::move(name), most](auto handler) mutable {
                 start_wait_free(engine, std::move(name), most, std::move(handler));
@@ -237,7 +237,7 @@ private:
     client(own_thread, options);
     static options with_url(std::string_view);
     static options with_url(const char*);
-    bool await_free(lock_name, duration patience);
+    bool await_free(lock_name, duration timeout);
     static void start_doctor(std::shared_ptr<sync::engine>, lock_name,
                              asio::any_completion_handler<void(error_code, diagnosis)>);
     static void start_set_up(std::shared_ptr<sync::engine>,
@@ -252,7 +252,7 @@ private:
     static void start_list(std::shared_ptr<sync::engine>, counter_kind, std::string pattern,
                            std::size_t limit,
                            asio::any_completion_handler<void(error_code, counter_list)>);
-    static void start_wait_free(std::shared_ptr<sync::engine>, lock_name, duration patience,
+    static void start_wait_free(std::shared_ptr<sync::engine>, lock_name, duration timeout,
                                 asio::any_completion_handler<void(error_code, bool)>);
     static void start_close(std::shared_ptr<sync::engine>,
                             asio::any_completion_handler<void(error_code)>);

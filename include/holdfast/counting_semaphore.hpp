@@ -55,21 +55,21 @@ public:
     /// Tries once. Returns false if there are not enough permits, or if calls of this client
     /// already wait for permits.
     [[nodiscard]] bool try_acquire(std::int64_t permits = 1) {
-        return take({.amount = permits, .patience = duration::zero()});
+        return take({.amount = permits, .timeout = duration::zero()});
     }
-    /// Tries until the timeout `patience`; makes at least one attempt. Returns false if the timeout
+    /// Tries until the timeout `timeout`; makes at least one attempt. Returns false if the timeout
     /// expired; no permits are taken then.
     template <typename Rep, typename Period>
-    [[nodiscard]] bool try_acquire_for(length<Rep, Period> patience, std::int64_t permits = 1,
+    [[nodiscard]] bool try_acquire_for(length<Rep, Period> timeout, std::int64_t permits = 1,
                                        std::stop_token cancel = {}) {
         return take({.amount = permits,
-                     .patience = detail::saturate(patience, detail::rounding::up),
+                     .timeout = detail::saturate(timeout, detail::rounding::up),
                      .cancel = std::move(cancel)});
     }
     template <typename Clock, typename Duration>
     [[nodiscard]] bool try_acquire_until(std::chrono::time_point<Clock, Duration> deadline,
                                          std::int64_t permits = 1, std::stop_token cancel = {}) {
-        return try_acquire_for(detail::patience_until(deadline), permits, std::move(cancel));
+        return try_acquire_for(detail::timeout_until(deadline), permits, std::move(cancel));
     }
 
     /// Adds permits and notifies waiters. Creates the semaphore if it does not exist.
@@ -105,8 +105,8 @@ public:
     }
     template <typename Rep, typename Period,
               asio::completion_token_for<void(error_code, bool)> Token>
-    auto async_try_acquire_for(length<Rep, Period> patience, std::int64_t permits, Token&& token) {
-        return initiate_try(permits, detail::saturate(patience, detail::rounding::up),
+    auto async_try_acquire_for(length<Rep, Period> timeout, std::int64_t permits, Token&& token) {
+        return initiate_try(permits, detail::saturate(timeout, detail::rounding::up),
                             std::forward<Token>(token));
     }
     template <asio::completion_token_for<void(error_code)> Token>

@@ -50,20 +50,20 @@ public:
     }
 
     /// Returns whether the latch is open now.
-    [[nodiscard]] bool try_wait() const { return take({.patience = duration::zero()}); }
+    [[nodiscard]] bool try_wait() const { return take({.timeout = duration::zero()}); }
     /// Waits until the latch is open; returns or throws.
     void wait(std::stop_token cancel = {}) const { (void)take({.cancel = std::move(cancel)}); }
     /// Waits until the latch is open. Returns false if it stayed closed until the timeout
-    /// `patience`.
+    /// `timeout`.
     template <typename Rep, typename Period>
-    [[nodiscard]] bool wait_for(length<Rep, Period> patience, std::stop_token cancel = {}) const {
-        return take({.patience = detail::saturate(patience, detail::rounding::up),
+    [[nodiscard]] bool wait_for(length<Rep, Period> timeout, std::stop_token cancel = {}) const {
+        return take({.timeout = detail::saturate(timeout, detail::rounding::up),
                      .cancel = std::move(cancel)});
     }
     template <typename Clock, typename Duration>
     [[nodiscard]] bool wait_until(std::chrono::time_point<Clock, Duration> deadline,
                                   std::stop_token cancel = {}) const {
-        return wait_for(detail::patience_until(deadline), std::move(cancel));
+        return wait_for(detail::timeout_until(deadline), std::move(cancel));
     }
 
     template <asio::completion_token_for<void(error_code)> Token>
@@ -73,8 +73,8 @@ public:
     /// Completes with false if the latch stayed closed until the timeout.
     template <typename Rep, typename Period,
               asio::completion_token_for<void(error_code, bool)> Token>
-    auto async_wait_for(length<Rep, Period> patience, Token&& token) const {
-        return initiate_try(0, detail::saturate(patience, detail::rounding::up),
+    auto async_wait_for(length<Rep, Period> timeout, Token&& token) const {
+        return initiate_try(0, detail::saturate(timeout, detail::rounding::up),
                             std::forward<Token>(token));
     }
     template <asio::completion_token_for<void(error_code)> Token>

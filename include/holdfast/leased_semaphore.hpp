@@ -92,26 +92,26 @@ public:
     /// Tries once. Empty: there are not enough free permits, or calls of this client already wait
     /// for permits.
     std::optional<lease> try_acquire(std::uint32_t permits = 1) {
-        return take({permits, {.patience = duration::zero()}});
+        return take({permits, {.timeout = duration::zero()}});
     }
     std::optional<lease> try_acquire(lease_time lasts, std::uint32_t permits = 1) {
-        return take({permits, {.patience = duration::zero(), .lease = lasts}});
+        return take({permits, {.timeout = duration::zero(), .lease = lasts}});
     }
 
-    /// Tries until the timeout `patience`; makes at least one attempt. Empty: the timeout expired,
+    /// Tries until the timeout `timeout`; makes at least one attempt. Empty: the timeout expired,
     /// and no permits are taken.
     template <typename Rep, typename Period>
-    std::optional<lease> try_acquire_for(length<Rep, Period> patience, std::uint32_t permits = 1,
+    std::optional<lease> try_acquire_for(length<Rep, Period> timeout, std::uint32_t permits = 1,
                                          std::stop_token cancel = {}) {
         return take({permits,
-                     {.patience = detail::saturate(patience, detail::rounding::up),
+                     {.timeout = detail::saturate(timeout, detail::rounding::up),
                       .cancel = std::move(cancel)}});
     }
     template <typename Rep, typename Period>
-    std::optional<lease> try_acquire_for(length<Rep, Period> patience, lease_time lasts,
+    std::optional<lease> try_acquire_for(length<Rep, Period> timeout, lease_time lasts,
                                          std::uint32_t permits = 1, std::stop_token cancel = {}) {
         return take({permits,
-                     {.patience = detail::saturate(patience, detail::rounding::up),
+                     {.timeout = detail::saturate(timeout, detail::rounding::up),
                       .lease = lasts,
                       .cancel = std::move(cancel)}});
     }
@@ -120,7 +120,7 @@ public:
     template <typename Clock, typename Duration>
     std::optional<lease> try_acquire_until(std::chrono::time_point<Clock, Duration> deadline,
                                            std::uint32_t permits = 1, std::stop_token cancel = {}) {
-        return try_acquire_for(detail::patience_until(deadline), permits, std::move(cancel));
+        return try_acquire_for(detail::timeout_until(deadline), permits, std::move(cancel));
     }
 
     /// Gives back one permit of any holder. The id comes from `lease::permit_ids()` or Redisson's
@@ -165,23 +165,22 @@ public:
     // enough permits before the timeout.
     template <asio::completion_token_for<void(error_code, std::optional<lease>)> Token>
     auto async_try_acquire(std::uint32_t permits, Token&& token) {
-        return initiate_try_lease({permits, {.patience = duration::zero()}},
+        return initiate_try_lease({permits, {.timeout = duration::zero()}},
                                   std::forward<Token>(token));
     }
     template <typename Rep, typename Period,
               asio::completion_token_for<void(error_code, std::optional<lease>)> Token>
-    auto async_try_acquire_for(length<Rep, Period> patience, std::uint32_t permits, Token&& token) {
+    auto async_try_acquire_for(length<Rep, Period> timeout, std::uint32_t permits, Token&& token) {
         return initiate_try_lease(
-            {permits, {.patience = detail::saturate(patience, detail::rounding::up)}},
+            {permits, {.timeout = detail::saturate(timeout, detail::rounding::up)}},
             std::forward<Token>(token));
     }
     template <typename Rep, typename Period,
               asio::completion_token_for<void(error_code, std::optional<lease>)> Token>
-    auto async_try_acquire_for(length<Rep, Period> patience, lease_time lasts,
-                               std::uint32_t permits, Token&& token) {
+    auto async_try_acquire_for(length<Rep, Period> timeout, lease_time lasts, std::uint32_t permits,
+                               Token&& token) {
         return initiate_try_lease(
-            {permits,
-             {.patience = detail::saturate(patience, detail::rounding::up), .lease = lasts}},
+            {permits, {.timeout = detail::saturate(timeout, detail::rounding::up), .lease = lasts}},
             std::forward<Token>(token));
     }
 

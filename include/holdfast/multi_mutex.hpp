@@ -59,21 +59,21 @@ public:
     /// `lease::name()` is the member's name. Empty: all members were busy until the timeout
     /// expired. A member whose store cannot be reached is skipped as long as another member can be
     /// asked. The lease owns the hold; no thread owns it. Throws the errors of `try_lock_for`.
-    [[nodiscard]] std::optional<lease> try_lock_any() { return take_any({.patience = {}}); }
+    [[nodiscard]] std::optional<lease> try_lock_any() { return take_any({.timeout = {}}); }
     template <typename Rep, typename Period>
-    [[nodiscard]] std::optional<lease> try_lock_any_for(std::chrono::duration<Rep, Period> patience,
+    [[nodiscard]] std::optional<lease> try_lock_any_for(std::chrono::duration<Rep, Period> timeout,
                                                         std::stop_token cancel = {}) {
-        return take_any({.patience = detail::saturate(patience, detail::rounding::up),
+        return take_any({.timeout = detail::saturate(timeout, detail::rounding::up),
                          .cancel = std::move(cancel)});
     }
     template <typename Rep, typename Period,
               asio::completion_token_for<void(error_code, std::optional<lease>)> Token>
-    auto async_try_lock_any_for(std::chrono::duration<Rep, Period> patience, Token&& token) {
+    auto async_try_lock_any_for(std::chrono::duration<Rep, Period> timeout, Token&& token) {
         return asio::async_initiate<Token, void(error_code, std::optional<lease>)>(
             [any = any_](auto handler, duration most) {
-                start_try_lock(any, {.patience = most}, std::move(handler));
+                start_try_lock(any, {.timeout = most}, std::move(handler));
             },
-            token, detail::saturate(patience, detail::rounding::up));
+            token, detail::saturate(timeout, detail::rounding::up));
     }
 
     /// Returns the fencing tokens of a lease of a multi_mutex, one per member, in the order in

@@ -68,9 +68,9 @@ public:
     }
     [[nodiscard]] bool try_lock_shared() { return readers_.try_lock(); }
     template <typename Rep, typename Period>
-    [[nodiscard]] bool try_lock_shared_for(length<Rep, Period> patience,
+    [[nodiscard]] bool try_lock_shared_for(length<Rep, Period> timeout,
                                            std::stop_token cancel = {}) {
-        return readers_.try_lock_for(patience, std::move(cancel));
+        return readers_.try_lock_for(timeout, std::move(cancel));
     }
     template <typename Clock, typename Duration>
     [[nodiscard]] bool try_lock_shared_until(std::chrono::time_point<Clock, Duration> deadline,
@@ -83,7 +83,7 @@ public:
     /// Upgrades this thread's shared hold to an exclusive hold. Returns true if the thread now
     /// holds the lock alone; no other owner has held it alone in between. unlock() then makes the
     /// hold shared again, and unlock_shared() ends it. Returns false if other readers stayed until
-    /// the timeout `patience`; this thread then still shares the lock.
+    /// the timeout `timeout`; this thread then still shares the lock.
     ///
     /// Throws the errors of lock(), and also:
     /// - `not_owner`: this thread does not share the lock.
@@ -91,8 +91,8 @@ public:
     /// - `would_deadlock`: another reader waits for its own upgrade. One of the two must give way:
     ///   release the shared hold and start again.
     template <typename Rep, typename Period>
-    [[nodiscard]] bool try_upgrade_for(length<Rep, Period> patience, std::stop_token cancel = {}) {
-        return take({.patience = detail::saturate(patience, detail::rounding::up),
+    [[nodiscard]] bool try_upgrade_for(length<Rep, Period> timeout, std::stop_token cancel = {}) {
+        return take({.timeout = detail::saturate(timeout, detail::rounding::up),
                      .cancel = std::move(cancel),
                      .upgrades = true});
     }
@@ -111,8 +111,8 @@ public:
     }
     template <typename Rep, typename Period,
               asio::completion_token_for<void(error_code, std::optional<lease>)> Token>
-    auto async_try_lock_shared_for(length<Rep, Period> patience, Token&& token) {
-        return readers_.async_try_lock_for(patience, std::forward<Token>(token));
+    auto async_try_lock_shared_for(length<Rep, Period> timeout, Token&& token) {
+        return readers_.async_try_lock_for(timeout, std::forward<Token>(token));
     }
 
     /// Completes at once with a shared lease in addition to `exclusive`. To downgrade, release
@@ -128,14 +128,14 @@ public:
     /// Fails with `lease_lost` also if `shared_hold` is released in the meantime.
     template <typename Rep, typename Period,
               asio::completion_token_for<void(error_code, std::optional<lease>)> Token>
-    auto async_try_upgrade_for(const lease& shared_hold, length<Rep, Period> patience,
+    auto async_try_upgrade_for(const lease& shared_hold, length<Rep, Period> timeout,
                                Token&& token) {
         return asio::async_initiate<Token, void(error_code, std::optional<lease>)>(
             [lock = subject(), hold = shared_hold.hold()](auto handler, detail::wish how) mutable {
                 start_try_lock_beside(lock, std::move(hold), std::move(how), std::move(handler));
             },
             token,
-            detail::wish{.patience = detail::saturate(patience, detail::rounding::up),
+            detail::wish{.timeout = detail::saturate(timeout, detail::rounding::up),
                          .upgrades = true});
     }
 

@@ -87,7 +87,7 @@ constexpr duration saturate(std::chrono::duration<Rep, Period> length, rounding 
 
 /// Returns the time that is left until `deadline`, on the clock of `deadline`.
 template <typename Clock, typename Duration>
-duration patience_until(std::chrono::time_point<Clock, Duration> deadline) {
+duration timeout_until(std::chrono::time_point<Clock, Duration> deadline) {
     if (deadline == std::chrono::time_point<Clock, Duration>::max())
         return duration::max();
     const auto now = Clock::now();

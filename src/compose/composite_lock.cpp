@@ -217,22 +217,22 @@ private:
     /// Asks one member, with all of the remaining time. Then asks the others, for a short time.
     asio::awaitable<void> ask_in_turn(int round) {
         const duration rest = call_->wanted.give_up_at - home_->now();
-        round_->ask(first_, {.patience = rest, .lease = lease_});
+        round_->ask(first_, {.timeout = rest, .lease = lease_});
         co_await until_answered(rest);
         if (!round_->granted(first_))
             co_return;
         const duration most = std::min(moment_more * (round - 1), call_->wanted.lease / 10);
         for (std::size_t which = 0; which < of_.members.size(); ++which)
             if (which != first_)
-                round_->ask(which, {.patience = most, .lease = lease_});
+                round_->ask(which, {.timeout = most, .lease = lease_});
         co_await until_answered(most);
         note_busy();
         co_await lengthen_first();
     }
 
     /// Waits for the replies. If a member does not grant, the round ends at once.
-    asio::awaitable<void> until_answered(duration patience) {
-        const time_point limit = answered_by(*home_, *round_, patience);
+    asio::awaitable<void> until_answered(duration timeout) {
+        const time_point limit = answered_by(*home_, *round_, timeout);
         co_await wait_for_answers(*call_, limit, [this] { return round_->open() == 0 || fails(); });
         if (!call_->finished() && round_->open() > 0 && !fails())
             throw_unanswered();
@@ -371,11 +371,11 @@ any_subject::take(std::shared_ptr<sync::acquisition> call) const {
     for (int losses = 0; losses < losses_max; ++losses) {
         const retired_with_scope round{std::make_shared<inquiry>(home, members, call->wake())};
         const duration rest = call->wanted.give_up_at - home->now();
-        question how{.patience = call->wanted.patient ? rest : duration::zero()};
+        question how{.timeout = call->wanted.patient ? rest : duration::zero()};
         if (!call->wanted.renewed)
             how.lease = call->wanted.lease;
         round->ask_all(how);
-        const time_point limit = answered_by(*home, *round, how.patience);
+        const time_point limit = answered_by(*home, *round, how.timeout);
         auto decided = [&round] {
             return round->open() == 0 || granted_one(*round) < round->size();
         };

@@ -103,7 +103,7 @@ void inquiry::ask(std::size_t which, const question& how) {
     one.open = true;
     one.answered = false;
     one.said = {};
-    sync::request wanted = sync::request_for(one.who, how.patience, how.lease);
+    sync::request wanted = sync::request_for(one.who, how.timeout, how.lease);
     wanted.takes = how.takes;
     const auto call = std::make_shared<errand>(std::move(wanted), shared_from_this(), which,
                                                ++one.asked, how.longest_lease);

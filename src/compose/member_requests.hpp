@@ -66,7 +66,7 @@ struct member_answer {
 
 /// Parameters of a request to a member.
 struct question {
-    duration patience{};
+    duration timeout{};
     std::optional<duration> lease{}; ///< if a lease is given, the hold is not renewed
     bool takes = true;               ///< false: only wait until the lock is free
     /// Longest lease of any client: see member_answer::counts_in.

@@ -255,7 +255,7 @@ private:
         const time_point end = std::min(limit, call_->wanted.give_up_at);
         const retired_with_scope watched{
             std::make_shared<inquiry>(home_, of_.members, call_->wake())};
-        const question how{.patience = end - home_->now(), .takes = false};
+        const question how{.timeout = end - home_->now(), .takes = false};
         for (const std::size_t which : busy)
             watched->ask(which, how);
         const std::size_t others = of_.members.size() - busy.size();

@@ -23,7 +23,7 @@ constexpr duration farewell{100};
 /// Sends a request to all parts. Waits until all have replied, the limit is reached or the call
 /// ends. The handler may run after this wait, but it always runs, because the tally has a timeout.
 asio::awaitable<sync::failure> ask_parts(sync::acquisition& call, tally::lock_handles parts,
-                                         duration patience, tally::verb what, time_point limit) {
+                                         duration timeout, tally::verb what, time_point limit) {
     const auto said = std::make_shared<std::optional<sync::failure>>();
     const std::weak_ptr<sync::acquisition> whose = call.weak_from_this();
     auto told = [said, whose](const sync::failure& why) {
@@ -33,7 +33,7 @@ asio::awaitable<sync::failure> ask_parts(sync::acquisition& call, tally::lock_ha
             waits->ring();
     };
     const std::size_t all = parts.size();
-    tally::ask(call.home, parts, all, patience, std::move(what),
+    tally::ask(call.home, parts, all, timeout, std::move(what),
                sync::release_handler{std::move(told)});
     // A named variable is needed, because g++ 12 destroys a temporary twice here.
     const auto answered = [said] { return said->has_value(); };
@@ -58,20 +58,20 @@ asio::awaitable<void> let_go(sync::acquisition& call, inquiry& round) {
     round.forget_answers();
     if (granted.empty())
         co_return;
-    const duration patience = home->how().release_timeout;
+    const duration timeout = home->how().release_timeout;
     const time_point now = home->now();
-    const time_point limit = std::max(std::min(sync::later(now, patience), call.wanted.give_up_at),
+    const time_point limit = std::max(std::min(sync::later(now, timeout), call.wanted.give_up_at),
                                       sync::later(now, farewell));
     tally::verb let_go = tally::let_go();
-    (void)co_await ask_parts(call, std::move(granted), patience, std::move(let_go), limit);
+    (void)co_await ask_parts(call, std::move(granted), timeout, std::move(let_go), limit);
 }
 
 asio::awaitable<void> extend_part(sync::acquisition& call, part& one, duration length) {
-    const duration patience = one.hold()->home->bounds().time_limit;
+    const duration timeout = one.hold()->home->bounds().time_limit;
     tally::lock_handles alone{one.hold()->whole()};
     tally::verb longer = tally::extend(length);
     const sync::failure why =
-        co_await ask_parts(call, std::move(alone), patience, std::move(longer), time_point::max());
+        co_await ask_parts(call, std::move(alone), timeout, std::move(longer), time_point::max());
     const bool is_lost = why.code == errc::lease_lost; // handled like a grant that arrived too late
     if (why.code && !is_lost && !call.finished())
         throw sync::worded_error{why};
@@ -82,8 +82,8 @@ void tell_acquired(const sync::acquisition& call, const sync::lock_handle& held)
                        call.home->now() - call.started_at);
 }
 
-time_point answered_by(const sync::engine& home, const inquiry& round, duration patience) {
-    const duration longest = std::max(patience, duration::zero());
+time_point answered_by(const sync::engine& home, const inquiry& round, duration timeout) {
+    const duration longest = std::max(timeout, duration::zero());
     return sync::later(sync::later(home.now(), longest),
                        2 * round.longest_time_limit() + executor_timeout);
 }
@@ -189,7 +189,7 @@ tally::verb tally::extend(duration length) {
 }
 
 void tally::ask(const std::shared_ptr<sync::engine>& home, const lock_handles& parts,
-                std::size_t needs, duration patience, verb what, sync::release_handler done) {
+                std::size_t needs, duration timeout, verb what, sync::release_handler done) {
     const auto all = std::make_shared<tally>(home, parts.size(), needs, std::move(done));
     for (const std::shared_ptr<sync::lock_handle>& each : parts)
         all->send(each, what);
@@ -197,7 +197,7 @@ void tally::ask(const std::shared_ptr<sync::engine>& home, const lock_handles& p
         return !each->home->reach().leads_where(home->reach());
     };
     if (all->done_ && std::any_of(parts.begin(), parts.end(), is_far))
-        home->spawn(expire(all, patience));
+        home->spawn(expire(all, timeout));
 }
 
 void tally::send(const std::shared_ptr<sync::lock_handle>& to, const verb& what) {
@@ -249,10 +249,10 @@ void tally::finish() {
     busy_.reset(); // not in the destructor, because another thread may handle the last reply
 }
 
-asio::awaitable<void> tally::expire(std::shared_ptr<tally> all, duration patience) {
+asio::awaitable<void> tally::expire(std::shared_ptr<tally> all, duration timeout) {
     sync::engine& home = *all->home_;
     all->wake_ = home.time().make_alarm();
-    const time_point limit = sync::later(sync::later(home.now(), patience), executor_timeout);
+    const time_point limit = sync::later(sync::later(home.now(), timeout), executor_timeout);
     while (all->done_ && home.now() < limit && !home.stopped())
         co_await home.nap(*all->wake_, limit);
     all->wake_.reset();

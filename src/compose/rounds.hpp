@@ -59,7 +59,7 @@ asio::awaitable<void> extend_part(sync::acquisition&, part&, duration length);
 
 /// Returns when a member has surely replied to a request with this timeout, if the member's
 /// executor runs.
-time_point answered_by(const sync::engine& home, const inquiry&, duration patience);
+time_point answered_by(const sync::engine& home, const inquiry&, duration timeout);
 
 /// Reports to the observer that the call was granted, and how long it waited.
 void tell_acquired(const sync::acquisition&, const sync::lock_handle&);
@@ -143,11 +143,11 @@ void ask_member(const std::shared_ptr<gathering<T>>& all, std::size_t which, con
 constexpr duration executor_timeout = std::chrono::seconds{1};
 
 /// Extra time for late members when the replies so far are already enough.
-constexpr duration stragglers_patience{100};
+constexpr duration stragglers_timeout{100};
 
 /// Returns the replies in the order of the members. If a member's executor is not running, the
 /// member counts as failed after its store's time limit. When `decided` returns true, the missing
-/// replies cannot change the result. Then the call waits only `stragglers_patience` longer.
+/// replies cannot change the result. Then the call waits only `stragglers_timeout` longer.
 template <typename T>
 asio::awaitable<std::vector<reply_of<T>>>
 ask_members(const joint_subject& of, work_on<T> work,
@@ -164,7 +164,7 @@ ask_members(const joint_subject& of, work_on<T> work,
     for (bool enough = false; all->open > 0 && home->now() < limit && !home->stopped();) {
         if (!enough && decided(all->replies)) {
             enough = true;
-            limit = std::min(limit, sync::later(home->now(), stragglers_patience));
+            limit = std::min(limit, sync::later(home->now(), stragglers_timeout));
         }
         co_await home->nap(*all->wake, limit);
     }
@@ -199,16 +199,16 @@ public:
     static verb extend(duration length);
 
     /// Sends the request `what` to each part on the part's own executor, and calls `done` once. If
-    /// a part's executor is not running, the part counts as failed after `patience` plus one
+    /// a part's executor is not running, the part counts as failed after `timeout` plus one
     /// second.
     static void ask(const std::shared_ptr<sync::engine>& home, const lock_handles& parts,
-                    std::size_t needs, duration patience, verb what, sync::release_handler done);
+                    std::size_t needs, duration timeout, verb what, sync::release_handler done);
 
     tally(std::shared_ptr<sync::engine> home, std::size_t asked, std::size_t needs,
           sync::release_handler done);
 
 private:
-    static asio::awaitable<void> expire(std::shared_ptr<tally>, duration patience);
+    static asio::awaitable<void> expire(std::shared_ptr<tally>, duration timeout);
     void answered(const sync::failure&);
     void send(const std::shared_ptr<sync::lock_handle>&, const verb&);
     void finish();

@@ -15,7 +15,7 @@ struct range {
     duration most;
 };
 /// Range of timeouts. `duration::max()` means for ever; sums with these timeouts are saturated.
-constexpr range any_patience{duration::zero(), duration::max()};
+constexpr range any_timeout{duration::zero(), duration::max()};
 constexpr range any_length{duration{1}, duration::max()};
 /// Range of times that are normally seconds. The upper limit of one day ensures that sums of these
 /// times cannot overflow.
@@ -61,9 +61,9 @@ void check(const options& how) {
     if (how.max_hold)
         check_length("max_hold", *how.max_hold, any_length);
     if (how.unavailable_timeout)
-        check_length("unavailable_timeout", *how.unavailable_timeout, any_patience);
-    check_length("release_timeout", how.release_timeout, any_patience);
-    check_length("close_timeout", how.close_timeout, any_patience);
+        check_length("unavailable_timeout", *how.unavailable_timeout, any_timeout);
+    check_length("release_timeout", how.release_timeout, any_timeout);
+    check_length("close_timeout", how.close_timeout, any_timeout);
     check_length("poll_bound", how.poll_bound, up_to_a_day);
     check_length("hand_off.within", how.hand_off.within, {duration::zero(), day});
     refuse_if("options.required_replicas", objection_to_replicas(how.required_replicas));

@@ -84,11 +84,11 @@ public:
         return std::move(*value_);
     }
 
-    /// Waits without a limit while the executor runs. If it does not run, waits for `patience` plus
+    /// Waits without a limit while the executor runs. If it does not run, waits for `timeout` plus
     /// twice `executor_timeout`. Returns nothing if the executor is not running or has ended. A
     /// value that comes later is refused.
-    std::optional<T> wait_while_it_runs(duration patience) {
-        if (state_ != state::brought && !await(patience))
+    std::optional<T> wait_while_it_runs(duration timeout) {
+        if (state_ != state::brought && !await(timeout))
             return std::nullopt;
         return std::move(*value_);
     }
@@ -117,9 +117,9 @@ private:
         return false;
     }
 
-    bool await(duration patience) {
+    bool await(duration timeout) {
         const std::stop_callback on_end{way_.ends(), [this] { hurry(); }};
-        duration longest = std::min(patience, duration::max() - executor_timeout);
+        duration longest = std::min(timeout, duration::max() - executor_timeout);
         longest += executor_timeout;
         for (std::shared_ptr<std::atomic<bool>> ran; !brought_within(longest);
              longest = executor_timeout) {
@@ -215,10 +215,10 @@ public:
     }
 
     static sync::outcome wait(const std::shared_ptr<blocking_call>& call) {
-        const duration patience = call->wanted.give_up_at == time_point::max()
-                                      ? duration::max()
-                                      : call->wanted.give_up_at - call->started_at;
-        if (auto told = call->meeting_.wait_while_it_runs(std::max(patience, duration::zero())))
+        const duration timeout = call->wanted.give_up_at == time_point::max()
+                                     ? duration::max()
+                                     : call->wanted.give_up_at - call->started_at;
+        if (auto told = call->meeting_.wait_while_it_runs(std::max(timeout, duration::zero())))
             return std::move(*told);
         (void)call->home->reach().post([call] { call->cancel(); });
         const bool begun = call->meeting_.had_begun();
@@ -265,7 +265,7 @@ inline std::shared_ptr<sync::lock_handle> acquire(sync::request what,
 
 /// Runs `work(handler, where)` inside the executor, and waits until the handler is called.
 template <typename Work>
-sync::failure wait_for_handler(const std::shared_ptr<sync::engine>& home, duration patience,
+sync::failure wait_for_handler(const std::shared_ptr<sync::engine>& home, duration timeout,
                                Work work) {
     const auto meeting = std::make_shared<rendezvous<sync::failure>>(*home);
     begin(home, [work = std::move(work), meeting](const asio::any_io_executor& where) mutable {
@@ -273,7 +273,7 @@ sync::failure wait_for_handler(const std::shared_ptr<sync::engine>& home, durati
         auto tell = [meeting](sync::failure why) { meeting->bring(std::move(why), meeting); };
         work(sync::release_handler{std::move(tell)}, where);
     });
-    std::optional<sync::failure> told = meeting->wait_while_it_runs(patience);
+    std::optional<sync::failure> told = meeting->wait_while_it_runs(timeout);
     return told ? std::move(*told) : unrun(*home, meeting->had_begun());
 }
 

@@ -85,7 +85,7 @@ bool basic_counter::take(detail::counter_wish how) const {
     const std::int64_t amount = front::checked_take(*of, how.amount);
     if (is_for_nothing(*of, amount))
         return true;
-    sync::request what = front::request_for(of, amount, how.patience);
+    sync::request what = front::request_for(of, amount, how.timeout);
     return front::outcome_of(std::move(what), how.cancel).counted;
 }
 
@@ -120,7 +120,7 @@ void basic_counter::start_take(shared_counter of, std::int64_t amount,
     });
 }
 
-void basic_counter::start_try(shared_counter of, std::int64_t amount, duration patience,
+void basic_counter::start_try(shared_counter of, std::int64_t amount, duration timeout,
                               detail::flag_handler handler) {
     const std::shared_ptr<sync::engine> home = of->home;
     if (const error_code ec = front::objection_to_posting(*home))
@@ -131,7 +131,7 @@ void basic_counter::start_try(shared_counter of, std::int64_t amount, duration p
         waiting.complete(got.why.code, bool{got.counted});
     };
     front::start_call(home, std::move(handler), deliver, [&] {
-        return front::request_for(of, front::checked_take(*of, amount), patience);
+        return front::request_for(of, front::checked_take(*of, amount), timeout);
     });
 }
 

@@ -57,8 +57,8 @@ asio::awaitable<counter_list> list_counters(shared_engine home, counter_kind kin
     co_return co_await home->counters()->list(kind, std::move(of_store), limit);
 }
 
-asio::awaitable<bool> watch_until_free(shared_engine home, lock_name name, duration patience) {
-    co_return co_await sync::wait_until_free(subject_of(home, name), patience);
+asio::awaitable<bool> watch_until_free(shared_engine home, lock_name name, duration timeout) {
+    co_return co_await sync::wait_until_free(subject_of(home, name), timeout);
 }
 
 asio::awaitable<bool> force(shared_engine home, lock_name name, std::string only_from) {
@@ -84,8 +84,8 @@ counter_list client::list(counter_kind kind, std::string pattern, std::size_t li
     return front::wait_for(engine_, list_counters(engine_, kind, std::move(pattern), limit));
 }
 
-bool client::await_free(lock_name name, duration patience) {
-    return front::wait_for(engine_, watch_until_free(engine_, std::move(name), patience));
+bool client::await_free(lock_name name, duration timeout) {
+    return front::wait_for(engine_, watch_until_free(engine_, std::move(name), timeout));
 }
 
 bool client::force_unlock(lock_name name, std::string only_from) {
@@ -115,9 +115,9 @@ void client::start_list(shared_engine engine, counter_kind kind, std::string pat
                  std::move(handler));
 }
 
-void client::start_wait_free(shared_engine engine, lock_name name, duration patience,
+void client::start_wait_free(shared_engine engine, lock_name name, duration timeout,
                              asio::any_completion_handler<void(error_code, bool)> handler) {
-    front::start(engine, watch_until_free(engine, std::move(name), patience), std::move(handler));
+    front::start(engine, watch_until_free(engine, std::move(name), timeout), std::move(handler));
 }
 
 namespace {

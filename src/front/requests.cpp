@@ -181,8 +181,8 @@ std::optional<counter_change> checked_change(const sync::counter_subject& of, co
 }
 
 sync::request request_for(const std::shared_ptr<const sync::counter_subject>& of,
-                          std::int64_t amount, duration patience) {
-    sync::request all = sync::request_for(of, patience, {});
+                          std::int64_t amount, duration timeout) {
+    sync::request all = sync::request_for(of, timeout, {});
     all.amount = amount;
     return all;
 }

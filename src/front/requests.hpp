@@ -62,7 +62,7 @@ inline std::optional<duration> wanted_lease(const sync::subject& lock, const det
 
 inline sync::request request_for(const std::shared_ptr<sync::subject>& lock,
                                  const detail::wish& how) {
-    return sync::request_for(lock, how.patience, wanted_lease(*lock, how));
+    return sync::request_for(lock, how.timeout, wanted_lease(*lock, how));
 }
 
 /// Returns this thread's entry for that lock: its hold and how often it entered.
@@ -101,6 +101,6 @@ std::optional<counter_change> checked_change(const sync::counter_subject&, count
                                              std::int64_t amount, std::optional<duration> kept);
 
 sync::request request_for(const std::shared_ptr<const sync::counter_subject>&, std::int64_t amount,
-                          duration patience);
+                          duration timeout);
 
 } // namespace holdfast::front

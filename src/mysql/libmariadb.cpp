@@ -15,7 +15,7 @@ namespace {
 
 /// Longest time that the exit of the process waits for threads inside libmariadb. An address lookup
 /// can take longer. That is safe, because a thread does not use OpenSSL during the lookup.
-constexpr std::chrono::seconds patience_at_exit{3};
+constexpr std::chrono::seconds timeout_at_exit{3};
 
 /// Counter of the threads inside libmariadb. It is created after OpenSSL was initialised, so its
 /// destructor runs before OpenSSL is cleaned up.
@@ -23,7 +23,7 @@ class threads_inside {
 public:
     ~threads_inside() {
         std::unique_lock guard{mutex_};
-        gone_.wait_for(guard, patience_at_exit, [this] { return count_ == 0; });
+        gone_.wait_for(guard, timeout_at_exit, [this] { return count_ == 0; });
     }
     void enter() {
         const std::scoped_lock guard{mutex_};

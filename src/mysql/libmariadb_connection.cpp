@@ -208,9 +208,9 @@ bool link::wait_outside(runtime::visit& caller) {
     if (!wait_.prepare())
         return false;
     bool came = false;
-    const duration patience = limit_ - home_.time.now();
-    caller.outside(wait_, [this, &came, patience]() noexcept {
-        came = wait_.until_readable(socket_.number(), patience);
+    const duration timeout = limit_ - home_.time.now();
+    caller.outside(wait_, [this, &came, timeout]() noexcept {
+        came = wait_.until_readable(socket_.number(), timeout);
     });
     return came;
 }

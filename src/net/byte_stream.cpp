@@ -24,9 +24,9 @@
 
 namespace holdfast::net {
 
-byte_stream::byte_stream(const store_context& home, duration patience, const char* to_have_tls)
+byte_stream::byte_stream(const store_context& home, duration timeout, const char* to_have_tls)
     : home_{home}
-    , patience_{patience}
+    , timeout_{timeout}
     , to_have_tls_{to_have_tls}
     , look_up_alarm_{home_.time.make_alarm()}
     , socket_{home_.executor} {}
@@ -80,7 +80,7 @@ asio::awaitable<std::vector<stream_endpoint>> byte_stream::find_server() {
 }
 
 asio::awaitable<error_code> byte_stream::connect_to(stream_endpoint peer, time_point give_up_at) {
-    if (const error_code failed = open_socket(socket_, peer, patience_))
+    if (const error_code failed = open_socket(socket_, peer, timeout_))
         co_return failed;
     bool late = false;
     auto give_up = [&late, this] {
@@ -425,9 +425,9 @@ asio::awaitable<std::vector<tcp::endpoint>> look_up(asio::any_io_executor execut
     co_return std::move(told->found);
 }
 
-std::function<void()> give_up(byte_stream& line, duration patience) {
-    return [&line, patience] {
-        line.cut({errc::unreachable, "not done within " + std::to_string(patience.count()) +
+std::function<void()> give_up(byte_stream& line, duration timeout) {
+    return [&line, timeout] {
+        line.cut({errc::unreachable, "not done within " + std::to_string(timeout.count()) +
                                          " ms (" + line.occupation() + ")"});
     };
 }

@@ -129,9 +129,9 @@ public:
     const std::string& occupation() const { return occupation_; }
 
 protected:
-    /// `patience` is the timeout of one reply. `to_have_tls` is a string literal for an error text,
+    /// `timeout` is the timeout of one reply. `to_have_tls` is a string literal for an error text,
     /// where it follows "what answers there speaks TLS; ".
-    byte_stream(const store_context&, duration patience, const char* to_have_tls);
+    byte_stream(const store_context&, duration timeout, const char* to_have_tls);
 
     /// Socket and TLS session, for code that takes over the connection. Asio no longer uses the
     /// socket then.
@@ -155,7 +155,7 @@ protected:
     bool is_silent() const { return !heard_ && !session_; }
 
     const store_context& home() const { return home_; }
-    duration patience() const { return patience_; }
+    duration timeout() const { return timeout_; }
 
 private:
     asio::awaitable<std::vector<stream_endpoint>> find_server();
@@ -171,7 +171,7 @@ private:
     void throw_if_cut() const;
 
     const store_context& home_;
-    const duration patience_;
+    const duration timeout_;
     const char* const to_have_tls_;
     const std::unique_ptr<alarm> look_up_alarm_;
     stream_socket socket_;
@@ -203,9 +203,9 @@ asio::awaitable<std::vector<asio::ip::tcp::endpoint>> look_up(asio::any_io_execu
 // Error texts of a failed attempt to connect.
 
 /// Returns the handler for the timeout of an attempt to connect. The handler cuts the connection.
-/// Its error text says what the connection was doing, and contains the timeout `patience`. The
+/// Its error text says what the connection was doing, and contains the timeout `timeout`. The
 /// connection must outlive the handler.
-std::function<void()> give_up(byte_stream&, duration patience);
+std::function<void()> give_up(byte_stream&, duration timeout);
 
 /// Returns the error that ended an attempt to connect; call it in a catch block. It accepts every
 /// exception, because the reconnect loop must continue. An attempt sends no lock request, so

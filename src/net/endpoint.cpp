@@ -34,19 +34,19 @@ int whole_seconds(duration length) {
 
 /// Sets the kernel's timeouts so that a dead peer is detected after twice the timeout of one reply.
 /// The Redis command connection (`command_connection`) gives up after the same time.
-void watch_over_peer(stream_socket& socket, duration patience) {
-    patience = std::clamp(patience, duration{500}, duration{std::chrono::minutes{30}});
+void watch_over_peer(stream_socket& socket, duration timeout) {
+    timeout = std::clamp(timeout, duration{500}, duration{std::chrono::minutes{30}});
     set(socket, IPPROTO_TCP, TCP_NODELAY, 1);
     set(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
-    set(socket, IPPROTO_TCP, TCP_KEEPIDLE, whole_seconds(patience));
-    set(socket, IPPROTO_TCP, TCP_KEEPINTVL, whole_seconds(patience / probes));
+    set(socket, IPPROTO_TCP, TCP_KEEPIDLE, whole_seconds(timeout));
+    set(socket, IPPROTO_TCP, TCP_KEEPINTVL, whole_seconds(timeout / probes));
     set(socket, IPPROTO_TCP, TCP_KEEPCNT, probes);
-    set(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(2 * patience.count()));
+    set(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(2 * timeout.count()));
 }
 
 } // namespace
 
-error_code open_socket(stream_socket& socket, const stream_endpoint& peer, duration patience) {
+error_code open_socket(stream_socket& socket, const stream_endpoint& peer, duration timeout) {
     const auto protocol = peer.protocol();
     const int file = ::socket(protocol.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
                               protocol.protocol());
@@ -60,7 +60,7 @@ error_code open_socket(stream_socket& socket, const stream_endpoint& peer, durat
     }
     socket.non_blocking(true, failed);
     if (protocol.family() != AF_UNIX)
-        watch_over_peer(socket, patience);
+        watch_over_peer(socket, timeout);
     return failed;
 }
 

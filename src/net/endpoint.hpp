@@ -29,8 +29,8 @@ using stream_endpoint = asio::generic::stream_protocol::endpoint;
 
 /// Opens a socket for the endpoint; does not connect it. Sets the options that Asio does not set:
 /// close-on-exec, non-blocking, no delay of small writes. Also makes the kernel detect a dead peer;
-/// `patience` is the timeout of one reply.
-error_code open_socket(stream_socket&, const stream_endpoint&, duration patience);
+/// `timeout` is the timeout of one reply.
+error_code open_socket(stream_socket&, const stream_endpoint&, duration timeout);
 
 /// Returns a server's address as text for messages: `db.internal:6379`, `[::1]:6379`, or for a
 /// socket's path `unix:/run/redis.sock`.

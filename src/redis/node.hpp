@@ -76,7 +76,7 @@ struct channel_name {
 
 /// Longest wait for the confirmation of a subscription. After that, the caller polls without the
 /// subscription.
-inline constexpr duration confirmation_patience = std::chrono::seconds{1};
+inline constexpr duration confirmation_timeout = std::chrono::seconds{1};
 
 /// Treatment of a subscription without listeners. `usual`: it is kept for a while for the next
 /// listener. `none`: it ends at once, because only one client uses the channel or because other

@@ -51,12 +51,12 @@ public:
     explicit answer_wait(microseconds longest);
 
     /// Waits until `arrived()` returns true. Calls `arrived()` while it polls, and after data has
-    /// arrived. Returns false after the timeout `patience`.
+    /// arrived. Returns false after the timeout `timeout`.
     template <typename Arrived>
-    bool wait(int socket, duration patience, Arrived arrived) {
+    bool wait(int socket, duration timeout, Arrived arrived) {
         const nanoseconds began = now();
         const waiter mine{*this};
-        const bool in_time = poll(began, arrived) || sleep_for(socket, began + patience, arrived);
+        const bool in_time = poll(began, arrived) || sleep_for(socket, began + timeout, arrived);
         learn(now() - began);
         return in_time;
     }

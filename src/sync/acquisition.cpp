@@ -209,13 +209,13 @@ void let_through(gate& here, time_point looked_at) {
 
 /// Time that a call waits for permits from other callers of this client before it asks the store.
 /// If it asked the store at once and then got such permits, it would have to undo the request.
-constexpr duration pass_patience{2};
+constexpr duration pass_timeout{2};
 
 asio::awaitable<void> await_pass(acquisition& call, gate& here) {
     if (here.passes() == 0 || !call.wanted.patient)
         co_return;
     call.home->found_busy(call);
-    const time_point until = later(call.home->now(), pass_patience);
+    const time_point until = later(call.home->now(), pass_timeout);
     co_await call.wake().wait_until(std::min(until, call.wanted.give_up_at));
 }
 

@@ -114,7 +114,7 @@ protected:
     virtual void complete(outcome) = 0;
 
 private:
-    friend class patience;
+    friend class call_timeouts;
 
     std::shared_ptr<acquisition> finish();
     void tell(outcome);

@@ -312,8 +312,8 @@ asio::awaitable<answer> seen_free::look() {
     co_return answer{.term = std::min(bound, left + expiry_rounding)};
 }
 
-asio::awaitable<bool> wait_until_free(std::shared_ptr<const subject> lock, duration patience) {
-    request wanted = request_for(std::move(lock), patience, std::nullopt);
+asio::awaitable<bool> wait_until_free(std::shared_ptr<const subject> lock, duration timeout) {
+    request wanted = request_for(std::move(lock), timeout, std::nullopt);
     wanted.takes = false;
     const auto call = std::make_shared<sighting>(std::move(wanted));
     const ends_with_scope over{*call};

@@ -58,9 +58,9 @@ private:
 
 /// Waits until no client holds the lock. It uses the acquisition loop but not the gate, because a
 /// call that takes nothing need not queue. Returns false if the lock was not free within
-/// `patience`. If `patience` is zero or less, it asks once. Throws the errors of an acquisition.
+/// `timeout`. If `timeout` is zero or less, it asks once. Throws the errors of an acquisition.
 /// Call it on the executor only.
-asio::awaitable<bool> wait_until_free(std::shared_ptr<const subject>, duration patience);
+asio::awaitable<bool> wait_until_free(std::shared_ptr<const subject>, duration timeout);
 
 /// Waits until the lock is free, on behalf of a call that takes nothing and that can be cancelled.
 /// The call completes without a hold, both when the lock is free and when the timeout has passed.

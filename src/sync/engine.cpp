@@ -54,7 +54,7 @@ engine::engine(surroundings around, options how)
     , threads_{std::make_shared<thread_table>(abandon_later, around_.forked)}
     , reach_{std::make_shared<sync::reach>(around_.executor, around_.own_thread)}
     , renewal_{*this}
-    , patience_{*this}
+    , timeouts_{*this}
     , quiet_{time().make_alarm()} {
     store_ = how_.store(store_context{
         .executor = executor(),
@@ -126,7 +126,7 @@ bool engine::take_up(acquisition& call) {
 }
 
 void engine::acquisition_over(acquisition& call) {
-    patience_.forget(call);
+    timeouts_.forget(call);
     if (!call.is_under_way())
         return;
     call.end();
@@ -257,8 +257,8 @@ asio::awaitable<void> engine::close_down() {
         run_users_own(executor(), std::move(handler));
 }
 
-asio::awaitable<void> engine::wait_until_quiet(duration patience) {
-    const time_point limit = later(now(), patience);
+asio::awaitable<void> engine::wait_until_quiet(duration timeout) {
+    const time_point limit = later(now(), timeout);
     while (!quiet() && now() < limit)
         co_await quiet_->wait_until(limit);
 }
@@ -307,7 +307,7 @@ void engine::executor_gone() {
 void engine::let_go() {
     stopped_ = true;
     renewal_.stop();
-    patience_.stop();
+    timeouts_.stop();
     gates_.let_go();
     threads_->let_go();
     std::vector<std::shared_ptr<lock_handle>>{}.swap(kept_);
@@ -315,10 +315,10 @@ void engine::let_go() {
 
 /// Time that close() waits for pending operations after it has closed the store. They normally fail
 /// at once, but a user's own store may be slow.
-constexpr duration stop_patience{1000};
+constexpr duration stop_timeout{1000};
 
 /// Time that close() waits for a thread inside a user's clock, and the pause between two checks.
-constexpr duration clock_patience{10'000};
+constexpr duration clock_timeout{10'000};
 constexpr duration clock_look_period{1};
 
 /// Reads a user's clock, unless the clock is closed. The reader increments the counter of readers
@@ -335,14 +335,14 @@ time_point engine::users_time() const noexcept {
 /// Stops reading the user's clock. Waits until no other thread is inside the clock.
 asio::awaitable<void> engine::let_go_of_clock() {
     closed_at_ = around_.time.now();
-    const time_point limit = later(closed_at_, clock_patience);
+    const time_point limit = later(closed_at_, clock_timeout);
     while (clock_readers_ > 0 && around_.time.now() < limit)
         co_await quiet_->wait_until(later(around_.time.now(), clock_look_period));
 }
 
 /// Ends all operations. Afterwards only the completion of close() uses the executor or the clock.
 asio::awaitable<void> engine::stop() {
-    const time_point limit = later(now(), stop_patience);
+    const time_point limit = later(now(), stop_timeout);
     let_go();
     store_->close();
     for (alarm* const sleep : naps_)
@@ -351,7 +351,7 @@ asio::awaitable<void> engine::stop() {
         co_await quiet_->wait_until(limit);
     co_await let_go_of_clock();
     renewal_.let_go_of_clock();
-    patience_.let_go_of_clock();
+    timeouts_.let_go_of_clock();
     quiet_.reset();
     closed_ = true;
     reach_->end(); // last, because it wakes threads that wait for this client
@@ -382,7 +382,7 @@ void engine::admit(const std::shared_ptr<acquisition>& call, const asio::any_io_
         call->give_up_busy();
     } else {
         here.line_up(*call);
-        patience_.watch(*call);
+        timeouts_.watch(*call);
     }
 }
 
@@ -407,10 +407,10 @@ void engine::next_turn(gate_key key, gate& at) {
     }
 }
 
-void engine::out_of_patience(acquisition& call) {
+void engine::out_of_timeout(acquisition& call) {
     if (call.wanted.of->counts() != counter_kind::latch)
         return call.give_up_busy();
-    patience_.forget(call);
+    timeouts_.forget(call);
     gate& here = *gates_.find(key_of(call));
     here.begin_negotiation(call);
     spawn(negotiate(call.step_out()));
@@ -427,7 +427,7 @@ bool engine::let_in(gate& here, acquisition* next) {
     }
     if (!here.admits(*next))
         return false;
-    patience_.forget(*next);
+    timeouts_.forget(*next);
     here.begin_negotiation(*next);
     auto begin = [self = shared_from_this(), call = next->step_out()] {
         self->spawn(negotiate(call));

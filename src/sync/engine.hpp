@@ -224,7 +224,7 @@ public:
     asio::awaitable<std::vector<finding>> set_up_store() { return store_->set_up(); }
     server_identity server_of(const lock_name& name) const { return store_->identity(name); }
     gates& queues() noexcept { return gates_; }
-    patience& patiences() noexcept { return patience_; }
+    call_timeouts& timeouts() noexcept { return timeouts_; }
     renewal& renewals() noexcept { return renewal_; }
 
     /// Returns the mutex that guards the state of a hold. Several holds share a mutex. With a
@@ -259,7 +259,7 @@ public:
     /// Completes a queued call as busy, because its timeout has passed. At a latch, it sends one
     /// last request for this call instead. The latch may be open, and a reply to another waiter
     /// does not count for this call.
-    void out_of_patience(acquisition&);
+    void out_of_timeout(acquisition&);
     /// Notes that fewer callers share a hold. A call that waits for an exclusive hold may go on
     /// now.
     void fewer_share(const held_lock&);
@@ -373,7 +373,7 @@ private:
     void doubt(const std::function<bool(const lock_name&)>& which, bool urgent);
     bool quiet() const { return tasks_ == unpromising_ && renewal_.idle(); }
     bool all_ended() const { return tasks_ == 0 && loops_ == 0 && naps_.empty(); }
-    asio::awaitable<void> wait_until_quiet(duration patience);
+    asio::awaitable<void> wait_until_quiet(duration timeout);
     void let_go();
     asio::awaitable<void> stop();
     void tell_untold();
@@ -389,7 +389,7 @@ private:
     duration unavailable_timeout_;
     gates gates_;
     renewal renewal_;
-    patience patience_;
+    call_timeouts timeouts_;
     acquisition::list calls_;
     std::size_t calls_count_ = 0;
     std::size_t tasks_ = 0;

@@ -373,11 +373,11 @@ time_point gates::left_to_others_until(gate_key key) const {
     return found == polled_.end() ? time_point::min() : found->second.left_until;
 }
 
-patience::patience(engine& e)
+call_timeouts::call_timeouts(engine& e)
     : engine_{e}
     , alarm_{e.time().make_alarm()} {}
 
-void patience::watch(acquisition& call) {
+void call_timeouts::watch(acquisition& call) {
     const time_point end = call.wanted.give_up_at;
     if (end == time_point::max())
         return;
@@ -388,7 +388,7 @@ void patience::watch(acquisition& call) {
         alarm_->ring();
 }
 
-void patience::forget(acquisition& call) {
+void call_timeouts::forget(acquisition& call) {
     if (!call.give_up_entry_)
         return;
     agenda_.erase(*std::exchange(call.give_up_entry_, std::nullopt));
@@ -396,19 +396,19 @@ void patience::forget(acquisition& call) {
         alarm_->ring(); // so that the alarm does not sleep without need
 }
 
-void patience::stop() {
+void call_timeouts::stop() {
     while (!agenda_.empty())
         forget(*agenda_.begin()->second);
 }
 
-void patience::let_go_of_clock() noexcept {
+void call_timeouts::let_go_of_clock() noexcept {
     if (!running_)
         alarm_.reset();
 }
 
-asio::awaitable<void> patience::run(std::shared_ptr<engine> home) {
+asio::awaitable<void> call_timeouts::run(std::shared_ptr<engine> home) {
     const engine::loop ends_before_closing_does{*home};
-    patience& self = home->patiences();
+    call_timeouts& self = home->timeouts();
     while (!self.agenda_.empty()) {
         self.sleeping_until_ = self.agenda_.begin()->first;
         co_await self.alarm_->wait_until(self.sleeping_until_);
@@ -418,11 +418,11 @@ asio::awaitable<void> patience::run(std::shared_ptr<engine> home) {
     self.running_ = false;
 }
 
-void patience::act_on_due() {
+void call_timeouts::act_on_due() {
     const time_point now = engine_.now();
     while (!agenda_.empty() && agenda_.begin()->first <= now)
-        // Out_of_patience() removes the call from `agenda_`.
-        engine_.out_of_patience(*agenda_.begin()->second);
+        // Out_of_timeout() removes the call from `agenda_`.
+        engine_.out_of_timeout(*agenda_.begin()->second);
 }
 
 } // namespace holdfast::sync

@@ -17,7 +17,7 @@
 // the release. Then the reply "busy" may be caused by the client's own old hold (see
 // acquisition_loop.cpp).
 //
-// The table `gates` has all gates of a client. The class `patience` has the timeouts of the queued
+// The table `gates` has all gates of a client. The class `timeout` has the timeouts of the queued
 // calls.
 #pragma once
 
@@ -259,9 +259,9 @@ private:
 };
 
 /// Timeouts of the calls that queue at a gate. One alarm serves all of them.
-class patience {
+class call_timeouts {
 public:
-    explicit patience(engine&);
+    explicit call_timeouts(engine&);
 
     void watch(acquisition&);
     void forget(acquisition&);

@@ -69,17 +69,17 @@ asio::awaitable<bool> subject::force() const {
     return home->force_kind(name, kind);
 }
 
-request request_for(std::shared_ptr<const subject> of, duration patience,
+request request_for(std::shared_ptr<const subject> of, duration timeout,
                     std::optional<duration> wanted_lease) {
     const duration lease = wanted_lease.value_or(of->lease);
     const duration rounding =
-        patience > duration::zero() ? of->home->clock_rounding() : duration::zero();
+        timeout > duration::zero() ? of->home->clock_rounding() : duration::zero();
     const time_point give_up_at =
-        later(later(of->home->now(), std::max(patience, duration::zero())), rounding);
+        later(later(of->home->now(), std::max(timeout, duration::zero())), rounding);
     return request{.of = std::move(of),
                    .lease = lease,
                    .renewed = !wanted_lease,
-                   .patient = patience > duration::zero(),
+                   .patient = timeout > duration::zero(),
                    .give_up_at = give_up_at};
 }
 

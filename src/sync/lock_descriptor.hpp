@@ -167,7 +167,7 @@ struct request {
 
 /// Creates a request. If a lease is given, the hold is not renewed. The arguments must have been
 /// checked.
-request request_for(std::shared_ptr<const subject>, duration patience,
+request request_for(std::shared_ptr<const subject>, duration timeout,
                     std::optional<duration> lease);
 
 /// Descriptor of a counter object. A counter grants no holds, so it uses only the name and the

@@ -42,7 +42,7 @@ public:
     /// not later than the time when the store has surely forgotten the hold.
     time_point next_try(duration pause) const {
         const time_point next = std::min(later(held_->home->now(), pause), held_->remains_until());
-        return done_ ? std::min(next, patience_ends()) : next;
+        return done_ ? std::min(next, timeout_ends()) : next;
     }
 
     /// Handles a failure. Returns whether to try again. Completes the caller's release when its
@@ -59,13 +59,13 @@ public:
             report(e);
         if (denied)
             busy_.expect_nothing();
-        if (over || denied || home.now() >= patience_ends())
+        if (over || denied || home.now() >= timeout_ends())
             answer({e.code(), e.what()});
         return !over;
     }
 
 private:
-    time_point patience_ends() const {
+    time_point timeout_ends() const {
         return later(started_at_, held_->home->how().release_timeout);
     }
     duration held_for() const { return held_->home->now() - held_->granted_at; }

@@ -9,7 +9,7 @@
 namespace holdfast::zookeeper {
 namespace {
 
-constexpr duration patience_least{10};
+constexpr duration timeout_least{10};
 constexpr std::size_t doublings_max = 20;
 
 } // namespace
@@ -26,11 +26,12 @@ ensemble::ensemble(std::vector<server_address> servers,
             one.port = usual_port;
 }
 
-duration ensemble::patience(duration longest, std::optional<duration> session_timeout) const {
+duration ensemble::attempt_timeout(duration longest,
+                                   std::optional<duration> session_timeout) const {
     const auto all = static_cast<duration::rep>(servers_.size());
     const duration first = std::min(longest / all, session_timeout.value_or(duration::max()) / 6);
     const std::size_t rounds = std::min(failed_ / servers_.size(), doublings_max);
-    const duration grown = std::max(first, patience_least) * (duration::rep{1} << rounds);
+    const duration grown = std::max(first, timeout_least) * (duration::rep{1} << rounds);
     return std::min(grown, longest);
 }
 

@@ -36,7 +36,7 @@ public:
     /// server may accept the connection and then send nothing. The attempt must leave time for the
     /// other servers before the session expires. The timeout doubles with each round, because the
     /// network may be slow.
-    duration patience(duration longest, std::optional<duration> session_timeout) const;
+    duration attempt_timeout(duration longest, std::optional<duration> session_timeout) const;
 
     /// Leaves the current server, and makes the next server current. Returns how long to wait
     /// before connecting. The wait is zero until all servers were tried.

@@ -161,10 +161,10 @@ asio::awaitable<void> session_client::keep_connected(std::shared_ptr<void>) {
 /// success.
 asio::awaitable<std::optional<net::failure>> session_client::establish(connection& line) {
     const auto timeout = session_.exists() ? std::optional{session_.timeout} : std::nullopt;
-    const duration patience = servers_.patience(how_.connect_timeout, timeout);
+    const duration attempt_timeout = servers_.attempt_timeout(how_.connect_timeout, timeout);
     try {
-        const time_point give_up_at = net::later(home_.time.now(), patience);
-        const net::time_limit limit{home_, give_up_at, net::give_up(line, patience)};
+        const time_point give_up_at = net::later(home_.time.now(), attempt_timeout);
+        const net::time_limit limit{home_, give_up_at, net::give_up(line, attempt_timeout)};
         co_await line.dial(servers_at_[servers_.present()], give_up_at);
         co_await begin_session(line);
         if (entrance_)
@@ -758,13 +758,14 @@ asio::awaitable<server_seen> session_client::visit(std::size_t number) {
     server_seen seen{.address = net::address_of(servers_.all()[number])};
     const auto line = std::make_shared<connection>(home_, how_);
     visits_.push_back(line);
-    const duration patience = how_.connect_timeout;
-    auto give_up = [&line, patience] {
-        line->cut({errc::unreachable, "no answer within " + std::to_string(patience.count()) +
-                                          " ms (" + line->occupation() + ")"});
+    const duration attempt_timeout = how_.connect_timeout;
+    auto give_up = [&line, attempt_timeout] {
+        line->cut({errc::unreachable, "no answer within " +
+                                          std::to_string(attempt_timeout.count()) + " ms (" +
+                                          line->occupation() + ")"});
     };
     try {
-        const time_point give_up_at = net::later(home_.time.now(), patience);
+        const time_point give_up_at = net::later(home_.time.now(), attempt_timeout);
         const net::time_limit limit{home_, give_up_at, give_up};
         co_await line->dial(servers_at_[number], give_up_at);
         line->occupied_with("waiting for what it says of itself");

@@ -187,9 +187,9 @@ void program::signal(int number) {
     ::kill(id_, number);
 }
 
-void program::read_more(duration patience) {
+void program::read_more(duration timeout) {
     std::array<pollfd, 2> both{{{out_, POLLIN, 0}, {err_, POLLIN, 0}}};
-    ::poll(both.data(), both.size(), static_cast<int>(patience.count()));
+    ::poll(both.data(), both.size(), static_cast<int>(timeout.count()));
     if (both[0].revents != 0 && !read_some(out_, result_.out))
         ::close(std::exchange(out_, -1));
     if (both[1].revents != 0 && !read_some(err_, result_.err))
@@ -283,9 +283,9 @@ void observed_process::kill() {
     ::kill(id_, SIGKILL);
 }
 
-bool observed_process::ended_within(duration patience) {
+bool observed_process::ended_within(duration timeout) {
     pollfd gone{descriptor_, POLLIN, 0};
-    return ::poll(&gone, 1, static_cast<int>(patience.count())) == 1;
+    return ::poll(&gone, 1, static_cast<int>(timeout.count())) == 1;
 }
 
 } // namespace holdfast::cli_test

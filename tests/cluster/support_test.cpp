@@ -21,8 +21,8 @@ std::string value_at(redis_server& at, const std::string& key = "k") {
 std::string put(redis_server& at, const std::string& value) {
     return at.command({"SET", "k", value}).text;
 }
-std::int64_t confirmed(redis_server& at, const std::string& patience = "5000") {
-    return at.command({"WAIT", "1", patience}).integer;
+std::int64_t confirmed(redis_server& at, const std::string& timeout = "5000") {
+    return at.command({"WAIT", "1", timeout}).integer;
 }
 
 class ClusterOfTests : public support::on_each_topology<redis_cluster> {

@@ -13,7 +13,7 @@ namespace holdfast::interop {
 namespace {
 
 json::object described(const turn& how) {
-    return {{"patience", how.patience.count()},
+    return {{"patience", how.timeout.count()},
             {"lease", how.lease.count()},
             {"hold", how.hold.count()},
             {"pause", how.pause.count()},

@@ -12,14 +12,14 @@
 
 namespace holdfast::interop {
 
-/// One way to take a lock, and what to do with it. `patience`: −1 ms for ever, 0 one attempt.
+/// One way to take a lock, and what to do with it. `timeout`: −1 ms for ever, 0 one attempt.
 /// `lease`: 0 for renewed. `hold` and `pause`: at most so long, drawn at random. `depth`: how often
 /// the lock is entered, how many permits are drawn, or to which count a latch is set. `cancel`: the
 /// wait is called off after so long; −1 ms never. `object`: which lock, as for a call; `suffix`
 /// comes behind the name. `downgrade`: a writer goes on as a reader. `rest`: a latch is set in
 /// every other stretch of so long alone, and 0 at any time.
 struct turn {
-    duration patience{-1}, lease{0}, hold{0}, pause{0};
+    duration timeout{-1}, lease{0}, hold{0}, pause{0};
     int depth = 1;
     duration cancel{-1};
     std::string object = "getLock", suffix{};

@@ -4,7 +4,7 @@
 namespace holdfast::interop {
 namespace {
 
-constexpr std::chrono::seconds patience{90};
+constexpr std::chrono::seconds timeout{90};
 
 } // namespace
 
@@ -22,7 +22,7 @@ delegation::~delegation() {
 
 remote_lock delegation::one(const std::string& actor, const member& which,
                             const std::string& getter) {
-    return client(which.server).thread(actor).lock(which.name, getter).patient(patience);
+    return client(which.server).thread(actor).lock(which.name, getter).patient(timeout);
 }
 
 remote_lock delegation::all(const std::string& actor, const std::vector<member>& members) {
@@ -52,11 +52,11 @@ remote_lock delegation::combined(const std::string& actor, const std::string& ob
                        {"object", object},
                        {"name", name},
                        {"over", std::move(over)}});
-    return clients_.front()->thread(actor).lock(name, object).patient(patience);
+    return clients_.front()->thread(actor).lock(name, object).patient(timeout);
 }
 
 json::value patiently(ongoing call) {
-    return support::soon(std::move(call.answer), patience);
+    return support::soon(std::move(call.answer), timeout);
 }
 
 } // namespace holdfast::interop

@@ -39,10 +39,10 @@ protected:
 
     /// Returns when that lock's thread has its place, behind all others, and has looked again since
     /// it listens: it may have missed a release before.
-    ongoing queued(remote_lock lock, std::optional<duration> patience = {}) {
+    ongoing queued(remote_lock lock, std::optional<duration> timeout = {}) {
         const std::size_t places = queue().size();
         transcript seen{server().socket_path()};
-        ongoing call = patience ? lock.begin_try_lock_for(*patience) : lock.begin_lock();
+        ongoing call = timeout ? lock.begin_try_lock_for(*timeout) : lock.begin_lock();
         EXPECT_TRUE(eventually([&] {
             const std::vector<std::string> all = queue();
             return all.size() > places && looks_again(seen, all.back());

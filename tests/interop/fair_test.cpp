@@ -211,7 +211,7 @@ protected:
                             .unavailable_timeout = 1s,
                             .command_timeout = 1s,
                             .waiter_timeout = ours_lasts};
-        if (jvms_have_patience()) {
+        if (jvms_have_timeout()) {
             how.fair_wait = jvm_lasts;
             how.redisson = {{"fairLockWaitTimeout", jvm_lasts.count()}};
         }
@@ -225,7 +225,7 @@ protected:
     }
 
     /// Only newer versions can be told how long their dead are waited for: else it is five minutes.
-    bool jvms_have_patience() const { return is_at_least(GetParam().redisson, 3, 46); }
+    bool jvms_have_timeout() const { return is_at_least(GetParam().redisson, 3, 46); }
 
     remote_client& living(int side) { return *clients_.at(static_cast<std::size_t>(side)); }
     remote_client& doomed(int side) { return *clients_.at(static_cast<std::size_t>(2 + side)); }
@@ -278,7 +278,7 @@ TEST_P(FairQueue, OfFourAndFourWithDeathsServesTheLivingInOrder) {
     held.lock();
     std::vector<std::pair<remote_lock, ongoing>> waiting, of_the_dead;
     std::vector<duration> bounds;
-    const bool ours_alone_die = !jvms_have_patience();
+    const bool ours_alone_die = !jvms_have_timeout();
     duration dead_before{};
     for (int place = 0; place < 8; ++place) {
         const int side = place % 2;

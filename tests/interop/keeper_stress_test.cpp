@@ -54,18 +54,18 @@ std::vector<turn> ways_of(const std::string& neighbour) {
                          const std::vector<turn>& turns) {
         std::ranges::copy(at(object, suffix, turns), std::back_inserter(all));
     };
-    const std::vector<turn> simple{{}, {}, {.patience = 0ms}, {.patience = 20ms}};
+    const std::vector<turn> simple{{}, {}, {.timeout = 0ms}, {.timeout = 20ms}};
     for (const char* each : {"getLock", "getLock"})
         add(each, "", simple);
     add(read_side, pair, simple);
     add(write_side, pair, simple);
     if (neighbour == "kazoo")
         return all;
-    add("getLock", "", {{.depth = 3}, {.patience = 50ms, .depth = 2}});
-    add(write_side, pair, {{.downgrade = true}, {.patience = 50ms, .downgrade = true}});
-    add(permit_maker, seats, {{.patience = 500ms}, {.patience = 500ms}, {.patience = 20ms}});
+    add("getLock", "", {{.depth = 3}, {.timeout = 50ms, .depth = 2}});
+    add(write_side, pair, {{.downgrade = true}, {.timeout = 50ms, .downgrade = true}});
+    add(permit_maker, seats, {{.timeout = 500ms}, {.timeout = 500ms}, {.timeout = 20ms}});
     if (neighbour.empty()) // of the same nodes, and with a number
-        add("getFencedLock", "", {{}, {.patience = 20ms}});
+        add("getFencedLock", "", {{}, {.timeout = 20ms}});
     return all;
 }
 

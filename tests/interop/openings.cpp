@@ -132,13 +132,13 @@ std::vector<std::string> wrong_openings(const std::vector<deed>& all) {
     return found;
 }
 
-std::vector<std::string> forgotten_at_latches(const std::vector<deed>& all, moment patience) {
+std::vector<std::string> forgotten_at_latches(const std::vector<deed>& all, moment timeout) {
     std::vector<std::string> found;
     for (const auto& [name, latch] : by_latch(all))
         for (const round& each : latch.rounds())
             for (const deed* wait : latch.waits.between(each.opens_last, each.ends)) {
                 const moment from = std::max(wait->asked, each.opens_last);
-                if (std::min(wait->told, each.ends) - from > patience)
+                if (std::min(wait->told, each.ends) - from > timeout)
                     found.push_back(words(*wait, "waited on at", *each.set) +
                                     ", and it was open at " +
                                     std::to_string(each.opens_last.count()));

@@ -17,7 +17,7 @@ std::vector<std::string> wrong_openings(const std::vector<deed>&);
 
 /// Each waiter, in words, who waited for longer than that while its latch must have been open: one
 /// that is told late may miss an opening that is shorter.
-std::vector<std::string> forgotten_at_latches(const std::vector<deed>&, moment patience);
+std::vector<std::string> forgotten_at_latches(const std::vector<deed>&, moment timeout);
 
 /// How many openings were longer than that, of all latches: each shows whether all were let
 /// through.

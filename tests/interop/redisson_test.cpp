@@ -313,7 +313,7 @@ TEST_P(RedissonCrowd, OfManyClientsEachIsServed) {
 }
 
 TEST_P(RedissonCrowd, ManyTriesAtOnceGrantToOneAndDisturbNobodysRenewal) {
-    const history told = all_work(1, 8, {{"lock"}, {{.patience = 0ms, .pause = 1ms}}}, 1'000);
+    const history told = all_work(1, 8, {{"lock"}, {{.timeout = 0ms, .pause = 1ms}}}, 1'000);
     EXPECT_GT(told.gave_up, 0u);
 }
 
@@ -321,7 +321,7 @@ TEST_P(RedissonCrowd, AJvmWithOneSubscriptionIsServedOnManyNames) {
     have_clients({.redisson_server = {{"subscriptionConnectionMinimumIdleSize", 1},
                                       {"subscriptionConnectionPoolSize", 1},
                                       {"subscriptionsPerConnection", 1}}});
-    all_work(1, 16, {{"1", "2", "3", "4", "5"}, {{.patience = 100ms, .hold = 1ms}}}, 1'000);
+    all_work(1, 16, {{"1", "2", "3", "4", "5"}, {{.timeout = 100ms, .hold = 1ms}}}, 1'000);
     close_ours(); // who go on listening for a while
     EXPECT_TRUE(eventually([this] {
         return server().command({"PUBSUB", "CHANNELS"}).items.empty();
@@ -329,7 +329,7 @@ TEST_P(RedissonCrowd, AJvmWithOneSubscriptionIsServedOnManyNames) {
 }
 
 TEST_P(RedissonCrowd, AThousandNamesAreAThousandLocks) {
-    task what{{}, {{}, {.patience = 5ms}, {.depth = 2}}};
+    task what{{}, {{}, {.timeout = 5ms}, {.depth = 2}}};
     for (int i = 0; i < 1'000; ++i)
         what.names.push_back("name:" + std::to_string(i));
     all_work(1, 10, what, 3'000);

@@ -83,9 +83,9 @@ public:
     void lock() { (void)ask("lock"); }
     void lock(duration lease) { (void)ask("lock", {lease}); }
     bool try_lock() { return ask("tryLock").as_bool(); }
-    bool try_lock_for(duration patience) { return ask("tryLock", {patience}).as_bool(); }
-    bool try_lock_for(duration patience, duration lease) {
-        return ask("tryLock", {patience, lease}).as_bool();
+    bool try_lock_for(duration timeout) { return ask("tryLock", {timeout}).as_bool(); }
+    bool try_lock_for(duration timeout, duration lease) {
+        return ask("tryLock", {timeout, lease}).as_bool();
     }
     /// Whether it may not be locked again by its holder.
     bool refuses_reentry();
@@ -109,7 +109,7 @@ public:
     ongoing begin_lock() { return begin("lock"); }
     ongoing begin_lock(duration lease) { return begin("lock", {lease}); }
     ongoing begin_lock_interruptibly() { return begin("lockInterruptibly"); }
-    ongoing begin_try_lock_for(duration patience) { return begin("tryLock", {patience}); }
+    ongoing begin_try_lock_for(duration timeout) { return begin("tryLock", {timeout}); }
     ongoing begin_unlock() { return begin("unlock"); }
 
     /// Whether the thread can be interrupted as Redisson means it.

@@ -56,8 +56,8 @@ public:
 
     void acquire(int permits = 1) { (void)ask("acquire", {permits}); }
     bool try_acquire(int permits = 1) { return ask("tryAcquire", {permits}).as_bool(); }
-    bool try_acquire_for(duration patience, int permits = 1) {
-        return support::soon(begin_try_acquire_for(patience, permits).answer).as_bool();
+    bool try_acquire_for(duration timeout, int permits = 1) {
+        return support::soon(begin_try_acquire_for(timeout, permits).answer).as_bool();
     }
     void release() { (void)ask("release"); }
     void release(int permits) { (void)ask("release", {permits}); }
@@ -75,8 +75,8 @@ public:
 
     ongoing begin_acquire(int permits = 1) { return begin("acquire", {permits}); }
     ongoing begin_acquire_async(int permits = 1) { return begin("acquireAsync", {permits}); }
-    ongoing begin_try_acquire_for(duration patience, int permits = 1) {
-        return begin("tryAcquire", {permits, patience.count(), unit});
+    ongoing begin_try_acquire_for(duration timeout, int permits = 1) {
+        return begin("tryAcquire", {permits, timeout.count(), unit});
     }
 };
 
@@ -90,12 +90,12 @@ public:
     std::int64_t count() { return ask("getCount").as_int64(); }
 
     void wait() { (void)ask("await"); }
-    bool wait_for(duration patience) {
-        return support::soon(begin_wait_for(patience).answer).as_bool();
+    bool wait_for(duration timeout) {
+        return support::soon(begin_wait_for(timeout).answer).as_bool();
     }
     ongoing begin_wait() { return begin("await"); }
     ongoing begin_wait_async() { return begin("awaitAsync"); }
-    ongoing begin_wait_for(duration patience) { return begin("await", {patience.count(), unit}); }
+    ongoing begin_wait_for(duration timeout) { return begin("await", {timeout.count(), unit}); }
 };
 
 /// Permits are texts, as Redisson's users see them. Ours release what they hold themselves by its
@@ -114,11 +114,11 @@ public:
         return json::value_to<std::vector<id>>(ask("acquire", {permits}));
     }
     std::optional<id> try_acquire() { return id_in(ask("tryAcquire")); }
-    std::optional<id> try_acquire_for(duration patience) {
-        return id_in(ask("tryAcquire", {patience.count(), unit}));
+    std::optional<id> try_acquire_for(duration timeout) {
+        return id_in(ask("tryAcquire", {timeout.count(), unit}));
     }
-    std::optional<id> try_acquire_for(duration patience, duration lease) {
-        return id_in(ask("tryAcquire", {patience.count(), lease.count(), unit}));
+    std::optional<id> try_acquire_for(duration timeout, duration lease) {
+        return id_in(ask("tryAcquire", {timeout.count(), lease.count(), unit}));
     }
     std::vector<id> try_acquire_several(int permits) {
         return json::value_to<std::vector<id>>(ask("tryAcquire", {permits}));
@@ -130,8 +130,8 @@ public:
     ongoing begin_acquire_async(duration lease) {
         return begin("acquireAsync", {lease.count(), unit});
     }
-    ongoing begin_try_acquire_async_for(duration patience, duration lease) {
-        return begin("tryAcquireAsync", {patience.count(), lease.count(), unit});
+    ongoing begin_try_acquire_async_for(duration timeout, duration lease) {
+        return begin("tryAcquireAsync", {timeout.count(), lease.count(), unit});
     }
 
     bool try_release(const id& permit) { return ask("tryRelease", {permit}).as_bool(); }
@@ -197,11 +197,11 @@ public:
     ongoing begin_acquire(int permits = 1) { return begin("acquire", {permits}); }
     ongoing begin_acquire_async(int permits = 1) { return begin("acquireAsync", {permits}); }
     bool try_acquire(int permits = 1) { return ask("tryAcquire", {permits}).as_bool(); }
-    bool try_acquire_for(duration patience, int permits = 1) {
-        return ask("tryAcquire", {permits, patience.count(), unit}).as_bool();
+    bool try_acquire_for(duration timeout, int permits = 1) {
+        return ask("tryAcquire", {permits, timeout.count(), unit}).as_bool();
     }
-    ongoing begin_try_acquire_async_for(duration patience, int permits = 1) {
-        return begin("tryAcquireAsync", {permits, patience.count(), unit});
+    ongoing begin_try_acquire_async_for(duration timeout, int permits = 1) {
+        return begin("tryAcquireAsync", {permits, timeout.count(), unit});
     }
     /// Since Redisson 3.52.
     void release(int permits) { (void)ask("release", {permits}); }

@@ -155,11 +155,11 @@ protected:
 
     /// Who watched the rate limiters knows for how long the whole machine stood still.
     void expect_openings(const history& told, duration stood_still) {
-        const duration patience = latches_rest / 2 + stood_still;
+        const duration timeout = latches_rest / 2 + stood_still;
         EXPECT_THAT(wrong_openings(told.deeds), testing::IsEmpty());
-        EXPECT_THAT(forgotten_at_latches(told.deeds, patience), testing::IsEmpty());
+        EXPECT_THAT(forgotten_at_latches(told.deeds, timeout), testing::IsEmpty());
         std::cout << "latches opened " << long_openings(told.deeds, 0ns) << " times, "
-                  << long_openings(told.deeds, patience) << " of them for long" << std::endl;
+                  << long_openings(told.deeds, timeout) << " of them for long" << std::endl;
         for (const std::string& name : names)
             server().command({"DEL", name + met_at});
     }

@@ -27,10 +27,10 @@ const std::vector<turn>& plain_turns() {
                                               {{},
                                                {},
                                                {.depth = 3},
-                                               {.patience = 0ms},
-                                               {.patience = 20ms},
+                                               {.timeout = 0ms},
+                                               {.timeout = 20ms},
                                                {.lease = 5s},
-                                               {.patience = 50ms, .lease = 5s, .depth = 2},
+                                               {.timeout = 50ms, .lease = 5s, .depth = 2},
                                                {.lease = 30ms, .hold = 60ms}, // may end before
                                                {.cancel = 5ms},
                                                {.lease = 5s, .cancel = 15ms}});
@@ -39,60 +39,60 @@ const std::vector<turn>& plain_turns() {
 
 const std::vector<turn>& simple_turns() {
     static const std::vector<turn> turns{
-        {}, {.patience = 0ms}, {.patience = 20ms}, {.lease = 5s}, {.patience = 50ms, .lease = 5s}};
+        {}, {.timeout = 0ms}, {.timeout = 20ms}, {.lease = 5s}, {.timeout = 50ms, .lease = 5s}};
     return turns;
 }
 
 const std::vector<turn>& fair_turns() {
-    static const std::vector<turn> turns{{.patience = in_queue},
-                                         {.patience = in_queue},
-                                         {.patience = 0ms},
-                                         {.patience = 20ms},
-                                         {.patience = in_queue, .lease = 5s},
-                                         {.patience = in_queue, .lease = 30ms, .hold = 60ms}};
+    static const std::vector<turn> turns{{.timeout = in_queue},
+                                         {.timeout = in_queue},
+                                         {.timeout = 0ms},
+                                         {.timeout = 20ms},
+                                         {.timeout = in_queue, .lease = 5s},
+                                         {.timeout = in_queue, .lease = 30ms, .hold = 60ms}};
     return turns;
 }
 
 const std::vector<turn>& writers_turns() {
     static const std::vector<turn> turns{{},
                                          {.depth = 2},
-                                         {.patience = 20ms},
-                                         {.patience = 50ms, .lease = 5s},
+                                         {.timeout = 20ms},
+                                         {.timeout = 50ms, .lease = 5s},
                                          {.downgrade = true},
-                                         {.patience = 50ms, .downgrade = true}};
+                                         {.timeout = 50ms, .downgrade = true}};
     return turns;
 }
 
 /// Nobody waits for ever: what a killed one took is missing until it is made good.
 const std::vector<turn>& visitors_turns() {
-    static const std::vector<turn> turns{{.patience = 500ms},
-                                         {.patience = 500ms, .depth = 2},
-                                         {.patience = 0ms},
-                                         {.patience = 20ms, .depth = 3}};
+    static const std::vector<turn> turns{{.timeout = 500ms},
+                                         {.timeout = 500ms, .depth = 2},
+                                         {.timeout = 0ms},
+                                         {.timeout = 20ms, .depth = 3}};
     return turns;
 }
 
 const std::vector<turn>& tenants_turns() {
-    static const std::vector<turn> turns{{.patience = 500ms, .lease = 5s},
-                                         {.patience = 0ms, .lease = 5s},
-                                         {.patience = 20ms, .lease = 5s},
-                                         {.patience = 500ms, .lease = 30ms, .hold = 60ms}};
+    static const std::vector<turn> turns{{.timeout = 500ms, .lease = 5s},
+                                         {.timeout = 0ms, .lease = 5s},
+                                         {.timeout = 20ms, .lease = 5s},
+                                         {.timeout = 500ms, .lease = 30ms, .hold = 60ms}};
     return turns;
 }
 
 /// So few wait for long that the others are enough to open it.
 const std::vector<turn>& comers_turns() {
-    static const std::vector<turn> turns{{.patience = 5s, .depth = 5, .rest = latches_rest},
-                                         {.patience = 5s, .depth = 5, .rest = latches_rest},
-                                         {.patience = 50ms, .depth = 5, .rest = latches_rest}};
+    static const std::vector<turn> turns{{.timeout = 5s, .depth = 5, .rest = latches_rest},
+                                         {.timeout = 5s, .depth = 5, .rest = latches_rest},
+                                         {.timeout = 50ms, .depth = 5, .rest = latches_rest}};
     return turns;
 }
 
 const std::vector<turn>& spenders_turns() {
-    static const std::vector<turn> turns{{.patience = 0ms},
-                                         {.patience = 20ms, .depth = 2},
-                                         {.patience = 500ms},
-                                         {.patience = 500ms, .depth = 3}};
+    static const std::vector<turn> turns{{.timeout = 0ms},
+                                         {.timeout = 20ms, .depth = 2},
+                                         {.timeout = 500ms},
+                                         {.timeout = 500ms, .depth = 3}};
     return turns;
 }
 
@@ -131,7 +131,7 @@ std::vector<turn> turns_of_ours(const std::vector<kind>& with_forms) {
         all.push_back(at(object, suffix, {how}).front());
     };
     add("getCountDownLatch", met_at, {.depth = 5, .cancel = 20ms, .rest = latches_rest});
-    add(with_forms[0].object, with_forms[0].suffix, {.patience = 500ms});
+    add(with_forms[0].object, with_forms[0].suffix, {.timeout = 500ms});
     add(with_forms[1].object, with_forms[1].suffix, {.depth = 2, .cancel = 10ms});
     return all;
 }
@@ -165,9 +165,9 @@ std::vector<turn> turns_through_failover() {
     constexpr duration long_hold{300};
     add("getLock", "", simple_turns());
     add("getLock", "", {{.hold = long_hold}});
-    add("getFairLock", ":fair", {{.patience = in_queue}, {.patience = 0ms}});
+    add("getFairLock", ":fair", {{.timeout = in_queue}, {.timeout = 0ms}});
     add("getReadWriteLock/readLock", ":shared", simple_turns());
-    add("getReadWriteLock/writeLock", ":shared", {{}, {.patience = 20ms}, {.hold = long_hold}});
+    add("getReadWriteLock/writeLock", ":shared", {{}, {.timeout = 20ms}, {.hold = long_hold}});
     return all;
 }
 

@@ -241,7 +241,7 @@ TEST_P(Polite, JvmsInTheQueueOfAFairLockAreServedBesideUsAsBesideEachOther) {
 
 /// Nobody promises a JVM's writer that it gets the lock, so it gives up.
 turn writing() {
-    return {.patience = length_of_run, .pause = 20ms, .object = "getReadWriteLock/writeLock"};
+    return {.timeout = length_of_run, .pause = 20ms, .object = "getReadWriteLock/writeLock"};
 }
 
 TEST_P(Polite, JvmsWritersAreServedBesideOursAsBesideEachOther) {

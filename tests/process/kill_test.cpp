@@ -150,8 +150,8 @@ TEST_F(Killed, AWaiterInLineIsWaitedForUntilItsPlaceIsOver) {
     stock.unlock();
     EXPECT_FALSE(stock.try_lock()) << "it is the dead one's turn";
     EXPECT_FALSE(second.has_said());
-    const duration usual_patience = 30s; // of a waiter, with a client that has its defaults
-    server().step_clock(usual_patience + 1s);
+    const duration usual_timeout = 30s; // of a waiter, with a client that has its defaults
+    server().step_clock(usual_timeout + 1s);
     EXPECT_EQ(second.next_line(), "got it");
     end(second);
     EXPECT_TRUE(stock.try_lock());

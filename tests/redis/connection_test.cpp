@@ -56,10 +56,10 @@ protected:
     std::shared_ptr<const destination> there() const { return destination_of(how_); }
 
     /// What dialling there ends with; empty: it is connected.
-    std::string dial(connection& line, duration patience = 5s) {
+    std::string dial(connection& line, duration timeout = 5s) {
         std::optional<std::string> outcome;
         auto call = [&]() -> asio::awaitable<void> {
-            co_await line.dial(there(), clock_.now() + patience);
+            co_await line.dial(there(), clock_.now() + timeout);
         };
         asio::co_spawn(io_, call(), [&](const std::exception_ptr& failed) {
             try {

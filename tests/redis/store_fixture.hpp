@@ -61,10 +61,10 @@ protected:
         return {};
     }
 
-    ask want(duration patience) const {
+    ask want(duration timeout) const {
         ask made{lock_name{"L"}, alice_, lock_kind::plain};
         made.lease_time = duration{30'000};
-        made.give_up_at = patience == duration::max() ? time_point::max() : clock_.now() + patience;
+        made.give_up_at = timeout == duration::max() ? time_point::max() : clock_.now() + timeout;
         return made;
     }
 

@@ -35,7 +35,7 @@ protected:
         return made;
     }
     /// What it is asked for: script, and how long the place shall last.
-    std::string last_patience() const { return node_.asked.back().words.at(5); }
+    std::string last_timeout() const { return node_.asked.back().words.at(5); }
     enum { there = 0, joined = 1, stays = 2 };
     void look(place& spot, std::int64_t said, std::int64_t left, int place_said = there) {
         node_.will_answer({said, left, server_time, place_said});
@@ -118,7 +118,7 @@ TEST_F(StoreFair, APlaceThatIsGoneAfterASilenceIsToldOnce) {
     look(*spot, 0, 5'000, joined);
     EXPECT_EQ(told_.count(event_kind::impaired), 1u);
     EXPECT_THAT(told_.last(event_kind::impaired).value().text, HasSubstr("not prolonged"));
-    EXPECT_EQ(last_patience(), "21000");
+    EXPECT_EQ(last_timeout(), "21000");
 }
 
 TEST_F(StoreFair, APlaceThatAFullServerDidNotProlongWasNotTakenAway) {
@@ -130,7 +130,7 @@ TEST_F(StoreFair, APlaceThatAFullServerDidNotProlongWasNotTakenAway) {
     look(*spot, 0, 5'000, joined);
     EXPECT_THAT(told_.last(event_kind::impaired).value().text, HasSubstr("not prolonged"));
     look(*spot, 0, 5'000);
-    EXPECT_EQ(last_patience(), "21000");
+    EXPECT_EQ(last_timeout(), "21000");
 }
 
 TEST_F(StoreFair, APlaceThatWasTakenAwayInTimeLastsTwiceAsLongFromNowOn) {
@@ -140,14 +140,14 @@ TEST_F(StoreFair, APlaceThatWasTakenAwayInTimeLastsTwiceAsLongFromNowOn) {
     look(*spot, 0, 5'000, joined);
     EXPECT_THAT(told_.last(event_kind::impaired).value().text, HasSubstr("clock is ahead"));
     look(*spot, 0, 5'000);
-    EXPECT_EQ(last_patience(), "42000");
+    EXPECT_EQ(last_timeout(), "42000");
     for (int i = 0; i < 6; ++i) { // each of another call
         const auto next = store_.line_up(wanted(), *wake_);
         look(*next, 0, 5'000, joined);
         look(*next, 0, 5'000, joined);
     }
     look(*spot, 0, 5'000);
-    EXPECT_EQ(last_patience(), "300000") << "no longer than a JVM's";
+    EXPECT_EQ(last_timeout(), "300000") << "no longer than a JVM's";
 }
 
 TEST_F(StoreFair, AMissingRightToPublishNamesAllChannels) {

@@ -178,8 +178,8 @@ using ::testing::ElementsAre;
 
 class RedisPlace : public on_scripted_node {
 protected:
-    void line_up(duration patience = duration::max()) {
-        place_ = store_.line_up(want(patience), *wake_);
+    void line_up(duration timeout = duration::max()) {
+        place_ = store_.line_up(want(timeout), *wake_);
     }
     answer look() { return complete(place_->look()); }
     void busy(std::int64_t left, duration takes = {}) {
@@ -330,8 +330,8 @@ TEST_F(RedisPlace, LeavingReleasesWhatWasGranted) {
 
 class RedisPlaceInDoubt : public on_scripted_node {
 protected:
-    void line_up(duration patience = duration::max()) {
-        place_ = store_.line_up(want(patience), *wake_);
+    void line_up(duration timeout = duration::max()) {
+        place_ = store_.line_up(want(timeout), *wake_);
     }
     answer look() { return complete(place_->look()); }
     void busy(duration takes = {}) { node_.will_answer({0, 20'000, server_time}, takes); }

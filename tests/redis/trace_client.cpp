@@ -24,7 +24,7 @@ redis::reply text_or_nil(std::int64_t count) {
 
 /// `tryLock()` tries once, `tryLock(wait, …, unit)` waits, `lock` waits for ever; and so does
 /// `tryLockAndGetToken()`, against its name.
-duration patience_of(const step& asked) {
+duration timeout_of(const step& asked) {
     const bool gives_up = asked.made.what.find("tryLock") != std::string::npos;
     if (!gives_up || (asked.arguments.empty() && asked.pending))
         return duration::max();
@@ -75,10 +75,10 @@ client::holding& client::line_up(const key& which, lock_kind kind, duration leas
 
 void client::begin(const step& asked) {
     const command& first = asked.commands.at(0);
-    const duration patience = patience_of(asked);
-    const time_point give_up_at = patience == duration::max()
+    const duration timeout = timeout_of(asked);
+    const time_point give_up_at = timeout == duration::max()
                                       ? time_point::max()
-                                      : clock_.now() + std::max(patience, duration::zero());
+                                      : clock_.now() + std::max(timeout, duration::zero());
     const lock_kind kind = is_of_a_fair_lock(first) ? lock_kind::fair : asked.kind;
     holding& wanted = line_up({first.keys.at(0), first.words.at(1)}, kind,
                               duration{std::stoll(first.words.at(0))}, give_up_at);

@@ -51,7 +51,7 @@ asio::awaitable<void> actor::take_each(duration bound) {
 
 asio::awaitable<void> actor::take_once(int name, basic_mutex& m, bool reads, duration bound,
                                        std::optional<lease_time> own) {
-    wanted how{.how = deed::try_lock_for, .patience = bound};
+    wanted how{.how = deed::try_lock_for, .timeout = bound};
     how.reads = reads;
     if (own)
         how.usual = own->value;
@@ -106,10 +106,10 @@ wanted actor::draw_wanted() {
     wanted w;
     if (dice_.percent(of.impatient)) {
         w.how = deed::try_lock;
-        w.patience = duration::zero();
+        w.timeout = duration::zero();
     } else if (dice_.percent(of.timed)) {
         w.how = deed::try_lock_for;
-        w.patience = dice_.between(duration{1}, of.patience);
+        w.timeout = dice_.between(duration{1}, of.timeout);
     }
     if (dice_.percent(of.fixed))
         w.fixed = dice_.between(plan_.how.lease_time / 4, plan_.how.lease_longest);
@@ -123,7 +123,7 @@ cancellation actor::draw_cancellation() {
     if (dice_.percent(60))
         c.after_steps = static_cast<std::size_t>(dice_.between(1, 40));
     else
-        c.after = dice_.between(duration{1}, plan_.people.patience);
+        c.after = dice_.between(duration{1}, plan_.people.timeout);
     using type = asio::cancellation_type;
     c.type = dice_.one_of({type::terminal, type::partial, type::total});
     return c;
@@ -313,10 +313,10 @@ asio::awaitable<void> actor::upgrade(door& built, grip& outer, int generation) {
     const std::string beside = outer.what().owner;
     operation o{.what = deed::upgrade, .who = who};
     o.generation = generation;
-    o.patience = further_.between(duration{1}, plan_.people.patience);
+    o.timeout = further_.between(duration{1}, plan_.people.timeout);
     ongoing call{world_, o, draw_cancellation()};
     auto [code, got] =
-        co_await built.shared()->async_try_upgrade_for(outer.what().held, o.patience, call.token());
+        co_await built.shared()->async_try_upgrade_for(outer.what().held, o.timeout, call.token());
     if (call.ended(code, got.has_value()) != outcome::done)
         co_return;
     grip inner{

@@ -43,7 +43,7 @@ void draw_heirs(dice& d, plan& p) {
     p.usual = {.latency = d.one_of<duration>({milliseconds{2}, milliseconds{20}})};
     p.fate = {};
     p.people = {.own_lease = 70, .pause = milliseconds{5}, .holds = milliseconds{30}};
-    p.people.patience = 2 * p.how.lease_time;
+    p.people.timeout = 2 * p.how.lease_time;
     p.how.hand_off = {.times_max = 1000, .within = 4 * p.how.lease_time};
     p.actors = 3;
     p.names = 1;

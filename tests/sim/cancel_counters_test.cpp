@@ -72,26 +72,26 @@ asio::awaitable<void> draw_one(world& w) {
 asio::awaitable<outcome> take(world& w, seat& home, counter_kind kind, cancellation plot) {
     const bool waits = kind == counter_kind::latch;
     operation o{.what = waits ? deed::wait : deed::acquire, .who = {home.number, 0, 0}};
-    o.patience = 3s;
+    o.timeout = 3s;
     o.amount = waits ? 0 : wanted_permits;
     o.generation = home.of_program;
     ongoing call{w, o, plot};
     if (kind == counter_kind::permits) {
         leased_semaphore it{*home.program, w.name_of(0)};
         const std::tuple<error_code, std::optional<lease>> answer =
-            co_await it.async_try_acquire_for(o.patience, wanted_permits, call.token());
+            co_await it.async_try_acquire_for(o.timeout, wanted_permits, call.token());
         co_return call.ended(std::get<0>(answer), std::get<1>(answer).has_value());
     }
     std::tuple<error_code, bool> answer;
     if (waits) {
         latch it{*home.program, w.name_of(0)};
-        answer = co_await it.async_wait_for(o.patience, call.token());
+        answer = co_await it.async_wait_for(o.timeout, call.token());
     } else if (kind == counter_kind::semaphore) {
         counting_semaphore it{*home.program, w.name_of(0)};
-        answer = co_await it.async_try_acquire_for(o.patience, wanted_permits, call.token());
+        answer = co_await it.async_try_acquire_for(o.timeout, wanted_permits, call.token());
     } else {
         rate_limiter it{*home.program, w.name_of(0)};
-        answer = co_await it.async_try_acquire_for(o.patience, wanted_permits, call.token());
+        answer = co_await it.async_try_acquire_for(o.timeout, wanted_permits, call.token());
     }
     co_return call.ended(std::get<0>(answer), std::get<1>(answer));
 }

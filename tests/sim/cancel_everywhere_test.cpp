@@ -52,7 +52,7 @@ const std::vector<setting>& settings() {
         {"Busy", [](world& w) { w.occupy(0, 300ms); }, {}},
         {"BusyBriefly",
          [](world& w) { w.occupy(0, 6s); },
-         {.how = deed::try_lock_for, .patience = 500ms}},
+         {.how = deed::try_lock_for, .timeout = 500ms}},
         {"AnswerLost", [](world& w) { one_slow_look(w, {.answer_lost = true}); }, {}},
         {"RequestLost", [](world& w) { one_slow_look(w, {.request_lost = true}); }, {}},
         {"Refused", [](world& w) { one_slow_look(w, {.refused = true}); }, {}},
@@ -62,7 +62,7 @@ const std::vector<setting>& settings() {
          {}},
         {"CutOff",
          [](world& w) { w.seats[0].net.cut(false); },
-         {.how = deed::try_lock_for, .patience = 3s}},
+         {.how = deed::try_lock_for, .timeout = 3s}},
         {"BehindALocalHolder", [](world& w) { w.play(hold_locally(w, 300ms)); }, {}},
         {"FixedLease", [](world& w) { w.occupy(0, 100ms); }, {.fixed = 2s}},
     };

@@ -42,7 +42,7 @@ asio::awaitable<void> counting::visit_semaphore(int name) {
     const bool is_new = known_.insert(name).second;
     if (is_new || dice_.percent(of.sets)) {
         const bool passes = dice_.percent(of.sets);
-        const duration kept = passes ? dice_.between(duration{1}, of.patience) : duration{};
+        const duration kept = passes ? dice_.between(duration{1}, of.timeout) : duration{};
         co_await set(**built, deed_on(name, deed::set_permits, draw_amount()), kept);
     }
     if (dice_.percent(of.asks))
@@ -147,13 +147,13 @@ asio::awaitable<void> counting::take_once(int name, duration bound) {
         const outcome closed = co_await set(it, deed_on(name, deed::set_count, 1));
         const outcome counted = co_await count_down(it, deed_on(name, deed::count_down, 1));
         operation wish = deed_on(name, deed::wait);
-        wish.patience = bound;
+        wish.timeout = bound;
         how = co_await wait(it, wish);
         how = std::max({how, closed, counted});
     } else {
         counting_semaphore it{*home_.program, world::name_of(name)};
         operation wish = deed_on(name, deed::acquire, 1);
-        wish.patience = bound;
+        wish.timeout = bound;
         how = co_await acquire(it, wish);
         const outcome given = co_await release(it, deed_on(name, deed::release_permits, 1), false);
         how = std::max(how, given);
@@ -167,22 +167,22 @@ asio::awaitable<void> counting::take_once(int name, duration bound) {
 asio::awaitable<outcome> counting::acquire(counting_semaphore& at, operation what,
                                            cancellation plot) {
     ongoing call{world_, what, plot};
-    if (what.patience == duration::max()) {
+    if (what.timeout == duration::max()) {
         const std::tuple<error_code> answer = co_await at.async_acquire(what.amount, call.token());
         co_return call.ended(std::get<0>(answer));
     }
     const done_or_not answer =
-        co_await at.async_try_acquire_for(what.patience, what.amount, call.token());
+        co_await at.async_try_acquire_for(what.timeout, what.amount, call.token());
     co_return call.ended(std::get<0>(answer), std::get<1>(answer));
 }
 
 asio::awaitable<outcome> counting::wait(latch& at, operation what, cancellation plot) {
     ongoing call{world_, what, plot};
-    if (what.patience == duration::max()) {
+    if (what.timeout == duration::max()) {
         const std::tuple<error_code> answer = co_await at.async_wait(call.token());
         co_return call.ended(std::get<0>(answer));
     }
-    const done_or_not answer = co_await at.async_wait_for(what.patience, call.token());
+    const done_or_not answer = co_await at.async_wait_for(what.timeout, call.token());
     co_return call.ended(std::get<0>(answer), std::get<1>(answer));
 }
 

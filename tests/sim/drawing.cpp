@@ -50,7 +50,7 @@ asio::awaitable<void> drawing::take_once(int name, duration bound) {
     const rate wanted = draw_rate(name);
     outcome how = co_await set(it, deed_on(name, deed::set_rate, wanted.permits), wanted, false);
     operation wish = deed_on(name, deed::acquire, 1);
-    wish.patience = bound;
+    wish.timeout = bound;
     if (how == outcome::done)
         how = co_await draw(it, wish);
     if (how != outcome::done)
@@ -59,12 +59,12 @@ asio::awaitable<void> drawing::take_once(int name, duration bound) {
 
 asio::awaitable<outcome> drawing::draw(rate_limiter& at, operation what, cancellation plot) {
     ongoing call{world_, what, plot};
-    if (what.patience == duration::max()) {
+    if (what.timeout == duration::max()) {
         const std::tuple<error_code> answer = co_await at.async_acquire(what.amount, call.token());
         co_return call.ended(std::get<0>(answer));
     }
     const yes_or_no answer =
-        co_await at.async_try_acquire_for(what.patience, what.amount, call.token());
+        co_await at.async_try_acquire_for(what.timeout, what.amount, call.token());
     co_return call.ended(std::get<0>(answer), std::get<1>(answer));
 }
 

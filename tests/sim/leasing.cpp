@@ -109,7 +109,7 @@ asio::awaitable<void> leasing::take_once(int name, duration bound) {
     generation_ = home_.of_program;
     leased_semaphore it{*home_.program, world::name_of(name)};
     operation wish = deed_on(name, deed::acquire, 1);
-    wish.patience = bound;
+    wish.timeout = bound;
     const duration usual = world_.how.lease_time;
     const std::unique_ptr<grip> held = co_await acquire(it, wish, {}, usual);
     outcome how = outcome::nothing;
@@ -129,7 +129,7 @@ asio::awaitable<std::unique_ptr<grip>> leasing::acquire(leased_semaphore& at, op
     ongoing call{world_, what, plot};
     error_code failed;
     std::optional<lease> got;
-    if (what.patience == duration::max()) {
+    if (what.timeout == duration::max()) {
         std::tuple<error_code, lease> answer;
         if (fixed)
             answer = co_await at.async_acquire(length, permits, call.token());
@@ -141,10 +141,9 @@ asio::awaitable<std::unique_ptr<grip>> leasing::acquire(leased_semaphore& at, op
     } else {
         std::tuple<error_code, std::optional<lease>> answer;
         if (fixed)
-            answer =
-                co_await at.async_try_acquire_for(what.patience, length, permits, call.token());
+            answer = co_await at.async_try_acquire_for(what.timeout, length, permits, call.token());
         else
-            answer = co_await at.async_try_acquire_for(what.patience, permits, call.token());
+            answer = co_await at.async_try_acquire_for(what.timeout, permits, call.token());
         failed = std::get<0>(answer);
         got = std::move(std::get<1>(answer));
     }

@@ -87,7 +87,7 @@ const char* spelled(deed);
 struct operation {
     deed what;
     subject who;
-    duration patience = duration::max();
+    duration timeout = duration::max();
     time_point started_at{};
     int generation = 0; ///< generation of the client that runs the operation
     bool reads = false; ///< whether other readers may share the lock

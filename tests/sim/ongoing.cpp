@@ -21,8 +21,8 @@ ongoing::ongoing(world& w, operation o, cancellation plot)
     w.log.note(o.who, spelled(o.what));
     if (o.reads)
         w.log.note(o.who, "  to read");
-    if (o.what == deed::try_lock_for || (counts(o.what) && o.patience < duration::max()))
-        w.log.note(o.who, "  for up to {} ms", o.patience);
+    if (o.what == deed::try_lock_for || (counts(o.what) && o.timeout < duration::max()))
+        w.log.note(o.who, "  for up to {} ms", o.timeout);
     if (o.amount != 0)
         w.log.note(o.who, "  {} of them", o.amount);
     const auto pull = [&w, id = id_, signal = signal_, type = plot.type] {
@@ -139,8 +139,8 @@ asio::awaitable<granted> ask(const ongoing& call, basic_mutex& m, const wanted& 
         return unpacked(w.fixed ? m.async_try_lock(fixed, call.token())
                                 : m.async_try_lock(call.token()));
     default:
-        return unpacked(w.fixed ? m.async_try_lock_for(w.patience, fixed, call.token())
-                                : m.async_try_lock_for(w.patience, call.token()));
+        return unpacked(w.fixed ? m.async_try_lock_for(w.timeout, fixed, call.token())
+                                : m.async_try_lock_for(w.timeout, call.token()));
     }
 }
 
@@ -148,7 +148,7 @@ asio::awaitable<granted> ask(const ongoing& call, basic_mutex& m, const wanted& 
 
 asio::awaitable<std::unique_ptr<grip>> acquire(world& w, subject who, int generation,
                                                basic_mutex& m, wanted how, cancellation plot) {
-    operation o{.what = how.how, .who = who, .patience = how.patience};
+    operation o{.what = how.how, .who = who, .timeout = how.timeout};
     o.generation = generation;
     o.reads = how.reads;
     ongoing call{w, o, plot};
@@ -221,7 +221,7 @@ private:
 
 void blunder_into(world& w, subject who, int generation, basic_mutex& m, wanted how,
                   cancellation plot, std::function<void()> over) {
-    operation o{.what = how.how, .who = who, .patience = how.patience};
+    operation o{.what = how.how, .who = who, .timeout = how.timeout};
     o.generation = generation;
     o.reads = how.reads;
     auto call = std::make_unique<ongoing>(w, o, plot);
@@ -235,7 +235,7 @@ void blunder_into(world& w, subject who, int generation, basic_mutex& m, wanted 
     case deed::try_lock:
         return m.async_try_lock(std::move(handler));
     default:
-        return m.async_try_lock_for(how.patience, std::move(handler));
+        return m.async_try_lock_for(how.timeout, std::move(handler));
     }
 }
 

@@ -86,7 +86,7 @@ private:
 /// Options of an acquisition.
 struct wanted {
     deed how = deed::lock;
-    duration patience = duration::max();
+    duration timeout = duration::max();
     std::optional<duration> fixed{}; ///< lease time of a lease that is not renewed
     std::optional<duration> usual{}; ///< lease time of the lock object, if it has its own
     bool reads = false;

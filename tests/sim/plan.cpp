@@ -67,7 +67,7 @@ habits draw_habits(dice& d, const rules& r) {
     h.throws_away = d.one_of({0, 10});
     h.pause = d.one_of<duration>({milliseconds{5}, milliseconds{200}, seconds{2}});
     h.holds = d.one_of<duration>({milliseconds{2}, milliseconds{300}, r.lease_time});
-    h.patience = d.one_of<duration>({milliseconds{50}, seconds{1}, 2 * r.lease_time});
+    h.timeout = d.one_of<duration>({milliseconds{50}, seconds{1}, 2 * r.lease_time});
     return h;
 }
 
@@ -134,7 +134,7 @@ void draw_tokens(dice d, plan& p) {
         p.usual = {.latency = p.usual.latency};
         p.fate = {};
         p.people.timed = 0;
-        p.people.patience = 2 * p.how.lease_time;
+        p.people.timeout = 2 * p.how.lease_time;
         p.how.poll_bound = d.one_of<duration>({seconds{2}, seconds{5}});
     }
     p.fate.foreigners = milliseconds{d.one_of({300, 2000})};
@@ -255,8 +255,8 @@ std::ostream& operator<<(std::ostream& out, const plan& p) {
     out << p.clients << " clients of " << p.actors << " actors, " << p.names << " names, "
         << ms(p.safety_phase) << " ms\nlease " << ms(p.how.lease_time) << ", command timeout "
         << ms(p.how.command_timeout) << ", poll bound " << ms(p.how.poll_bound)
-        << ", unavailable patience " << ms(p.how.unavailable_timeout) << ", release patience "
-        << ms(p.how.release_timeout) << ", close patience " << ms(p.how.close_timeout);
+        << ", unavailable timeout " << ms(p.how.unavailable_timeout) << ", release timeout "
+        << ms(p.how.release_timeout) << ", close timeout " << ms(p.how.close_timeout);
     if (p.how.max_hold)
         out << ", max hold " << ms(*p.how.max_hold);
     if (p.shared)

@@ -40,7 +40,7 @@ struct habits {
     int sets = 0;       ///< creates a counter, which may already exist
     duration pause{};   ///< maximum pause between two actions
     duration holds{};   ///< maximum duration of a hold
-    duration patience{};
+    duration timeout{};
 };
 
 /// Faults of the server and of the programs, as the usual pause between two faults. Zero: the fault

@@ -114,7 +114,7 @@ private:
         const rules& r = plan_.how;
         return 3 * (r.lease_longest + r.session_time) + world_.stepped_back() + 3 * r.poll_bound +
                r.unavailable_timeout + 4 * r.command_timeout + r.release_timeout + r.close_timeout +
-               plan_.people.patience + std::chrono::seconds{10} + world_.replicas.clocks_apart() +
+               plan_.people.timeout + std::chrono::seconds{10} + world_.replicas.clocks_apart() +
                (r.fair > 0 ? r.waiter_timeout() + 3 * r.stranger_waits() : duration{});
     }
 

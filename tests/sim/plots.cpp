@@ -16,7 +16,7 @@ void quiet_holders(dice& d, plan& p) {
     p.usual = {.latency = d.one_of<duration>({milliseconds{2}, milliseconds{20}})};
     p.fate = {};
     p.people = {.timed = 40, .outlasts = 60, .pause = milliseconds{200}, .holds = p.how.lease_time};
-    p.people.patience = 2 * p.how.lease_time;
+    p.people.timeout = 2 * p.how.lease_time;
     p.how.max_hold.reset();
 }
 

@@ -27,7 +27,7 @@ void draw_time(dice& d, plan& p) {
     habits& h = p.people;
     h.pause = d.one_of<duration>({milliseconds{5}, milliseconds{50}, milliseconds{300}});
     h.holds = d.one_of<duration>({milliseconds{5}, milliseconds{300}, r.lease_time});
-    h.patience = d.one_of<duration>({seconds{1}, 2 * r.lease_time});
+    h.timeout = d.one_of<duration>({seconds{1}, 2 * r.lease_time});
     h.outlasts = d.one_of({0, 20, 50});
     h.forces = 0;
     h.re_enters = d.one_of({0, 30});
@@ -117,7 +117,7 @@ void draw_late_looks(plan& p) {
     p.usual = {.slow = 60, .slowness = 3 * p.how.command_timeout, .latency = milliseconds{2}};
     p.people.timed = 100;
     p.people.impatient = 0;
-    p.people.patience = milliseconds{400};
+    p.people.timeout = milliseconds{400};
     p.people.holds = milliseconds{5};
     p.fate = {.failovers = milliseconds{1500}, .promotes_empty = p.fate.promotes_empty};
 }

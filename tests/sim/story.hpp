@@ -44,10 +44,10 @@ protected:
         return release(w, *what, w.seats[static_cast<std::size_t>(client)].of_program, plot);
     }
     static subject about(const seat& who) { return {who.number, 0, 0}; }
-    static wanted at_most(duration patience) {
-        return {.how = deed::try_lock_for, .patience = patience};
+    static wanted at_most(duration timeout) {
+        return {.how = deed::try_lock_for, .timeout = timeout};
     }
-    static wanted once() { return {.how = deed::try_lock, .patience = duration::zero()}; }
+    static wanted once() { return {.how = deed::try_lock, .timeout = duration::zero()}; }
     static wanted fixed(duration lease) { return {.fixed = lease}; }
 
     asio::awaitable<void> sleep(duration d) { return w.sleep(d); }

@@ -24,9 +24,9 @@ operation visitor::deed_on(int name, deed what, std::int64_t amount) const {
 operation visitor::patiently(operation what) {
     const habits& of = plan_.people;
     if (dice_.percent(of.impatient))
-        what.patience = duration::zero();
+        what.timeout = duration::zero();
     else if (dice_.percent(of.timed))
-        what.patience = dice_.between(duration{1}, of.patience);
+        what.timeout = dice_.between(duration{1}, of.timeout);
     return what;
 }
 
@@ -37,7 +37,7 @@ cancellation visitor::draw_cancellation() {
     if (dice_.percent(60))
         c.after_steps = static_cast<std::size_t>(dice_.between(1, 40));
     else
-        c.after = dice_.between(duration{1}, plan_.people.patience);
+        c.after = dice_.between(duration{1}, plan_.people.timeout);
     using type = asio::cancellation_type;
     c.type = dice_.one_of({type::terminal, type::partial, type::total});
     return c;

@@ -24,9 +24,9 @@ namespace holdfast::support {
 /// store makes the clients.
 class cut_lock {
 protected:
-    /// `patience`: time in which another client must get the lock after a release.
-    explicit cut_lock(duration patience)
-        : patience_{patience} {}
+    /// `timeout`: time in which another client must get the lock after a release.
+    explicit cut_lock(duration timeout)
+        : timeout_{timeout} {}
     ~cut_lock() = default;
 
     /// Sets the clients and the lock. `home` reaches its store only through the proxy, and reports
@@ -84,7 +84,7 @@ protected:
 
 private:
     bool others_can_have_it() {
-        const bool got = same_->try_lock_for(patience_);
+        const bool got = same_->try_lock_for(timeout_);
         EXPECT_TRUE(got);
         if (!got)
             return false;
@@ -95,7 +95,7 @@ private:
     }
 
     static constexpr std::size_t never = 1'000'000'000;
-    const duration patience_;
+    const duration timeout_;
     std::optional<client> home_, other_;
     std::optional<fenced_mutex> lock_, same_;
     std::uint64_t token_ = 0;

@@ -133,7 +133,7 @@ void redis_connection::fail() const {
     throw std::runtime_error{what};
 }
 
-std::optional<redis::reply> redis_connection::next_message(duration patience) {
+std::optional<redis::reply> redis_connection::next_message(duration timeout) {
     void* read_already = nullptr;
     if (redisGetReplyFromReader(context_.get(), &read_already) != REDIS_OK)
         throw std::runtime_error{context_->errstr};
@@ -143,7 +143,7 @@ std::optional<redis::reply> redis_connection::next_message(duration patience) {
         return copy_of(*static_cast<const redisReply*>(read_already));
     }
     pollfd waiting{context_->fd, POLLIN, 0};
-    if (poll(&waiting, 1, static_cast<int>(patience.count())) <= 0)
+    if (poll(&waiting, 1, static_cast<int>(timeout.count())) <= 0)
         return std::nullopt;
     return receive();
 }

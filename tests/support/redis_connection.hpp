@@ -35,7 +35,7 @@ public:
     void begin(const std::vector<std::string>& words);
 
     /// Returns the next message of a subscription. Returns an empty result after the timeout.
-    std::optional<redis::reply> next_message(duration patience);
+    std::optional<redis::reply> next_message(duration timeout);
 
 private:
     void append(const std::vector<std::string>& words);

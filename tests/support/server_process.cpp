@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // enough for a JVM on a busy machine, with tests under sanitizers at the same time
-constexpr std::chrono::seconds ready_patience{60};
+constexpr std::chrono::seconds ready_timeout{60};
 constexpr std::chrono::milliseconds ready_poll{2};
 
 /// Executes the program. Allocates no memory, because this code runs between fork and exec, and
@@ -61,9 +61,9 @@ std::vector<std::string> with_ours(const std::vector<std::string>& wanted) {
 
 template <typename Address>
 std::string words_of(int family, const Address& address, const std::string& question,
-                     std::size_t limit, std::chrono::milliseconds patience) {
+                     std::size_t limit, std::chrono::milliseconds timeout) {
     const int end = ::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const std::chrono::microseconds each_time = patience;
+    const std::chrono::microseconds each_time = timeout;
     const timeval limited{.tv_sec = each_time.count() / 1'000'000,
                           .tv_usec = each_time.count() % 1'000'000};
     setsockopt(end, SOL_SOCKET, SO_RCVTIMEO, &limited, sizeof limited);
@@ -126,7 +126,7 @@ void server_process::launch(std::vector<std::string>& command,
 }
 
 void server_process::wait_until(const std::function<bool()>& answers, const std::string& name) {
-    const auto end = std::chrono::steady_clock::now() + ready_patience;
+    const auto end = std::chrono::steady_clock::now() + ready_timeout;
     while (!answers()) {
         const bool ended = waitpid(pid_, nullptr, WNOHANG) == pid_;
         if (ended)
@@ -200,16 +200,16 @@ std::string words_at(const fs::path& socket, std::size_t limit) {
     if (socket.native().size() >= sizeof address.sun_path)
         return {};
     std::memcpy(address.sun_path, socket.c_str(), socket.native().size());
-    return words_of(AF_UNIX, address, {}, limit, word_patience);
+    return words_of(AF_UNIX, address, {}, limit, word_timeout);
 }
 
 std::string words_at(std::uint16_t port, const std::string& question,
-                     std::chrono::milliseconds patience) {
+                     std::chrono::milliseconds timeout) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     address.sin_port = htons(port);
-    return words_of(AF_INET, address, question, std::string::npos, patience);
+    return words_of(AF_INET, address, question, std::string::npos, timeout);
 }
 
 } // namespace holdfast::support

@@ -54,7 +54,7 @@ private:
 };
 
 /// Timeout of a reply, because the server may be paused.
-constexpr std::chrono::milliseconds word_patience{2'000};
+constexpr std::chrono::milliseconds word_timeout{2'000};
 
 /// Returns the bytes that the server sends. On a unix socket they are a greeting. On a port of
 /// 127.0.0.1 they are the reply to `question`. Reads until the server closes the connection,
@@ -62,6 +62,6 @@ constexpr std::chrono::milliseconds word_patience{2'000};
 /// not listen or sends nothing.
 std::string words_at(const std::filesystem::path& socket, std::size_t limit);
 std::string words_at(std::uint16_t port, const std::string& question,
-                     std::chrono::milliseconds patience = word_patience);
+                     std::chrono::milliseconds timeout = word_timeout);
 
 } // namespace holdfast::support

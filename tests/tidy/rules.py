@@ -64,6 +64,20 @@ BANNED_CALLS = {
 # Drawers, not ideas: a file that fits nowhere else has no idea yet.
 BANNED_NAMES = {"util", "utils", "common", "helper", "helpers", "misc"}
 
+# Coined words that the code has given up, each with the term of the field that replaced it. A
+# plural and a member's trailing underscore count as the word.
+REMOVED_WORDS = {
+    "mouth": "command_connection", "ear": "subscriber", "lane": "blocking_connection",
+    "loan": "borrowed_connection", "talker": "channel_handler", "introduction": "server_hello",
+    "pursuit": "retry_loop", "roaming": "slot_subscription", "suspicion": "hang_detector",
+    "household": "store_session", "custodian": "node_watcher", "sentry": "predecessor_watch",
+    "tenure": "lock_handle", "wire_hold": "held_lock", "joint_hold": "composite_hold",
+    "bell_wait": "wakeup_wait", "two_writes": "read_then_write",
+    "lanes_max": "blocking_connections_max",
+    "patience": "timeout",
+}
+REMOVED = re.compile(rf"(?:\b|(?<=_))({'|'.join(REMOVED_WORDS)})s?_?\b")
+
 # Which mirror a machine uses is its own affair.
 MIRROR = re.compile(
     r"\b(deb|ftp|http|cdn|archive|ports|security|snapshot|mirrors?)[a-z0-9.-]*"
@@ -203,6 +217,14 @@ def file_name(files: list[File]) -> Iterator[tuple[File, int, str]]:
             yield file, 1, f'"{part}" names a drawer, not an idea'
 
 
+def removed_word(files: list[File]) -> Iterator[tuple[File, int, str]]:
+    for file in files:
+        if file.suffix in CPP and file.is_in("src", "include", "cli", "bench"):
+            for match in REMOVED.finditer(file.code):
+                line = file.code.count("\n", 0, match.start()) + 1
+                yield file, line, f'"{match[1]}" is now {REMOVED_WORDS[match[1]]}'
+
+
 def readme_length(files: list[File]) -> Iterator[tuple[File, int, str]]:
     for file in files:
         if file.path == "README.md" and len(file.lines) > LINES_OF_README:
@@ -216,8 +238,8 @@ def mirror_name(files: list[File]) -> Iterator[tuple[File, int, str]]:
                 yield file, number, "names a package mirror"
 
 
-RULES = [include_direction, banned_call, size, script_caller, file_head, unfinished, file_name,
-         readme_length, mirror_name, await_in_condition]
+RULES = [include_direction, banned_call, removed_word, size, script_caller, file_head, unfinished,
+         file_name, readme_length, mirror_name, await_in_condition]
 
 
 def findings_in(root: Path, exceptions=None) -> list[Finding]:

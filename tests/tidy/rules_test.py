@@ -56,6 +56,12 @@ class RulesTest(unittest.TestCase):
         self.passes("src/sync/gate.cpp", HEAD + "std::thread::id a = std::this_thread::get_id();\n"
                                                 "time_point now = clock.now();\n")
 
+    def test_a_removed_word_names_nothing_any_more(self):
+        for text in ("class ear;", "mouth* a;", "auto lanes_ = b;", "int node_patience = 1;"):
+            self.finds("removed_word", "src/a.cpp", 2, HEAD + text + "\n")
+        self.passes("src/a.cpp", HEAD + 'int year = 1; // "ear"\nauto a = "lane";\n')
+        self.passes("tests/a.cpp", HEAD + "int lane = 1;\n")
+
     def test_what_is_awaited_in_a_condition_has_a_name_first(self):
         for text in ("if (!co_await a())", "while (b && co_await a())", "switch (co_await a())",
                      "if (const bool b = c; co_await a(b))", "const bool b = c && co_await a();",

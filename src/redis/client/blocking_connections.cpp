@@ -71,11 +71,11 @@ reply blocking_connection::ask(runtime::visit& caller, request& asked) {
     const bool confirms = asked.wishes.replicas > 0;
     for (;;) {
         const time_point sent_at = context_.home.time.now();
-        const duration patience = patience_for(asked);
+        const duration timeout = timeout_for(asked);
         asked.compose(composer{outbox_}, *server_clock_);
         if (confirms)
             compose_wait(composer{outbox_}, asked.wishes.replicas, asked.wishes.replicas_within);
-        exchange(caller, patience, confirms);
+        exchange(caller, timeout, confirms);
         reply& said = confirms ? unconfirmed_.front() : *answer_;
         if (!asked.with_text && said.type == reply::kind::error && asks_for_script(said.text)) {
             asked.with_text = true;
@@ -97,22 +97,22 @@ void blocking_connection::confirm(reply& said, const reply& confirmation) {
     note_confirmation(said, confirmation);
 }
 
-duration blocking_connection::patience_for(const request& asked) const {
-    const duration patience = context_.how.command_timeout;
+duration blocking_connection::timeout_for(const request& asked) const {
+    const duration timeout = context_.how.command_timeout;
     const time_point limit = asked.wishes.answer_by;
     if (limit == time_point::max())
-        return patience;
+        return timeout;
     const time_point now = context_.home.time.now();
     if (limit <= now)
         throw net::failure{errc::unreachable, "not sent: its time was over before"};
-    return std::min(patience, limit - now);
+    return std::min(timeout, limit - now);
 }
 
-void blocking_connection::exchange(runtime::visit& caller, duration patience, bool confirms) {
+void blocking_connection::exchange(runtime::visit& caller, duration timeout, bool confirms) {
     answer_ = nullptr;
     unconfirmed_.clear();
     wants_confirmation_ = confirms;
-    caller.outside(*this, [this, patience]() noexcept { talk(patience); });
+    caller.outside(*this, [this, timeout]() noexcept { talk(timeout); });
     wants_confirmation_ = false;
     outbox_.clear();
     give_out();
@@ -143,11 +143,11 @@ void blocking_connection::note_demotion(const reply& error) {
 
 // Writes the request and reads its reply. Runs outside the client's monitor, so it uses only
 // members of this blocking connection.
-void blocking_connection::talk(duration patience) noexcept {
+void blocking_connection::talk(duration timeout) noexcept {
     try {
         send();
-        if (!wait_.wait(socket_, patience, [this] { return arrived(); }))
-            fail(to_->address + " did not answer within " + std::to_string(patience.count()) +
+        if (!wait_.wait(socket_, timeout, [this] { return arrived(); }))
+            fail(to_->address + " did not answer within " + std::to_string(timeout.count()) +
                  " ms");
     } catch (...) {
         failed_ = std::current_exception();
@@ -176,9 +176,9 @@ void blocking_connection::collect() {
         broken_ = true;
     }
     give_out();
-    const duration patience = context_.how.command_timeout;
+    const duration timeout = context_.how.command_timeout;
     broken_ = broken_ || answer_ ||
-              (owes() && net::later(owed_.front().sent_at, patience) <= context_.home.time.now());
+              (owes() && net::later(owed_.front().sent_at, timeout) <= context_.home.time.now());
 }
 
 /// Gives the early replies to their requests, in the order of sending.
@@ -224,8 +224,8 @@ void blocking_connection::send() {
 void blocking_connection::wait_until_writable() {
     pollfd one{.fd = socket_, .events = POLLOUT, .revents = 0};
     constexpr duration longest{std::chrono::hours{24}}; // the milliseconds must fit into an int
-    const auto patience = std::min(context_.how.command_timeout, longest).count();
-    if (::poll(&one, 1, static_cast<int>(patience)) == 0)
+    const auto timeout = std::min(context_.how.command_timeout, longest).count();
+    if (::poll(&one, 1, static_cast<int>(timeout)) == 0)
         fail(to_->address + " takes no more requests");
 }
 
@@ -269,7 +269,7 @@ void blocking_connection::fail(const std::string& why) {
 blocking_connections::blocking_connections(std::shared_ptr<node_context> context)
     : context_{std::move(context)}
     , wait_{context_->how.polling}
-    , suspicion_{*context_}
+    , hang_detector_{*context_}
     , backoff_{context_->how.backoff_min, context_->how.backoff_max}
     , tidying_{context_->home.time.make_alarm()}
     , collecting_{context_->home.time.make_alarm()}
@@ -293,7 +293,7 @@ blocking_connection* blocking_connections::borrow() {
     }
     best->lent = true;
     best->lent_at = context_->home.time.now();
-    if (suspicion_.is_possible())
+    if (hang_detector_.is_possible())
         suspect_soon();
     return best->line.get();
 }
@@ -386,9 +386,9 @@ asio::awaitable<void> blocking_connections::suspect(std::shared_ptr<blocking_con
         const auto owed_since = self->owed_since();
         if (!owed_since)
             break;
-        co_await self->suspecting_->wait_until(self->suspicion_.due(owed_since));
+        co_await self->suspecting_->wait_until(self->hang_detector_.due(owed_since));
         if (!self->closed_)
-            self->suspicion_.look(self->owed_since(), self->context_->home.time.now());
+            self->hang_detector_.look(self->owed_since(), self->context_->home.time.now());
     }
     self->suspects_ = false;
 }

@@ -80,9 +80,9 @@ private:
         time_point sent_at;
     };
 
-    duration patience_for(const request&) const;
-    void exchange(runtime::visit& caller, duration patience, bool confirms);
-    void talk(duration patience) noexcept;
+    duration timeout_for(const request&) const;
+    void exchange(runtime::visit& caller, duration timeout, bool confirms);
+    void talk(duration timeout) noexcept;
     void finish(request&, reply&, time_point sent_at);
     void confirm(reply&, const reply& confirmation);
     void note_demotion(const reply& error);
@@ -204,7 +204,7 @@ private:
 
     const std::shared_ptr<node_context> context_;
     runtime::answer_wait wait_;
-    hang_detector suspicion_;
+    hang_detector hang_detector_;
     net::backoff backoff_;
     const std::unique_ptr<alarm> tidying_;
     const std::unique_ptr<alarm> collecting_;

@@ -52,10 +52,9 @@ command_connection::command_connection(std::shared_ptr<node_context> context, pu
     : context_{std::move(context)}
     , purpose_{what_for}
     , replicas_{replicas}
-    , patience_{context_->how.command_timeout}
-    , idle_bound_{std::clamp(context_->home.lease_time / 3, patience_,
-                             std::max(patience_, idle_max))}
-    , suspicion_{*context_}
+    , timeout_{context_->how.command_timeout}
+    , idle_bound_{std::clamp(context_->home.lease_time / 3, timeout_, std::max(timeout_, idle_max))}
+    , hang_detector_{*context_}
     , link_{*context_, what_for, *this}
     , lookout_{context_->home, [this] { return next_limit(); },
                [this](time_point now) { limit_reached(now); }} {}
@@ -90,7 +89,7 @@ void command_connection::enqueue(request& asked) {
             if (asked.standing != request::stage::apart) // otherwise `this` may be destroyed
                 withdraw(asked);
         });
-    pipeline_.ask(asked, context_->home.time.now(), patience_);
+    pipeline_.ask(asked, context_->home.time.now(), timeout_);
     watch_for(asked.deadline);
     link_.talk();
 }
@@ -172,8 +171,8 @@ void command_connection::speak(std::string& out) {
         pipeline_.write_for_nobody(idle_question_, now);
     }
     write_queued(out, now);
-    if (suspicion_.is_possible())
-        watch_for(suspicion_.due(pipeline_.owed_since()));
+    if (hang_detector_.is_possible())
+        watch_for(hang_detector_.due(pipeline_.owed_since()));
 }
 
 void command_connection::write_queued(std::string& out, time_point now) {
@@ -294,8 +293,8 @@ time_point command_connection::next_limit() const {
     const time_point of_connection = owed_since          ? give_up_at(*owed_since)
                                      : link_.connected() ? idle_until()
                                                          : time_point::max();
-    return std::min(
-        {first ? first->deadline : time_point::max(), of_connection, suspicion_.due(owed_since)});
+    return std::min({first ? first->deadline : time_point::max(), of_connection,
+                     hang_detector_.due(owed_since)});
 }
 
 void command_connection::limit_reached(time_point now) {
@@ -309,9 +308,9 @@ void command_connection::limit_reached(time_point now) {
         pipeline_.give_up(*one);
     }
     const auto owed_since = pipeline_.owed_since();
-    suspicion_.look(owed_since, now);
+    hang_detector_.look(owed_since, now);
     if (owed_since && give_up_at(*owed_since) <= now)
-        link_.cut(unanswered(patience_));
+        link_.cut(unanswered(timeout_));
     else if (!owed_since && link_.connected() && idle_until() <= now)
         idle();
     // Store all results first, because a resumed caller may change anything.

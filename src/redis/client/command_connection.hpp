@@ -159,7 +159,7 @@ private:
     void idle();
     time_point idle_until() const { return net::later(last_heard_, idle_bound_); }
     time_point give_up_at(time_point owed_since) const {
-        return net::later(net::later(owed_since, patience_), patience_);
+        return net::later(net::later(owed_since, timeout_), timeout_);
     }
     bool anything_held() const { return context_->home.holds_any && context_->home.holds_any(); }
     void close_down(const net::failure& of_written, const net::failure& of_queued);
@@ -169,10 +169,10 @@ private:
     const std::shared_ptr<node_context> context_;
     const purpose purpose_;
     const std::uint8_t replicas_;
-    const duration patience_;
+    const duration timeout_;
     const duration idle_bound_;
     pipeline pipeline_;
-    hang_detector suspicion_;
+    hang_detector hang_detector_;
     std::optional<net::failure> trouble_; // why there is no connection
     time_point last_heard_{};
     portrait portrait_;

@@ -25,7 +25,7 @@ connection::connection(const store_context& home, const options& how)
 void connection::went_deaf(error_code why) {
     deaf_ = why;
     auto enough = [this] { cut({errc::unreachable, deaf_.message()}); };
-    last_words_.emplace(home(), net::later(home().time.now(), patience()), enough);
+    last_words_.emplace(home(), net::later(home().time.now(), timeout()), enough);
 }
 
 std::string connection::end_in_words(error_code why) const {
@@ -329,7 +329,7 @@ link::link(node_context& context, purpose what_for, channel_handler& whose)
     : context_{context}
     , home_{context.home}
     , purpose_{what_for}
-    , talker_{whose}
+    , channel_handler_{whose}
     , presence_{context.home}
     , backoff_{context.how.backoff_min, context.how.backoff_max}
     , rest_{home_.time.make_alarm()} {}
@@ -338,7 +338,7 @@ void link::talk() {
     if (closed_)
         return;
     if (!std::exchange(running_, true))
-        runtime::run_in_background(home_, keep_connected(talker_.keep_alive()));
+        runtime::run_in_background(home_, keep_connected(channel_handler_.keep_alive()));
     else if (connected_ && !flush_is_due_ && line_->can_send())
         flush_soon();
 }
@@ -346,7 +346,7 @@ void link::talk() {
 asio::awaitable<void> link::keep_connected(std::shared_ptr<void>) {
     // Wait until talk() has returned. Before that, its caller does not wait for the result yet.
     co_await asio::post(home_.executor, asio::use_awaitable);
-    while (!closed_ && talker_.wants_to_talk()) {
+    while (!closed_ && channel_handler_.wants_to_talk()) {
         if (home_.time.now() < not_before_) {
             co_await rest_->wait_until(not_before_);
             continue;
@@ -389,14 +389,14 @@ void link::attempt_failed(const net::failure& why) {
         return; // queued requests wait for the next attempt, which follows at once
     pause();
     gone(context_.address(), why);
-    talker_.connection_failed(why);
+    channel_handler_.connection_failed(why);
 }
 
 void link::conversation_begins(const server_hello& told) {
     connected_ = true;
     connected_since_ = home_.time.now();
     presence_.back(context_.address());
-    talker_.connected(told);
+    channel_handler_.connected(told);
 }
 
 asio::awaitable<net::failure> link::converse(connection& line) {
@@ -404,7 +404,7 @@ asio::awaitable<net::failure> link::converse(connection& line) {
         for (;;) {
             const time_point now = home_.time.now();
             while (reply* const answer = line.next())
-                talker_.hear(*answer, now);
+                channel_handler_.hear(*answer, now);
             flush(); // callers that got a reply may have queued new requests
             co_await line.receive();
         }
@@ -433,12 +433,12 @@ void link::conversation_ended(const net::failure& why) {
     }
     const net::failure lost{why.code(), "connection to " + address + " lost: " + why.text()};
     gone(address, lost);
-    talker_.connection_lost(lost);
+    channel_handler_.connection_lost(lost);
 }
 
 void link::flush_soon() {
     flush_is_due_ = true;
-    asio::post(home_.executor, [this, keep = talker_.keep_alive()] {
+    asio::post(home_.executor, [this, keep = channel_handler_.keep_alive()] {
         flush_is_due_ = false;
         flush();
     });
@@ -448,14 +448,14 @@ void link::flush() {
     while (connected_ && line_->can_send()) {
         std::string& out = line_->outbox();
         try {
-            talker_.speak(out);
+            channel_handler_.speak(out);
         } catch (const std::exception& why) { // an incomplete request must not be sent
             return cut({errc::outcome_unknown, why.what()});
         }
         if (out.empty())
             return;
         if (!line_->send())
-            runtime::run_in_background(home_, finish_sending(talker_.keep_alive(), line_));
+            runtime::run_in_background(home_, finish_sending(channel_handler_.keep_alive(), line_));
     }
 }
 

@@ -217,7 +217,7 @@ private:
     node_context& context_;
     const store_context& home_;
     const purpose purpose_;
-    channel_handler& talker_;
+    channel_handler& channel_handler_;
     net::presence presence_;
     net::backoff backoff_;
     const std::unique_ptr<alarm> rest_;
@@ -240,8 +240,8 @@ class hang_detector {
 public:
     explicit hang_detector(const node_context& of)
         : context_{of}
-        , patience_{std::max(of.how.command_timeout / 4, duration{1})}
-        , again_after_{std::max(patience_ / 3, duration{1})} {}
+        , timeout_{std::max(of.how.command_timeout / 4, duration{1})}
+        , again_after_{std::max(timeout_ / 3, duration{1})} {}
 
     /// Returns whether any callback receives the report.
     bool is_possible() const { return context_.in_trouble || context_.overdue; }
@@ -250,7 +250,7 @@ public:
     time_point due(std::optional<time_point> owed_since) const {
         if (!owed_since || !is_possible())
             return time_point::max();
-        return std::max(net::later(*owed_since, patience_), net::later(asked_at_, again_after_));
+        return std::max(net::later(*owed_since, timeout_), net::later(asked_at_, again_after_));
     }
 
     /// Reports a missing reply if the time for a report has come.
@@ -266,7 +266,7 @@ public:
 
 private:
     const node_context& context_;
-    const duration patience_;
+    const duration timeout_;
     const duration again_after_;
     time_point asked_at_ = time_point::min();
 };

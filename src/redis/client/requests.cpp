@@ -76,8 +76,8 @@ reply request::take_answer() {
     return std::move(answer);
 }
 
-void pipeline::ask(request& asked, time_point now, duration patience) {
-    const time_point usual = net::later(now, patience);
+void pipeline::ask(request& asked, time_point now, duration timeout) {
+    const time_point usual = net::later(now, timeout);
     asked.asked_at = now;
     const time_point own = asked.wishes.answer_by;
     asked.deadline = std::min(usual, own);

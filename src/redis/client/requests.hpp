@@ -107,9 +107,9 @@ public:
     pipeline() = default;
     pipeline(const pipeline&) = delete;
 
-    /// Queues a request. The request waits for at most `patience`, or until its own deadline if the
+    /// Queues a request. The request waits for at most `timeout`, or until its own deadline if the
     /// deadline is earlier.
-    void ask(request&, time_point now, duration patience);
+    void ask(request&, time_point now, duration timeout);
 
     /// Returns whether ASKING must be sent before the next request. The queue must not be empty.
     bool next_asks() const { return queued_.front().wishes.asking; }

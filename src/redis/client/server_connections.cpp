@@ -64,8 +64,8 @@ asio::awaitable<reply> member::call(const script& what, std::span<const std::str
     const runtime::monitor::load under_way{entrance_};
     runtime::visit* const caller = visitor_here();
     if (caller && !wishes.asking) {
-        command_connections_
-            ->stay_connected(); // blocking connections do not notice the server's loss
+        // Blocking connections do not notice the loss of the server.
+        command_connections_->stay_connected();
         std::optional<borrowed_connection> mine{std::in_place, *blocking_connections_};
         request asked{what, keys, arguments, wishes};
         if (*mine && (caller->waits() || !(*mine)->may_owe_more()))
@@ -209,8 +209,8 @@ liveness::liveness(std::shared_ptr<node_context> context,
     , command_connections_{std::move(shared)}
     , blocking_connections_{std::move(own)}
     , subscriber_{std::move(listening)}
-    , patience_{std::max(std::min(context_->how.connect_timeout, context_->how.command_timeout / 2),
-                         duration{1})}
+    , timeout_{std::max(std::min(context_->how.connect_timeout, context_->how.command_timeout / 2),
+                        duration{1})}
     , grace_{std::max(context_->how.command_timeout / 12, duration{1})}
     , rest_{context_->home.time.make_alarm()} {}
 
@@ -224,8 +224,8 @@ void liveness::look() {
 asio::awaitable<void> liveness::check(self mine) {
     const clock& time = mine->context_->home.time;
     const time_point began = time.now();
-    mine->not_before_ = net::later(began, mine->patience_);
-    const bool answers = co_await mine->answers_anew(net::later(began, mine->patience_));
+    mine->not_before_ = net::later(began, mine->timeout_);
+    const bool answers = co_await mine->answers_anew(net::later(began, mine->timeout_));
     if (answers && !mine->closed_) {
         const time_point until = net::later(time.now(), mine->grace_);
         while (!mine->closed_ && time.now() < until)

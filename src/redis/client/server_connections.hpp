@@ -139,8 +139,8 @@ private:
     const std::shared_ptr<command_connections> command_connections_;
     const std::shared_ptr<blocking_connections> blocking_connections_;
     const std::shared_ptr<subscriber> subscriber_;
-    const duration patience_; ///< timeout of the reply on the new connection
-    const duration grace_;    ///< extra time for the old connection after that reply
+    const duration timeout_; ///< timeout of the reply on the new connection
+    const duration grace_;   ///< extra time for the old connection after that reply
     const std::unique_ptr<alarm> rest_;
     std::shared_ptr<connection> line_;          // the new connection
     time_point not_before_ = time_point::min(); // earliest time of the next check

@@ -303,7 +303,7 @@ private:
 
 subscriber::subscriber(std::shared_ptr<node_context> context)
     : context_{std::move(context)}
-    , suspicion_{*context_}
+    , hang_detector_{*context_}
     , link_{*context_, purpose::listening, *this}
     , lookout_{context_->home, [this] { return next_limit(); },
                [this](time_point now) { limit_reached(now); }} {}
@@ -390,19 +390,19 @@ time_point subscriber::next_limit() const {
     time_point first = channels_.next_due().value_or(time_point::max());
     if (const auto owed_since = channels_.owed_since())
         first = std::min({first, net::later(*owed_since, context_->how.command_timeout),
-                          suspicion_.due(owed_since)});
+                          hang_detector_.due(owed_since)});
     else if (link_.connected() && channels_.any_wanted())
         first = std::min(first, idle_until());
     return first;
 }
 
 void subscriber::limit_reached(time_point now) {
-    const duration patience = context_->how.command_timeout;
-    suspicion_.look(channels_.owed_since(), now);
+    const duration timeout = context_->how.command_timeout;
+    hang_detector_.look(channels_.owed_since(), now);
     if (const auto owed_since = channels_.owed_since()) {
-        if (net::later(*owed_since, patience) <= now)
-            link_.cut({errc::unreachable,
-                       "no answer within " + std::to_string(patience.count()) + " ms"});
+        if (net::later(*owed_since, timeout) <= now)
+            link_.cut(
+                {errc::unreachable, "no answer within " + std::to_string(timeout.count()) + " ms"});
     } else if (link_.connected() && channels_.any_wanted() && idle_until() <= now) {
         channels_.ping();
     }

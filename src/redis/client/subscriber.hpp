@@ -208,7 +208,7 @@ private:
 
     const std::shared_ptr<node_context> context_;
     channels channels_;
-    hang_detector suspicion_;
+    hang_detector hang_detector_;
     time_point last_heard_{};
     std::string run_id_;        // id of the server process; empty if unknown
     bool refusal_told_ = false; // whether the observer was told of a refusal on this connection

@@ -354,8 +354,8 @@ server_identity cluster_node::identity(std::string_view key) const {
 }
 
 asio::awaitable<topology_report> cluster_node::survey() {
-    const duration patience = context_->how.command_timeout;
-    co_await watch_->known(net::later(context_->home.time.now(), patience), true);
+    const duration timeout = context_->how.command_timeout;
+    co_await watch_->known(net::later(context_->home.time.now(), timeout), true);
     co_return co_await surveyor_->examine_cluster(map(), form());
 }
 

@@ -49,10 +49,10 @@ void inquiries::ask_by(server_address whom, asio::awaitable<reply> way) {
                                ask_otherwise(shared_from_this(), std::move(whom), std::move(way)));
 }
 
-asio::awaitable<void> inquiries::settled(enough count, duration patience, time_point limit,
+asio::awaitable<void> inquiries::settled(enough count, duration timeout, time_point limit,
                                          std::function<bool()> given_up) {
     const clock& time = context_->home.time;
-    const time_point settled_at = net::later(time.now(), patience);
+    const time_point settled_at = net::later(time.now(), timeout);
     while (pending_ > 0 && time.now() < limit && !given_up()) {
         const bool some = count == enough::one ? !answers_.empty() : 2 * answers_.size() > asked_;
         if (some && time.now() >= settled_at)

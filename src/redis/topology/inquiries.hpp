@@ -48,15 +48,15 @@ public:
 
     /// Says when settled() need not wait for every server. `one`: a single reply is enough. `most`:
     /// more than half of the servers must reply. After enough replies, settled() waits for the
-    /// other servers until the timeout `patience`.
+    /// other servers until the timeout `timeout`.
     enum class enough : bool { one, most };
 
     /// Waits until one of these events:
     /// - All servers have replied or failed.
-    /// - Enough servers have replied, and `patience` is over.
+    /// - Enough servers have replied, and `timeout` is over.
     /// - The time is `limit`.
     /// - `given_up` returns true; it is called each time `wake` rings.
-    asio::awaitable<void> settled(enough, duration patience, time_point limit,
+    asio::awaitable<void> settled(enough, duration timeout, time_point limit,
                                   std::function<bool()> given_up);
 
     /// Stops the questions. Later replies are ignored.

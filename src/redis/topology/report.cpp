@@ -89,8 +89,8 @@ std::optional<service_facts> read_service(const reply& said) {
                        .other_sentinels = count_in(said, "num-other-sentinels"),
                        .quorum = count_in(said, "quorum")};
     constexpr auto longest = static_cast<std::uint64_t>(duration::max().count());
-    if (const auto patience = count_in(said, "down-after-milliseconds"))
-        told.down_after = duration{static_cast<duration::rep>(std::min(*patience, longest))};
+    if (const auto timeout = count_in(said, "down-after-milliseconds"))
+        told.down_after = duration{static_cast<duration::rep>(std::min(*timeout, longest))};
     return told;
 }
 

@@ -181,18 +181,18 @@ void sentinel_choice::go_to(const server_address& where) {
     primary_ = where;
 }
 
-sentinel_ear::sentinel_ear(known_context context, std::size_t first, news tell)
+sentinel_subscriber::sentinel_subscriber(known_context context, std::size_t first, news tell)
     : context_{std::move(context)}
     , next_{first}
     , tell_{std::move(tell)}
     , rest_{context_->home.time.make_alarm()}
     , silence_{context_->home.time.make_alarm()} {}
 
-void sentinel_ear::open() {
+void sentinel_subscriber::open() {
     runtime::run_in_background(context_->home, keep_hearing(shared_from_this()));
 }
 
-void sentinel_ear::close() {
+void sentinel_subscriber::close() {
     closed_ = true;
     rest_->ring();
     silence_->ring();
@@ -200,7 +200,7 @@ void sentinel_ear::close() {
         line_->cut({errc::closed, "the client is closed"});
 }
 
-target sentinel_ear::next_target() {
+target sentinel_subscriber::next_target() {
     const sentinel_options& set = *context_->how.sentinel;
     const server_address& where = set.addresses[next_++ % set.addresses.size()];
     return std::make_shared<const destination>(sentinel_at(where), set.tls);
@@ -208,7 +208,7 @@ target sentinel_ear::next_target() {
 
 // Errors are not reported, because the next Sentinel is tried, and all Sentinels are asked
 // periodically anyway.
-asio::awaitable<void> sentinel_ear::keep_hearing(self mine) {
+asio::awaitable<void> sentinel_subscriber::keep_hearing(self mine) {
     const store_context& home = mine->context_->home;
     net::backoff pause{pause_min, pause_max};
     while (!mine->closed_) {
@@ -231,7 +231,7 @@ asio::awaitable<void> sentinel_ear::keep_hearing(self mine) {
     mine->line_.reset();
 }
 
-asio::awaitable<void> sentinel_ear::hear_one(shared_connection line) {
+asio::awaitable<void> sentinel_subscriber::hear_one(shared_connection line) {
     const store_context& home = context_->home;
     const time_point limit = net::later(home.time.now(), context_->how.connect_timeout);
     co_await greet(*context_, *line, next_target(), sentinel_login(*context_), limit);
@@ -247,7 +247,7 @@ asio::awaitable<void> sentinel_ear::hear_one(shared_connection line) {
     }
 }
 
-void sentinel_ear::take(const reply& said) {
+void sentinel_subscriber::take(const reply& said) {
     if (said.type == reply::kind::error) // this Sentinel refuses subscriptions, so try another
         throw net::failure{errc::unreachable, said.text};
     if (said.items.size() != 3 || said.items[0].text != "message")
@@ -258,7 +258,7 @@ void sentinel_ear::take(const reply& said) {
 
 /// Sends a PING after a silence, and ends the connection if no reply comes. Otherwise the loss of a
 /// Sentinel that vanished without notice would never be found.
-asio::awaitable<void> sentinel_ear::notice_silence(self mine, shared_connection line) {
+asio::awaitable<void> sentinel_subscriber::notice_silence(self mine, shared_connection line) {
     const clock& time = mine->context_->home.time;
     bool asked = false;
     while (!mine->closed_ && mine->line_ == line && !line->is_cut()) {
@@ -314,7 +314,7 @@ void sentinel_watch::begin() {
     // Start at a random Sentinel, so that clients spread over the Sentinels.
     const std::size_t first = context_->home.random() % sentinels;
     for (std::size_t i = 0; i < std::min(subscribers_max, sentinels); ++i) {
-        subscribers_.push_back(std::make_shared<sentinel_ear>(context_, first + i, tell));
+        subscribers_.push_back(std::make_shared<sentinel_subscriber>(context_, first + i, tell));
         subscribers_.back()->open();
     }
     runtime::run_in_background(context_->home, watch(shared_from_this()));
@@ -435,7 +435,7 @@ void sentinel_watch::wake_finders() {
 void sentinel_watch::close() {
     if (std::exchange(closed_, true))
         return;
-    for (const std::shared_ptr<sentinel_ear>& each : subscribers_)
+    for (const std::shared_ptr<sentinel_subscriber>& each : subscribers_)
         each->close();
     for (const round& each : rounds_)
         each.asked->end();

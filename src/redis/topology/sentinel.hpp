@@ -110,12 +110,12 @@ private:
 /// Subscription to the primary switches that one Sentinel announces. After a loss it continues with
 /// the next Sentinel. A client uses two of these subscriptions, because the Sentinel that leads a
 /// failover announces the switch a second later than the others.
-class sentinel_ear : public std::enable_shared_from_this<sentinel_ear> {
+class sentinel_subscriber : public std::enable_shared_from_this<sentinel_subscriber> {
 public:
     using news = std::function<void(const primary_switch&)>;
 
     /// `first` is the index in the list of the Sentinel to use first.
-    sentinel_ear(known_context, std::size_t first, news);
+    sentinel_subscriber(known_context, std::size_t first, news);
 
     void open();
     void close();
@@ -126,7 +126,7 @@ private:
     static constexpr duration pause_min{250};
     static constexpr duration pause_max = std::chrono::seconds{10};
 
-    using self = std::shared_ptr<sentinel_ear>;
+    using self = std::shared_ptr<sentinel_subscriber>;
     using shared_connection = std::shared_ptr<connection>;
 
     static asio::awaitable<void> keep_hearing(self);
@@ -196,7 +196,7 @@ private:
         std::size_t judged = 0; ///< number of replies and failures at the last evaluation
     };
     std::vector<round> rounds_; // rounds in which the reply of some Sentinel is missing
-    std::vector<std::shared_ptr<sentinel_ear>> subscribers_;
+    std::vector<std::shared_ptr<sentinel_subscriber>> subscribers_;
     std::set<alarm*> finders_;
     std::string silence_ = "no Sentinel has answered yet"; // reason why `where` is not known
     bool unknown_service_ = false; // no Sentinel with a reply knows the service

@@ -217,9 +217,9 @@ asio::awaitable<reply<T>> link::carry(std::shared_ptr<link> self, fate f, confir
     reply<T> blank{};
     blank.sent_at = self->now();
     blank.clock = self->server_clock_;
-    const duration patience = self->command_timeout_;
+    const duration timeout = self->command_timeout_;
     const time_point limit =
-        std::min(answer_by, blank.sent_at + std::min(patience, f.cut_off.value_or(patience)));
+        std::min(answer_by, blank.sent_at + std::min(timeout, f.cut_off.value_or(timeout)));
     const auto sent = std::make_shared<parcel<T>>();
     sent->connection = self->connection_;
     if (!f.request_lost) {

@@ -194,14 +194,14 @@ namespace {
 /// Sends GET_LOCK once. Returns true if the connection got the user lock. Returns false if the wait
 /// timed out. Throws if the request failed.
 asio::awaitable<bool> wait_once(site& at, const std::string& bell, std::shared_ptr<carrier> on) {
-    const seconds patience = wait_of(at);
+    const seconds timeout = wait_of(at);
     const std::string text =
-        "SELECT GET_LOCK('" + bell + "'," + std::to_string(patience.count()) + ")";
+        "SELECT GET_LOCK('" + bell + "'," + std::to_string(timeout.count()) + ")";
     const auto make = [&](const runtime::remote_clock&, const server_facts&) {
         return std::vector<std::string>{text};
     };
     composing waiting{make};
-    call_wishes wishes{.answer_by = at.context.time.now() + patience + margin, .on = on};
+    call_wishes wishes{.answer_by = at.context.time.now() + timeout + margin, .on = on};
     const answers said = co_await at.server.run(waiting, wishes);
     const result& got = answer_at(said, 0);
     co_return !got.rows.empty() && !got.rows.front().empty() && got.rows.front().front() == "1";

@@ -112,7 +112,7 @@ constexpr int writes_while_kept = 3;
 
 /// Longest wait of close() for a server that does not reply. Without a reply, the key expires
 /// later.
-constexpr duration farewell_patience{500};
+constexpr duration farewell_timeout{500};
 
 } // namespace
 
@@ -172,7 +172,7 @@ asio::awaitable<void> heartbeat::end() {
     ended_ = ended.get();
     kept_ = due_at_ = std::numeric_limits<duration::rep>::max(); // no later call of beat() writes
     start_writing(duration::zero()); // the last write, as all writes use one connection
-    co_await ended->wait_until(context_.time.now() + farewell_patience);
+    co_await ended->wait_until(context_.time.now() + farewell_timeout);
     ended_ = nullptr;
 }
 

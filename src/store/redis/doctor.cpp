@@ -644,7 +644,7 @@ finding trouble(const char* topic, const boost::system::system_error& why) {
 /// Returns the lease of the trial lock. It is short, in case the lock cannot be released. It is
 /// long enough to take the lock, to subscribe and to renew.
 duration trial_lease(const node& server, duration lease_time) {
-    return std::min(lease_time, 3 * server.command_timeout() + confirmation_patience);
+    return std::min(lease_time, 3 * server.command_timeout() + confirmation_timeout);
 }
 
 /// Maximum number of attempts to release the trial lock.
@@ -778,7 +778,7 @@ private:
         const std::unique_ptr<alarm> wake = context_.time.make_alarm();
         const channel_name channel = how_.told_on(trial_);
         const std::unique_ptr<hearing> subscriber = server_.hear(channel, *wake);
-        const time_point give_up_at = context_.time.now() + confirmation_patience;
+        const time_point give_up_at = context_.time.now() + confirmation_timeout;
         const bool is_heard = co_await subscriber->confirmed(give_up_at);
         if (is_heard)
             co_return add(severity::fine, "listening", "releases will be heard");

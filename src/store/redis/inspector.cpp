@@ -567,7 +567,7 @@ asio::awaitable<std::unique_ptr<watch>> lock_inspector::listen(lock_name name, a
     const reply answer = co_await fields_of(server_, name);
     const auto hear = [&](const reply& said) { return releases_of(server_, said, name, wake); };
     std::unique_ptr<hearing> subscriber = checked(server_, answer, hear);
-    const time_point give_up_at = context_.time.now() + confirmation_patience;
+    const time_point give_up_at = context_.time.now() + confirmation_timeout;
     const bool is_heard = co_await subscriber->confirmed(give_up_at);
     if (!is_heard)
         co_return nullptr;

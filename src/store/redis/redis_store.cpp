@@ -136,7 +136,7 @@ std::optional<std::string> redis_locks::objection_to(const lock_name& name) cons
 }
 
 std::unique_ptr<place> redis_locks::line_up(ask want, alarm& wake) {
-    return std::make_unique<lock_place>(server_, context_, denials_, patience_, busy_, heart_,
+    return std::make_unique<lock_place>(server_, context_, denials_, timeout_, busy_, heart_,
                                         std::move(want), wake);
 }
 

@@ -40,7 +40,7 @@ public:
         : server_{server}
         , context_{context}
         , denials_{server, context}
-        , patience_{context, server.fair_wait()}
+        , timeout_{context, server.fair_wait()}
         , heart_{heart} {}
 
     bool offers(lock_kind kind) const noexcept override { return verbs_of(kind) != nullptr; }
@@ -69,7 +69,7 @@ private:
     node& server_;
     const store_context& context_;
     denials denials_;
-    fair_patience patience_;
+    fair_timeout timeout_;
     remote::lately_busy busy_;
     heartbeat* const heart_;
 };

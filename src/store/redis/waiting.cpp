@@ -8,12 +8,12 @@
 
 namespace holdfast::redis {
 
-duration fair_patience::of(const ask& want) const {
+duration fair_timeout::of(const ask& want) const {
     const auto found = longer_.find(want.name.text);
     return found == longer_.end() ? want.outlasts : std::max(want.outlasts, found->second);
 }
 
-void fair_patience::lost(const ask& want, bool in_time) {
+void fair_timeout::lost(const ask& want, bool in_time) {
     std::string_view text =
         "its place in the queue of a fair lock is lost: it was not prolonged for longer than its "
         "waiter_timeout, as the server was out of reach or full; it goes on from the end";
@@ -45,7 +45,7 @@ using remote::unheard_poll_bound;
 /// Longest wait for the confirmation of a subscription before the first request. The early
 /// subscription may save the second request. A longer wait would cost more time than that second
 /// request.
-constexpr duration early_confirmation_patience{20};
+constexpr duration early_confirmation_timeout{20};
 
 /// Margin after the TTL of a key. Redis removes a key in the millisecond after the end of its TTL,
 /// and both clocks are rounded to milliseconds. A request after exactly the remaining time would
@@ -55,12 +55,12 @@ constexpr duration expiry_rounding{2};
 } // namespace
 
 lock_place::lock_place(node& server, const store_context& context, denials& denied,
-                       fair_patience& patience, remote::lately_busy& busy, heartbeat* heart,
-                       ask want, alarm& wake)
+                       fair_timeout& timeout, remote::lately_busy& busy, heartbeat* heart, ask want,
+                       alarm& wake)
     : server_{server}
     , context_{context}
     , denials_{denied}
-    , patience_{patience}
+    , timeout_{timeout}
     , busy_{busy}
     , heart_{heart}
     , want_{std::move(want)}
@@ -72,11 +72,11 @@ asio::awaitable<answer> lock_place::look() {
     const bool expects_to_wait = want_.kind == lock_kind::fair && want_.waits && !was_busy_ &&
                                  busy_.contains(want_.name.text);
     if (expects_to_wait) {
-        co_await listen(early_confirmation_patience);
+        co_await listen(early_confirmation_timeout);
         if (listening_)
             attempts_.listens_already();
     } else if (attempts_.found_busy() && how_.told_on) {
-        co_await listen(confirmation_patience);
+        co_await listen(confirmation_timeout);
     }
     const duration bound =
         listening_ ? context_.poll_bound : std::min(context_.poll_bound, unheard_poll_bound);
@@ -86,7 +86,7 @@ asio::awaitable<answer> lock_place::look() {
 }
 
 asio::awaitable<attempt> lock_place::request(time_point deadline) {
-    want_.outlasts = patience_.of(want_);
+    want_.outlasts = timeout_.of(want_);
     remote::set_terms_of_mark(want_, context_.poll_bound, round_trip_);
     attempt got = co_await how_.take(server_, want_, server_deadline{deadline});
     round_trip_ = got.received_at - got.sent_at;
@@ -114,7 +114,7 @@ void lock_place::note_place(const attempt& got) {
     if (!got.queued)
         return;
     if (attempts_.queued() && got.joined_now && !std::exchange(loss_told_, true))
-        patience_.lost(want_, got.sent_at < place_lasts_until_);
+        timeout_.lost(want_, got.sent_at < place_lasts_until_);
     if (!got.place_stays)
         place_lasts_until_ = got.sent_at + want_.outlasts;
 }
@@ -122,12 +122,12 @@ void lock_place::note_place(const attempt& got) {
 // Subscribes, and waits for the server's confirmation before the next request. In this way no
 // release is missed: either the subscriber gets its notification, or the next request sees the
 // release.
-asio::awaitable<void> lock_place::listen(duration patience) {
+asio::awaitable<void> lock_place::listen(duration timeout) {
     const time_point now = context_.time.now();
     time_point patient_until = now;
     if (!subscriber_) {
         subscriber_ = server_.hear(how_.told_on(want_), wake_, how_.afterwards);
-        patient_until = std::min(now + patience, std::max(now, want_.give_up_at));
+        patient_until = std::min(now + timeout, std::max(now, want_.give_up_at));
     }
     listening_ = co_await subscriber_->confirmed(patient_until);
 }
@@ -204,7 +204,7 @@ asio::awaitable<void> counter_place::listen() {
     time_point patient_until = now;
     if (!subscriber_) {
         subscriber_ = server_.hear(channel_of(want_.name, want_.kind), wake_);
-        patient_until = std::min(now + confirmation_patience, std::max(now, want_.give_up_at));
+        patient_until = std::min(now + confirmation_timeout, std::max(now, want_.give_up_at));
     }
     listening_ = co_await subscriber_->confirmed(patient_until);
 }

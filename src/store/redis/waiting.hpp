@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waiters for locks, semaphores, latches and rate limiters (`place`), and the lifetime of places in
-// the queues of fair locks (`fair_patience`).
+// the queues of fair locks (`fair_timeout`).
 #pragma once
 
 #include "redis/node.hpp"
@@ -24,10 +24,10 @@ namespace holdfast::redis {
 /// Decides how long this client's places in the queues of fair locks last after each request. A JVM
 /// with a fast clock may remove living waiters from a queue. If that happens, this client's places
 /// for the lock last longer, but no longer than a JVM's places.
-class fair_patience {
+class fair_timeout {
 public:
     /// `context` must outlive this object.
-    fair_patience(const store_context& context, duration longest)
+    fair_timeout(const store_context& context, duration longest)
         : context_{context}
         , longest_{std::min<duration>(longest, std::chrono::hours{1})} {}
 
@@ -52,7 +52,7 @@ private:
 class lock_place final : public place {
 public:
     /// All arguments but `want` must outlive this object.
-    lock_place(node& server, const store_context& context, denials& denied, fair_patience& patience,
+    lock_place(node& server, const store_context& context, denials& denied, fair_timeout& timeout,
                remote::lately_busy& busy, heartbeat* heart, ask want, alarm& wake);
 
     /// Asks for the lock. The first call sends a single script, because most locks are free. The
@@ -69,12 +69,12 @@ private:
     asio::awaitable<attempt> request(time_point deadline);
     void note_place(const attempt&);
     void note_whether_busy(const attempt&);
-    asio::awaitable<void> listen(duration patience);
+    asio::awaitable<void> listen(duration timeout);
 
     node& server_;
     const store_context& context_;
     denials& denials_;
-    fair_patience& patience_;
+    fair_timeout& timeout_;
     remote::lately_busy& busy_;
     heartbeat* const heart_;
     ask want_;

@@ -31,7 +31,7 @@ wanted_permits wanted_by(const call& of) {
     wanted_permits how;
     how.lengths = of.lengths;
     const bool timed = std::ranges::find(of.words, "MILLISECONDS") != of.words.end();
-    // acquire(n), acquire(n, lease, unit), tryAcquire(n, patience, lease, unit); or …Async
+    // acquire(n), acquire(n, lease, unit), tryAcquire(n, timeout, lease, unit); or …Async
     const bool tries = of.method.starts_with("try");
     how.are_several = of.lengths.size() == (!timed ? 1U : tries ? 3U : 2U);
     if (how.are_several) {
@@ -99,12 +99,11 @@ void try_to_acquire_permits_later(const call& of, answer_to_call done) {
         of, [of, done, several = how.are_several](error_code failure, std::optional<lease> taken) {
             done(failure, failure ? json::value{} : kept_if_any(of, std::move(taken), several));
         });
-    const duration patience = how.lengths.empty() ? duration::zero() : how.lengths[0];
+    const duration timeout = how.lengths.empty() ? duration::zero() : how.lengths[0];
     if (how.lengths.size() < 2)
-        from.async_try_acquire_for(patience, how.count, std::move(keep));
+        from.async_try_acquire_for(timeout, how.count, std::move(keep));
     else
-        from.async_try_acquire_for(patience, lease_time{how.lengths[1]}, how.count,
-                                   std::move(keep));
+        from.async_try_acquire_for(timeout, lease_time{how.lengths[1]}, how.count, std::move(keep));
 }
 
 /// Ours with that first id: it is no more among those that are held.

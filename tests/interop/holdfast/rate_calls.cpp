@@ -27,7 +27,7 @@ std::int64_t wanted_of(const call& of) {
     return of.lengths.empty() ? 1 : of.lengths[0].count();
 }
 
-/// tryAcquire(), tryAcquire(n), tryAcquire(n, patience, unit)
+/// tryAcquire(), tryAcquire(n), tryAcquire(n, timeout, unit)
 json::value try_to_draw(const call& of) {
     if (of.lengths.size() < 2)
         return limiter_of(of).try_acquire(wanted_of(of));
@@ -70,15 +70,15 @@ const calls_by_name& rate_calls() {
     return all;
 }
 
-/// acquireAsync(n), tryAcquireAsync(n), tryAcquireAsync(n, patience, unit)
+/// acquireAsync(n), tryAcquireAsync(n), tryAcquireAsync(n, timeout, unit)
 void answer_of_rate_later(const call& of, answer_to_call done) {
     if (of.method == "acquireAsync") {
         auto ended = on_loop(of, [done](error_code failure) { done(failure, {}); });
         return limiter_of(of).async_acquire(wanted_of(of), std::move(ended));
     }
     auto tried = on_loop(of, [done](error_code failure, bool drawn) { done(failure, drawn); });
-    const duration patience = of.lengths.size() < 2 ? duration::zero() : of.lengths[1];
-    limiter_of(of).async_try_acquire_for(patience, wanted_of(of), std::move(tried));
+    const duration timeout = of.lengths.size() < 2 ? duration::zero() : of.lengths[1];
+    limiter_of(of).async_try_acquire_for(timeout, wanted_of(of), std::move(tried));
 }
 
 } // namespace holdfast::interop

@@ -129,7 +129,7 @@ bool worker::in_time(const turn& how, const std::function<bool()>& acquire) {
         return acquire();
     } catch (const boost::system::system_error& failure) {
         const bool ended = how.lease > duration::zero() && failure.code() == errc::lease_lost;
-        const bool may_fail = what_.goes_on && how.patience >= duration::zero();
+        const bool may_fail = what_.goes_on && how.timeout >= duration::zero();
         if (!ended && !may_fail)
             throw;
         return false;
@@ -140,11 +140,11 @@ bool worker::acquired(basic_mutex& lock, const turn& how) {
     if (how.cancel >= duration::zero())
         return unless_cancelled(
             how, [&](std::stop_token cancel) { enter(lock, how.lease, std::move(cancel)); });
-    if (how.patience < duration::zero())
+    if (how.timeout < duration::zero())
         return enter(lock, how.lease), true;
     if (how.lease > duration::zero())
-        return lock.try_lock_for(how.patience, lease_time{how.lease});
-    return lock.try_lock_for(how.patience);
+        return lock.try_lock_for(how.timeout, lease_time{how.lease});
+    return lock.try_lock_for(how.timeout);
 }
 
 bool worker::unless_cancelled(const turn& how,

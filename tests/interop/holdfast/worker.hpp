@@ -13,14 +13,14 @@
 
 namespace holdfast::interop {
 
-/// One way to take a lock, and what to do with it. `patience`: −1 for ever, 0 one attempt. `lease`:
+/// One way to take a lock, and what to do with it. `timeout`: −1 for ever, 0 one attempt. `lease`:
 /// 0 for renewed. `hold` and `pause`: at most so long, drawn at random. `depth`: how often the lock
 /// is entered, how many permits are drawn, or to which count a latch is set. `cancel`: the wait is
 /// called off after so long; −1 never. `object`: which lock, as for a call; `suffix` comes behind
 /// the name. `downgrade`: a writer goes on as a reader. `rest`: a latch is set in every other
 /// stretch of so long alone.
 struct turn {
-    duration patience, lease, hold, pause;
+    duration timeout, lease, hold, pause;
     std::int64_t depth;
     duration cancel;
     std::string object, suffix;

@@ -34,7 +34,7 @@ bool worker::drawn(Counter& from, const turn& how) {
     if (how.cancel >= duration::zero())
         return unless_cancelled(
             how, [&](std::stop_token cancel) { from.acquire(how.depth, std::move(cancel)); });
-    return from.try_acquire_for(how.patience, how.depth);
+    return from.try_acquire_for(how.timeout, how.depth);
 }
 
 void worker::draw(const turn& how, const std::string& name) {
@@ -56,8 +56,8 @@ void worker::rent(const turn& how, const std::string& name) {
     std::optional<lease> seat;
     const auto acquire = [&] {
         seat = how.lease > duration::zero()
-                   ? seats.try_acquire_for(how.patience, lease_time{how.lease})
-                   : seats.try_acquire_for(how.patience);
+                   ? seats.try_acquire_for(how.timeout, lease_time{how.lease})
+                   : seats.try_acquire_for(how.timeout);
         return seat.has_value();
     };
     if (!in_time(how, acquire))
@@ -90,7 +90,7 @@ void worker::meet(const turn& how, const std::string& name) {
     const auto wait = [&](std::stop_token cancel) { gate.wait(std::move(cancel)); };
     history_.write("waits " + name);
     const bool passed =
-        how.cancel >= duration::zero() ? unless_cancelled(how, wait) : gate.wait_for(how.patience);
+        how.cancel >= duration::zero() ? unless_cancelled(how, wait) : gate.wait_for(how.timeout);
     history_.write((passed ? "passed " : "gives-up ") + name);
 }
 

@@ -72,9 +72,9 @@ private:
             return duration::max();
         case deed::try_lock:
         case deed::try_lock_for:
-            if (d.patience >= duration::max() / 2)
+            if (d.timeout >= duration::max() / 2)
                 return duration::max();
-            return d.patience + how.lease_longest / 10 +
+            return d.timeout + how.lease_longest / 10 +
                    (troubled(d) ? answers + executor_timeout : slack + realm_.ways.node_timeout);
         case deed::unlock:
             return how.release_timeout + how.command_timeout + executor_timeout + slack;
@@ -92,7 +92,7 @@ private:
         case outcome::done:
             return true;
         case outcome::nothing:
-            return d.what == deed::try_lock || age(d) >= d.patience;
+            return d.what == deed::try_lock || age(d) >= d.timeout;
         case outcome::cancelled:
             return d.cancelled_at.has_value();
         case outcome::closed:

@@ -69,9 +69,8 @@ private:
         case deed::upgrade:
         case deed::read_beside:
             // If the server quickly answers "late", the attempt is sent once more.
-            return o.patience >= duration::max() / 2
-                       ? duration::max()
-                       : o.patience + answer + how.command_timeout / 2;
+            return o.timeout >= duration::max() / 2 ? duration::max()
+                                                    : o.timeout + answer + how.command_timeout / 2;
         default:
             // a change of a counter is sent in the same way as an attempt
             if (changes_counter(o.what))
@@ -88,7 +87,7 @@ private:
         case outcome::done:
             return true;
         case outcome::nothing:
-            return o.what == deed::try_lock || took >= o.patience;
+            return o.what == deed::try_lock || took >= o.timeout;
         case outcome::cancelled:
             return o.cancelled_at.has_value();
         case outcome::closed:
@@ -97,7 +96,7 @@ private:
         case outcome::outcome_unknown:
             if ((o.what == deed::extend || o.what == deed::share) && world_.replicas.exists())
                 return true; // if the hold is about to end, the call does not wait for replicas
-            return troubled && (!acquires(o.what) || took >= patience_with_outage(o));
+            return troubled && (!acquires(o.what) || took >= timeout_with_outage(o));
         case outcome::clock_unstable:
             return world_.clock_was_stepped() || world_.rate() != 1 ||
                    world_.replicas.promotions() > 0;
@@ -145,8 +144,8 @@ private:
         return over_at_ == world_.clock.now() && found != over_.end() ? found->second : 0;
     }
 
-    duration patience_with_outage(const operation& o) const {
-        return std::min(o.patience, world_.how.unavailable_timeout);
+    duration timeout_with_outage(const operation& o) const {
+        return std::min(o.timeout, world_.how.unavailable_timeout);
     }
 
     void fail(const operation& o, const std::string& what) {

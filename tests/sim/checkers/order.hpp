@@ -82,8 +82,8 @@ private:
         if (looks == looks_.end() || !world_.server_is_faithful())
             return false;
         // The speed of the server's clock may be wrong by one percent.
-        const duration patience = world_.how.waiter_timeout();
-        const duration lasts = patience - patience / 50;
+        const duration timeout = world_.how.waiter_timeout();
+        const duration lasts = timeout - timeout / 50;
         return std::ranges::any_of(looks->second, [&](time_point each) {
             return each <= world_.clock.now() && each + lasts > world_.clock.now();
         });

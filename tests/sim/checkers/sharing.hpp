@@ -51,7 +51,7 @@ public:
             if (own && waits_to_write(o) && o.who.name == c.who.name &&
                 o.who.client == c.who.client && o.generation == own->generation &&
                 o.what != deed::upgrade && o.started_at < own->started_at &&
-                o.patience > world_.clock.now() - o.started_at && !o.cancelled_at)
+                o.timeout > world_.clock.now() - o.started_at && !o.cancelled_at)
                 world_.violated("sharing", c.who.name,
                                 "client" + std::to_string(c.who.client) + "." +
                                     std::to_string(c.who.actor) +

@@ -32,20 +32,20 @@ struct counting_story : story {
     }
     std::int64_t there() const { return w.available(0); }
 
-    static operation by(const seat& who, deed what, std::int64_t amount, duration patience) {
-        operation o{.what = what, .who = about(who), .patience = patience};
+    static operation by(const seat& who, deed what, std::int64_t amount, duration timeout) {
+        operation o{.what = what, .who = about(who), .timeout = timeout};
         o.generation = who.of_program;
         o.amount = amount;
         return o;
     }
     template <typename Counter>
-    asio::awaitable<outcome> take(seat& who, std::int64_t amount, duration patience = 1h,
+    asio::awaitable<outcome> take(seat& who, std::int64_t amount, duration timeout = 1h,
                                   cancellation plot = {}) {
         Counter it{*who.program, w.name_of(0)};
-        const operation wish = by(who, deed::acquire, amount, patience);
+        const operation wish = by(who, deed::acquire, amount, timeout);
         ongoing call{w, wish, plot};
         const std::tuple<error_code, bool> answer =
-            co_await it.async_try_acquire_for(patience, amount, call.token());
+            co_await it.async_try_acquire_for(timeout, amount, call.token());
         co_return call.ended(std::get<0>(answer), std::get<1>(answer));
     }
     template <typename Counter>
@@ -62,9 +62,9 @@ struct counting_story : story {
 struct CountedPermits : counting_story {
     CountedPermits()
         : counting_story{counter_kind::semaphore} {}
-    asio::awaitable<outcome> acquire(seat& who, std::int64_t n, duration patience = 1h,
+    asio::awaitable<outcome> acquire(seat& who, std::int64_t n, duration timeout = 1h,
                                      cancellation plot = {}) {
-        return take<counting_semaphore>(who, n, patience, plot);
+        return take<counting_semaphore>(who, n, timeout, plot);
     }
     asio::awaitable<outcome> release(seat& who, std::int64_t n) {
         return give<counting_semaphore>(who, n, deed::release_permits);
@@ -146,13 +146,13 @@ TEST_F(CountedPermits, WhatACancelledCallerHasTakenIsGivenBackAndServesAnother) 
 struct LeasedPermits : counting_story {
     LeasedPermits()
         : counting_story{counter_kind::permits} {}
-    asio::awaitable<held> acquire(seat& who, std::uint32_t n, duration patience = 1h,
+    asio::awaitable<held> acquire(seat& who, std::uint32_t n, duration timeout = 1h,
                                   cancellation plot = {}) {
         leased_semaphore it{*who.program, w.name_of(0)};
-        const operation wish = by(who, deed::acquire, n, patience);
+        const operation wish = by(who, deed::acquire, n, timeout);
         ongoing call{w, wish, plot};
         std::tuple<error_code, std::optional<lease>> answer =
-            co_await it.async_try_acquire_for(patience, n, call.token());
+            co_await it.async_try_acquire_for(timeout, n, call.token());
         std::optional<lease>& got = std::get<1>(answer);
         if (call.ended(std::get<0>(answer), got.has_value()) != outcome::done)
             co_return nullptr;
@@ -225,12 +225,12 @@ TEST_F(LeasedPermits, OfOneWhoIsCutOffTheyComeBackOnceAndHeHasLostThemBefore) {
 struct Latched : counting_story {
     Latched()
         : counting_story{counter_kind::latch} {}
-    asio::awaitable<outcome> wait(seat& who, duration patience = 1h, cancellation plot = {}) {
+    asio::awaitable<outcome> wait(seat& who, duration timeout = 1h, cancellation plot = {}) {
         latch it{*who.program, w.name_of(0)};
-        const operation wish = by(who, deed::wait, 0, patience);
+        const operation wish = by(who, deed::wait, 0, timeout);
         ongoing call{w, wish, plot};
         const std::tuple<error_code, bool> answer =
-            co_await it.async_wait_for(patience, call.token());
+            co_await it.async_wait_for(timeout, call.token());
         co_return call.ended(std::get<0>(answer), std::get<1>(answer));
     }
     asio::awaitable<outcome> count_down(seat& who, std::int64_t n = 1) {
@@ -295,9 +295,9 @@ TEST_F(Latched, AWaiterThatIsToldOfNothingLooksByItself) {
 struct Drawn : counting_story {
     Drawn()
         : counting_story{counter_kind::rate} {}
-    asio::awaitable<outcome> draw(seat& who, std::int64_t n, duration patience = 1h,
+    asio::awaitable<outcome> draw(seat& who, std::int64_t n, duration timeout = 1h,
                                   cancellation plot = {}) {
-        return take<rate_limiter>(who, n, patience, plot);
+        return take<rate_limiter>(who, n, timeout, plot);
     }
     void set(std::int64_t permits, duration per) {
         change(counter_verb::set, 0,

@@ -70,7 +70,7 @@ TEST_F(Redlock, WithTwoDeadOfFiveItWorksAndWithThreeItNamesThem) {
         EXPECT_EQ(votes(mine), 3u);
         EXPECT_EQ(co_await give_back(mine), outcome::done);
         cut(4);
-        const wish_of once{.patience = 0ms};
+        const wish_of once{.timeout = 0ms};
         held none = co_await take_most(alice, once);
         EXPECT_FALSE(none);
         EXPECT_TRUE(r.log.kinds().contains("unreachable"));
@@ -111,11 +111,11 @@ TEST_F(Redlock, ARestartedNodeDoesNotVoteForAsLongAsTheLongestLease) {
         r.restart_empty(2);
         for (const int each : {3, 4})
             mend(each);
-        const wish_of once{.patience = 0ms};
+        const wish_of once{.timeout = 0ms};
         // without the rule, Bob would get nodes 2, 3 and 4
         held of_bob = co_await take_most(bob, once);
         EXPECT_FALSE(of_bob);
-        const wish_of patient{.patience = 3 * r.how.lease_longest};
+        const wish_of patient{.timeout = 3 * r.how.lease_longest};
         EXPECT_NE(co_await give_back(mine), outcome::outcome_unknown);
         of_bob = co_await take_most(bob, patient);
         EXPECT_TRUE(of_bob);
@@ -128,7 +128,7 @@ TEST_F(Redlock, ARestartedNodeVotesAgainWhenTheLongestLeaseIsOver) {
         for (const int each : {3, 4})
             cut(each);
         r.restart_empty(2);
-        const wish_of patient{.patience = 10 * r.how.lease_longest};
+        const wish_of patient{.timeout = 10 * r.how.lease_longest};
         held mine = co_await take_most(alice, patient);
         EXPECT_TRUE(mine);
         EXPECT_GE(now(), r.how.lease_longest);
@@ -143,7 +143,7 @@ TEST_F(Redlock, AClockThatIsSteppedOnOneNodeCostsItsVoteUntilItIsMended) {
     auto scene = [&]() -> asio::awaitable<void> {
         held mine = co_await take_most(alice);
         r.step_clock(1, 2 * r.how.lease_longest);
-        const wish_of once{.patience = 0ms};
+        const wish_of once{.timeout = 0ms};
         held of_bob = co_await take_most(bob, once);
         EXPECT_FALSE(of_bob);
         co_await sleep(lease);
@@ -166,7 +166,7 @@ TEST_F(Redlock, ClocksThatAreSteppedOnTwoNodesOfThreeGiveTheLockToTwoUntilTheNex
             r.step_clock(each, 2 * r.how.lease_longest);
         for (const int each : {3, 4})
             mend(each);
-        const wish_of once{.patience = 0ms};
+        const wish_of once{.timeout = 0ms};
         held of_bob = co_await take_most(bob, once);
         EXPECT_TRUE(of_bob);
         EXPECT_TRUE(mine->what().held.owns_lock());
@@ -203,7 +203,7 @@ TEST_F(Redlock, APauseWhileTheVotesAreOnTheirWayIsNoGrant) {
     for (const spot each : all)
         way_of(alice, each.server).next(memory::verb::look, {.answer_delay = pause});
     auto scene = [&]() -> asio::awaitable<void> {
-        const wish_of short_one{.patience = 0ms, .fixed = pause};
+        const wish_of short_one{.timeout = 0ms, .fixed = pause};
         held mine = co_await take_most(alice, short_one);
         EXPECT_FALSE(mine);
         co_await sleep(10ms);
@@ -248,7 +248,7 @@ TEST_F(Redlock, NodesThatDidNotAnswerAreReleasedInTheEnd) {
     for (const int each : {0, 1, 2})
         way_of(alice, each).next(memory::verb::look, {.answer_lost = true});
     auto scene = [&]() -> asio::awaitable<void> {
-        const wish_of once{.patience = 0ms};
+        const wish_of once{.timeout = 0ms};
         held mine = co_await take_most(alice, once);
         EXPECT_FALSE(mine);
         EXPECT_EQ(held_at(), 3u);

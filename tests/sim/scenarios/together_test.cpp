@@ -129,7 +129,7 @@ TEST_F(Together, HoldsNothingWhileItWaitsForTheBusyOne) {
     auto scene = [&]() -> asio::awaitable<void> {
         held of_bob = co_await take_one(bob, {0, 3});
         const std::unique_ptr<set> all = set_of(alice, {{0, 0}, {0, 3}, {0, 1}});
-        const wish_of patient{.patience = 2s};
+        const wish_of patient{.timeout = 2s};
         held mine = co_await take_all(alice, *all, patient);
         EXPECT_FALSE(mine);
         EXPECT_EQ(now(), 2s);
@@ -228,7 +228,7 @@ const std::vector<surroundings>& all_surroundings() {
              r.occupy({1, 0}, 300ms);
              one_slow_request(r, 0, memory::verb::release, {.request_lost = true});
          }},
-        {"CutOff", [](realm& r) { r.at(0, 1).net.cut(false); }, {.patience = 3s}},
+        {"CutOff", [](realm& r) { r.at(0, 1).net.cut(false); }, {.timeout = 3s}},
         {"FixedLease",
          [](realm& r) {
              r.occupy({1, 0}, 100ms);
@@ -288,8 +288,8 @@ private:
     asio::awaitable<void> take(wish_of wish) {
         realm& r = *r_;
         deal d{.how = is_quorum_ ? way::majority : way::all, .program = 0, .actor = 0};
-        d.what = wish.patience == duration::max() ? deed::lock : deed::try_lock_for;
-        d.patience = wish.patience;
+        d.what = wish.timeout == duration::max() ? deed::lock : deed::try_lock_for;
+        d.timeout = wish.timeout;
         d.lease = r.how.lease_time;
         d.generations = generations_of(r, 0);
         held mine;

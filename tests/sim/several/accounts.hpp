@@ -36,7 +36,7 @@ struct deal {
     int program = -1;
     int actor = -1;
     std::vector<spot> of{};
-    duration patience = duration::max();
+    duration timeout = duration::max();
     duration lease{}; ///< requested lease time
     time_point started_at{};
     std::vector<int> generations{}; ///< generations of its clients, by server

@@ -100,14 +100,14 @@ asio::awaitable<void> player::nap(duration d) {
     return realm_.sleep(std::min(d, left));
 }
 
-void player::draw_patience(deal& d) {
+void player::draw_timeout(deal& d) {
     const manners& of = plan_.people;
     if (dice_.percent(of.impatient)) {
         d.what = deed::try_lock;
-        d.patience = duration{0};
+        d.timeout = duration{0};
     } else if (dice_.percent(of.timed) || d.how == way::any) {
         d.what = deed::try_lock_for;
-        d.patience = dice_.between(duration{1}, of.patience);
+        d.timeout = dice_.between(duration{1}, of.timeout);
     }
 }
 
@@ -118,7 +118,7 @@ cancellation player::draw_cancellation() {
     if (dice_.percent(60))
         c.after_steps = static_cast<std::size_t>(dice_.between(1, 80));
     else
-        c.after = dice_.between(duration{1}, plan_.people.patience);
+        c.after = dice_.between(duration{1}, plan_.people.timeout);
     using type = asio::cancellation_type;
     c.type = dice_.one_of({type::terminal, type::partial, type::total});
     return c;
@@ -127,7 +127,7 @@ cancellation player::draw_cancellation() {
 asio::awaitable<void> player::take_and_hold() {
     std::unique_ptr<thing> it = build_any_of_them();
     deal d = deal_on(*it, deed::lock);
-    draw_patience(d);
+    draw_timeout(d);
     std::optional<duration> fixed;
     if (dice_.percent(plan_.people.fixed) && it->how != way::any)
         fixed = dice_.between(realm_.how.lease_time / 8, realm_.how.lease_longest);
@@ -221,7 +221,7 @@ asio::awaitable<void> player::take_each(duration bound) {
 
 asio::awaitable<void> player::take_once(std::unique_ptr<thing> it, duration bound) {
     deal d = deal_on(*it, deed::try_lock_for);
-    d.patience = bound;
+    d.timeout = bound;
     const std::unique_ptr<hands> held = co_await acquire(realm_, d, it->lock(), {});
     if (!held) {
         realm_.violated("liveness", it->of.front().name,

@@ -44,7 +44,7 @@ private:
     std::unique_ptr<thing> build(way, std::vector<spot>);
     std::unique_ptr<thing> build_any_of_them();
     std::vector<spot> draw_spots(int count);
-    void draw_patience(deal&);
+    void draw_timeout(deal&);
     cancellation draw_cancellation();
     asio::awaitable<void> take_and_hold();
     asio::awaitable<void> use(thing&, hands&);

@@ -57,7 +57,7 @@ manners draw_manners(dice& d, const rules& r, bool is_quorum) {
     h.forces = d.percent(15) ? 5 : 0;
     h.pause = d.one_of<duration>({milliseconds{5}, milliseconds{200}, seconds{2}});
     h.holds = d.one_of<duration>({milliseconds{2}, milliseconds{300}, r.lease_time});
-    h.patience = d.one_of<duration>({milliseconds{50}, seconds{1}, 2 * r.lease_time});
+    h.timeout = d.one_of<duration>({milliseconds{50}, seconds{1}, 2 * r.lease_time});
     return h;
 }
 
@@ -119,8 +119,8 @@ std::ostream& operator<<(std::ostream& out, const script& s) {
         << s.names << " names, " << ms(s.safety_phase) << " ms"
         << (s.ways.is_serial ? ", a serial executor" : "") << "\nlease " << ms(r.lease_time)
         << ", command timeout " << ms(r.command_timeout) << ", poll bound " << ms(r.poll_bound)
-        << ", unavailable patience " << ms(r.unavailable_timeout) << ", release patience "
-        << ms(r.release_timeout) << ", node patience " << ms(s.ways.node_timeout) << ", latency "
+        << ", unavailable timeout " << ms(r.unavailable_timeout) << ", release timeout "
+        << ms(r.release_timeout) << ", node timeout " << ms(s.ways.node_timeout) << ", latency "
         << ms(s.usual.latency) << ", slowness " << ms(s.usual.slowness) << "\npauses between: cuts "
         << ms(s.fate.cuts) << " (up to " << ms(s.fate.cut_lasts) << " ms), closes "
         << ms(s.fate.closes) << ", foreigners " << ms(s.fate.foreigners) << ", restarts "

@@ -26,7 +26,7 @@ struct manners {
     int asks = 0;
     int forces = 0;
     int re_enters = 0;
-    duration pause{}, holds{}, patience{}; ///< maximum durations of pauses, holds and timeouts
+    duration pause{}, holds{}, timeout{}; ///< maximum durations of pauses, holds and timeouts
 };
 
 /// Faults, as the usual pause between two faults. Zero: the fault never happens.

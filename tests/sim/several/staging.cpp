@@ -90,7 +90,7 @@ private:
             stepped_back = std::max(stepped_back, each.stepped_back);
         return 4 * r.lease_longest + stepped_back + 4 * r.poll_bound + r.unavailable_timeout +
                6 * r.command_timeout + 2 * r.release_timeout + r.close_timeout +
-               plan_.people.patience + std::chrono::seconds{20};
+               plan_.people.timeout + std::chrono::seconds{20};
     }
 
     realm& realm_;

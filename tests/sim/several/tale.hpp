@@ -29,7 +29,7 @@ using held = std::unique_ptr<hands>;
 
 /// Options of an acquisition.
 struct wish_of {
-    duration patience = duration::max();
+    duration timeout = duration::max();
     std::optional<duration> fixed{};
 };
 
@@ -50,8 +50,8 @@ protected:
     asio::awaitable<held> take(int program, way how, std::vector<spot> of, basic_mutex& m,
                                wish_of wish = {}, cancellation plot = {}, int actor = 0) {
         deal d{.how = how, .program = program, .actor = actor, .of = std::move(of)};
-        d.what = wish.patience == duration::max() ? deed::lock : deed::try_lock_for;
-        d.patience = wish.patience;
+        d.what = wish.timeout == duration::max() ? deed::lock : deed::try_lock_for;
+        d.timeout = wish.timeout;
         d.lease = lease;
         d.generations = generations_of(r, program);
         held got = co_await acquire(r, d, m, wish.fixed, plot);

@@ -37,7 +37,7 @@ void describe(realm& r, const deal& d) {
                 {.client = d.program, .actor = d.actor, .name = each.name, .server = each.server},
                 "    this one");
     if (d.what == deed::try_lock_for)
-        r.log.note(whom(d), "  for up to {} ms", d.patience);
+        r.log.note(whom(d), "  for up to {} ms", d.timeout);
 }
 
 asio::awaitable<void> call_later(realm& r, duration after, std::function<void()> act) {
@@ -142,9 +142,9 @@ asio::awaitable<std::unique_ptr<hands>> acquire(realm& r, deal d, basic_mutex& m
         if (!why)
             got = std::move(std::get<1>(answer));
     } else {
-        const duration patience = d.what == deed::try_lock ? duration{0} : d.patience;
-        auto begun = fixed ? m.async_try_lock_for(patience, length, call.token())
-                           : m.async_try_lock_for(patience, call.token());
+        const duration timeout = d.what == deed::try_lock ? duration{0} : d.timeout;
+        auto begun = fixed ? m.async_try_lock_for(timeout, length, call.token())
+                           : m.async_try_lock_for(timeout, call.token());
         std::tuple<error_code, std::optional<lease>> answer = co_await std::move(begun);
         why = std::get<0>(answer);
         got = std::move(std::get<1>(answer));
@@ -158,7 +158,7 @@ asio::awaitable<std::unique_ptr<hands>> acquire(realm& r, deal d, basic_mutex& m
 asio::awaitable<std::unique_ptr<hands>> acquire_any(realm& r, deal d, multi_mutex& m,
                                                     cancellation plot) {
     under_way call{r, d, plot};
-    auto begun = m.async_try_lock_any_for(d.patience, call.token());
+    auto begun = m.async_try_lock_any_for(d.timeout, call.token());
     std::tuple<error_code, std::optional<lease>> answer = co_await std::move(begun);
     const bool granted = !std::get<0>(answer) && std::get<1>(answer);
     if (call.ended(std::get<0>(answer), granted) != outcome::done)

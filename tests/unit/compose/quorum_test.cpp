@@ -89,12 +89,12 @@ TEST_F(Quorum, TryLockReportsUnreachableWhileEarlierQuestionsAreUnanswered) {
 TEST_F(Quorum, TimedAttemptReportsUnreachableIfItsLastLookIsNotAnswered) {
     for (const int node : {1, 3, 4})
         nodes[node]->always.request_lost = true;
-    for (const duration patience :
+    for (const duration timeout :
          {duration{20}, duration{300}, duration{1s}, duration{3s}, duration{8s}, duration{12s}}) {
         said<std::optional<lease>> tried;
-        stock->async_try_lock_for(patience, tried.handler());
+        stock->async_try_lock_for(timeout, tried.handler());
         run_for(15s);
-        EXPECT_TRUE(tried.failed(errc::unreachable)) << patience.count() << " ms";
+        EXPECT_TRUE(tried.failed(errc::unreachable)) << timeout.count() << " ms";
     }
 }
 

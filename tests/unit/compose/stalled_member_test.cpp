@@ -26,10 +26,10 @@ protected:
         one.planned.emplace_back(verb::release, fate{.request_lost = true});
     }
 
-    duration tried(basic_mutex& lock, duration patience) {
+    duration tried(basic_mutex& lock, duration timeout) {
         const time_point began = clock.now();
         said<std::optional<lease>> outcome;
-        lock.async_try_lock_for(patience, outcome.handler());
+        lock.async_try_lock_for(timeout, outcome.handler());
         while (!outcome.done())
             run_for(1ms);
         EXPECT_TRUE(outcome.well());

@@ -387,9 +387,9 @@ TEST_F(Destruction, OfAClientWithLeasesStopsTheirRenewal) {
 TEST_F(Destruction, OfAClientWhileAThreadHolds) {
     auto ear = std::make_shared<support::recorder>();
     const std::weak_ptr<support::recorder> watched = ear;
-    options with_ear = how();
-    with_ear.observer = std::move(ear);
-    auto home = std::make_unique<client>(std::move(with_ear));
+    options with_subscriber = how();
+    with_subscriber.observer = std::move(ear);
+    auto home = std::make_unique<client>(std::move(with_subscriber));
     const thread_that_holds holder{*home};
     home.reset();
     EXPECT_TRUE(eventually([&] { return watched.expired(); }));
@@ -399,10 +399,10 @@ TEST_F(Destruction, OfAClientWhileAThreadHolds) {
 TEST_F(Destruction, OfAContextWhileAThreadHolds) {
     auto ear = std::make_shared<support::recorder>();
     const std::weak_ptr<support::recorder> watched = ear;
-    options with_ear = how();
-    with_ear.observer = std::move(ear);
+    options with_subscriber = how();
+    with_subscriber.observer = std::move(ear);
     auto loop = std::make_unique<support::loop_thread>();
-    auto home = std::make_unique<client>(loop->io().get_executor(), std::move(with_ear));
+    auto home = std::make_unique<client>(loop->io().get_executor(), std::move(with_subscriber));
     const thread_that_holds holder{*home};
     loop->io().stop();
     loop->finish();

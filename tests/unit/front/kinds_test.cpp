@@ -21,9 +21,9 @@ namespace {
 
 class FairMutex : public in_real_time {
 protected:
-    static std::string refusal_of(client& home, duration patience) {
+    static std::string refusal_of(client& home, duration timeout) {
         const auto refused = thrown_by([&] {
-            const fair_mutex m{home, "desk", {.waiter_timeout = patience}};
+            const fair_mutex m{home, "desk", {.waiter_timeout = timeout}};
         });
         EXPECT_EQ(refused.code, errc::invalid_argument) << refused.text;
         return refused.text;

@@ -34,11 +34,11 @@ TEST_P(Patience, IsNeverOverTooEarly) {
     rate_limiter rate{home, "rate"};
     (void)rate.try_set_rate({.permits = 1, .per = 1h});
     rate.acquire();
-    for (const std::chrono::microseconds patience : {1us, 900us, 1'000us, 1'500us, 3'000us})
+    for (const std::chrono::microseconds timeout : {1us, 900us, 1'000us, 1'500us, 3'000us})
         for (int i = 0; i < 20; ++i) {
             const steady::time_point began = steady::now();
-            EXPECT_FALSE(GetParam().wait(home, patience));
-            EXPECT_GE(steady::now() - began, patience);
+            EXPECT_FALSE(GetParam().wait(home, timeout));
+            EXPECT_GE(steady::now() - began, timeout);
         }
 }
 

@@ -222,7 +222,7 @@ TEST_F(Release, TheNextLocalWaiterTriesItsLuckEvenIfItIsNotAcknowledged) {
     stock.async_lock(next.handler());
     alice.planned.emplace_back(verb::release, fate{.answer_lost = true});
     held.async_unlock(released.handler());
-    run_for(1s); // one time limit; not the release's patience
+    run_for(1s); // one time limit; not the release's timeout
     EXPECT_TRUE(next.well());
     EXPECT_EQ(server.inspect("stock")->owners.at(0), next.value().owner());
     run_for(2s);

@@ -83,11 +83,11 @@ TEST_F(Replicas, WhoHasPatienceKeepsThePlaceUntilItIsConfirmed) {
 
 TEST_F(Replicas, TimedAttemptAtAFreeLockNeverReportsBusyWithoutConfirmation) {
     server.cut_replica(1);
-    for (duration patience{300}; patience < 800ms; patience += 7ms) {
+    for (duration timeout{300}; timeout < 800ms; timeout += 7ms) {
         said<std::optional<lease>> tried;
-        stock.async_try_lock_for(patience, tried.handler());
+        stock.async_try_lock_for(timeout, tried.handler());
         run_for(3s);
-        EXPECT_TRUE(tried.failed(store_errc::not_replicated)) << patience.count() << " ms";
+        EXPECT_TRUE(tried.failed(store_errc::not_replicated)) << timeout.count() << " ms";
     }
     EXPECT_EQ(server.held_count(), 0u);
 }

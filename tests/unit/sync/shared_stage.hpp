@@ -33,9 +33,9 @@ protected:
         return told;
     }
     said<std::optional<lease>> upgraded(shared_mutex& of, const lease& from,
-                                        duration patience = 10min) {
+                                        duration timeout = 10min) {
         said<std::optional<lease>> told;
-        of.async_try_upgrade_for(from, patience, told.handler());
+        of.async_try_upgrade_for(from, timeout, told.handler());
         settle();
         return told;
     }

@@ -154,27 +154,27 @@ TEST(Ensemble, ClientsBeginAtDifferentServers) {
 }
 
 TEST(Ensemble, AnAttemptTakesASixthOfTheSessionAtMostAndLeavesTimeForTheOthers) {
-    EXPECT_EQ(of({"a"}).patience(2000ms, std::nullopt), 2000ms);
-    EXPECT_EQ(of({"a"}).patience(2000ms, 6000ms), 1000ms);
-    EXPECT_EQ(of({"a", "b"}).patience(2000ms, std::nullopt), 1000ms);
-    EXPECT_EQ(of({"a", "b"}).patience(2000ms, 3000ms), 500ms);
-    EXPECT_EQ(of({"a"}).patience(2000ms, 12ms), 10ms) << "nothing is done in no time";
-    EXPECT_EQ(of({"a"}).patience(5ms, 6000ms), 5ms) << "what the user wants is the limit";
+    EXPECT_EQ(of({"a"}).attempt_timeout(2000ms, std::nullopt), 2000ms);
+    EXPECT_EQ(of({"a"}).attempt_timeout(2000ms, 6000ms), 1000ms);
+    EXPECT_EQ(of({"a", "b"}).attempt_timeout(2000ms, std::nullopt), 1000ms);
+    EXPECT_EQ(of({"a", "b"}).attempt_timeout(2000ms, 3000ms), 500ms);
+    EXPECT_EQ(of({"a"}).attempt_timeout(2000ms, 12ms), 10ms) << "nothing is done in no time";
+    EXPECT_EQ(of({"a"}).attempt_timeout(5ms, 6000ms), 5ms) << "what the user wants is the limit";
 }
 
 TEST(Ensemble, WhereTheWayIsSlowAnAttemptTakesLongerEachRound) {
     ensemble all = of({"a", "b"});
     std::vector<duration> taken;
     for (int i = 0; i < 6; ++i) {
-        taken.push_back(all.patience(2000ms, 3000ms));
+        taken.push_back(all.attempt_timeout(2000ms, 3000ms));
         all.leave(0);
     }
     EXPECT_THAT(taken, ::testing::ElementsAre(500ms, 500ms, 1000ms, 1000ms, 2000ms, 2000ms));
     for (int i = 0; i < 1000; ++i)
         all.leave(0);
-    EXPECT_EQ(all.patience(2000ms, 3000ms), 2000ms);
+    EXPECT_EQ(all.attempt_timeout(2000ms, 3000ms), 2000ms);
     all.served();
-    EXPECT_EQ(all.patience(2000ms, 3000ms), 500ms);
+    EXPECT_EQ(all.attempt_timeout(2000ms, 3000ms), 500ms);
 }
 
 constexpr duration timeout{6000};

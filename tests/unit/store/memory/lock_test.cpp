@@ -520,7 +520,7 @@ TEST(MemoryThreads, ClientsOnSeveralThreadsExcludeAndWakeEachOther) {
 using namespace std::chrono_literals;
 
 constexpr duration poll_bound = 5s;
-constexpr duration patience = 21s;
+constexpr duration timeout = 21s;
 constexpr duration renewed_lease = 30s;
 
 struct mixture {
@@ -598,7 +598,7 @@ private:
     void look_as_ours(int who) {
         ask want{"desk", id_of(who), lock_kind::fair};
         want.lease_time = renewed_lease;
-        want.outlasts = patience;
+        want.outlasts = timeout;
         fair_table::owners told;
         const verdict_on_look got = queues_.look(want, told);
         wake(told);
@@ -718,7 +718,7 @@ void in_all_mixtures(int ours, Work work) {
 
 TEST(FairModel, AmongOursTheDeadAreWaitedForNoLongerThanTheirPatience) {
     in_all_mixtures(
-        100, [](const fair_world& w) { EXPECT_LE(w.longest_pause(), patience + poll_bound); });
+        100, [](const fair_world& w) { EXPECT_LE(w.longest_pause(), timeout + poll_bound); });
 }
 
 class FairModelBesideJvms : public testing::TestWithParam<int> {};
