@@ -9,7 +9,7 @@
 namespace holdfast::zookeeper {
 namespace {
 
-constexpr duration timeout_least{10};
+constexpr duration attempt_timeout_least{10};
 constexpr std::size_t doublings_max = 20;
 
 } // namespace
@@ -31,7 +31,7 @@ duration ensemble::attempt_timeout(duration longest,
     const auto all = static_cast<duration::rep>(servers_.size());
     const duration first = std::min(longest / all, session_timeout.value_or(duration::max()) / 6);
     const std::size_t rounds = std::min(failed_ / servers_.size(), doublings_max);
-    const duration grown = std::max(first, timeout_least) * (duration::rep{1} << rounds);
+    const duration grown = std::max(first, attempt_timeout_least) * (duration::rep{1} << rounds);
     return std::min(grown, longest);
 }
 

@@ -54,7 +54,7 @@ namespace {
 
 /// Lower bound of the timeout in the client's calculations, in milliseconds. No ensemble should
 /// grant less. The heartbeat period is a twelfth of the timeout and must not be zero.
-constexpr duration timeout_least{12};
+constexpr duration session_timeout_least{12};
 
 } // namespace
 
@@ -62,14 +62,14 @@ void known_session::opened(const welcome& said, time_point sent_at) {
     *this = {};
     id = said.id;
     password = said.password;
-    timeout = std::max(duration{said.timeout_ms}, timeout_least);
+    timeout = std::max(duration{said.timeout_ms}, session_timeout_least);
     last_sent = sent_at;
     term.opened(sent_at, duration{said.timeout_ms});
 }
 
 void known_session::resumed(const welcome& said, time_point sent_at) {
     password = said.password;
-    timeout = std::max(duration{said.timeout_ms}, timeout_least);
+    timeout = std::max(duration{said.timeout_ms}, session_timeout_least);
     last_sent = sent_at;
     term.resumed(sent_at, duration{said.timeout_ms});
 }

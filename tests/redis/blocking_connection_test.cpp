@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A blocking connection: the calling thread itself writes and reads.
-#include "lane_fixture.hpp"
+#include "blocking_connection_fixture.hpp"
 #include "node_fixture.hpp"
 #include "redis/client/blocking_connections.hpp"
 #include "support/eventually.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "ear_fixture.hpp"
 #include "redis/topology/slot_map.hpp"
+#include "subscriber_fixture.hpp"
 
 #include <array>
 #include <cstddef>

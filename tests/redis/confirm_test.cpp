@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Replicas confirm what a connection has written: one WAIT for each batch, over a connection where
 // nothing else is asked.
-#include "lane_fixture.hpp"
+#include "blocking_connection_fixture.hpp"
 #include "node_fixture.hpp"
 #include "runtime/clock.hpp"
 #include "support/eventually.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The node on real servers.
-#include "ear_fixture.hpp"
 #include "node_fixture.hpp"
 #include "node_on_server.hpp"
 #include "node_visit_fixture.hpp"
+#include "subscriber_fixture.hpp"
 
 #include <boost/asio/bind_executor.hpp>
 

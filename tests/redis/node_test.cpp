@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls of scripts on a server that does what it should.
-#include "ear_fixture.hpp"
 #include "node_fixture.hpp"
+#include "subscriber_fixture.hpp"
 
 #include <ostream>
 #include <stdexcept>
