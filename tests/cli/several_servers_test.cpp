@@ -134,13 +134,13 @@ INSTANTIATE_TEST_SUITE_P(Of, Cluster, ::testing::Values(deployed::cluster),
 
 TEST_P(Cluster, IsListedAsAWholeAndWhatIsMissingIsTold) {
     support::redis_cluster& all = cluster();
-    const std::string jvm = "8743c9c0-0795-4907-87fd-6c719a6b4586:49";
+    const std::string holder = "8743c9c0-0795-4907-87fd-6c719a6b4586:49";
     std::vector<std::string> names; // one on each primary
     for (int slot : {0, 6000, 12000}) {
         std::string name = "on";
         while (&all.node_of(name) != &all.primary_of(slot))
             name += '.';
-        ASSERT_EQ(all.node_of(name).command({"HSET", name, jvm, "1"}).integer, 1);
+        ASSERT_EQ(all.node_of(name).command({"HSET", name, holder, "1"}).integer, 1);
         names.push_back(name);
     }
     std::ranges::sort(names);

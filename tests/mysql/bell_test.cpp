@@ -147,7 +147,7 @@ TEST_F(MysqlBellDeadlock, OfAWaiterCostsAPoll) {
 TEST_F(MysqlBellDeadlock, OfAHolderCostsItsBell) {
     client home = make_client(), other = make_client();
     fenced_mutex lock{home, name_}, same{other, name_};
-    lease held = taken(lock);
+    lease held = lease_of(lock);
     session stranger{server()};
     stranger.run("LOCK TABLES " + in_schema.locks + " WRITE");
     auto circle = meanwhile([&] { return stranger.value("SELECT GET_LOCK('" + bell() + "',10)"); });

@@ -390,9 +390,9 @@ protected:
 TEST_F(MysqlDate, AStepForwardIsALossThatIsToldWithTheNextRenewal) {
     client home = make_client({.lease_time = 3s}), other = make_client();
     fenced_mutex lock{home, "stock"}, same{other, "stock"};
-    const lease held = taken(lock);
+    const lease held = lease_of(lock);
     server_->step_clock(long_lease);
-    const lease next = taken(same);
+    const lease next = lease_of(same);
     EXPECT_GT(next.fencing_token(), held.fencing_token());
     EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
     EXPECT_TRUE(next.owns_lock());
@@ -401,14 +401,14 @@ TEST_F(MysqlDate, AStepForwardIsALossThatIsToldWithTheNextRenewal) {
 TEST_F(MysqlDate, AfterAStepBackTokensGrowAndWhatIsReleasedCanBeTaken) {
     client home = make_client(), other = make_client();
     fenced_mutex lock{home, "stock"}, same{other, "stock"};
-    lease held = taken(lock);
+    lease held = lease_of(lock);
     server_->step_clock(-long_lease);
     EXPECT_FALSE(same.try_lock());
     EXPECT_TRUE(held.owns_lock());
     error_code ec;
     held.unlock(ec);
     EXPECT_FALSE(ec) << ec.message();
-    EXPECT_GT(taken(same).fencing_token(), held.fencing_token());
+    EXPECT_GT(lease_of(same).fencing_token(), held.fencing_token());
 }
 
 /// GET_LOCK waits until a date, which is an hour away then.

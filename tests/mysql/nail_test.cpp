@@ -15,7 +15,7 @@ namespace {
 /// A session of the user's own, with other settings than the library's.
 class Nail : public on_store {
 protected:
-    lease taken(mutex& lock, lease_time length) {
+    lease lease_of(mutex& lock, lease_time length) {
         return lock.async_lock(length, asio::use_future).get();
     }
     session users_own() {
@@ -30,7 +30,7 @@ protected:
     void expect_taken_behind_a_long_nail(Take take) {
         client home = make_client();
         mutex ours{home, name_};
-        lease held = taken(ours, lease_time{300ms});
+        lease held = lease_of(ours, lease_time{300ms});
         session user = users_own();
         user.run("START TRANSACTION");
         user.run(nail(held));
@@ -53,7 +53,7 @@ protected:
 TEST_F(Nail, ANailedLeaseOutlivesItsTerm) {
     client home = make_client(), other = make_client();
     mutex ours{home, name_}, theirs{other, name_};
-    lease held = taken(ours, lease_time{300ms});
+    lease held = lease_of(ours, lease_time{300ms});
     session user = users_own();
     user.run("START TRANSACTION");
     user.run(nail(held));
@@ -97,7 +97,7 @@ TEST_F(Nail, ReadersAndWritersBehindALongOneAreServedWhenItEnds) {
 TEST_F(Nail, ATimedTryBehindOneIsBusy) {
     client home = make_client(), other = make_client();
     mutex ours{home, name_}, theirs{other, name_};
-    lease held = taken(ours, lease_time{30s});
+    lease held = lease_of(ours, lease_time{30s});
     session user = users_own();
     user.run("START TRANSACTION");
     user.run(nail(held));
@@ -109,7 +109,7 @@ TEST_F(Nail, ATimedTryBehindOneIsBusy) {
 TEST_F(Nail, OfALostLeaseHasNoRow) {
     client home = make_client();
     mutex lock{home, name_};
-    lease held = taken(lock, lease_time{50ms});
+    lease held = lease_of(lock, lease_time{50ms});
     const std::string text = nail(held);
     ASSERT_TRUE(support::eventually([&] { return !is_held(); }));
     session user = users_own();
@@ -122,7 +122,7 @@ TEST_F(Nail, OfALostLeaseHasNoRow) {
 TEST_F(Nail, OutsideATransactionHasNoRow) {
     client home = make_client();
     mutex lock{home, name_};
-    lease held = taken(lock, lease_time{30s});
+    lease held = lease_of(lock, lease_time{30s});
     session user = users_own();
     user.run(nail(held));
     EXPECT_EQ(user.changed(), 0U);
@@ -135,7 +135,7 @@ TEST_F(Nail, OutsideATransactionHasNoRow) {
 TEST_F(Nail, OfAnotherSchemaNamesIt) {
     client home = make_client();
     mutex lock{home, name_};
-    lease held = taken(lock, lease_time{30s});
+    lease held = lease_of(lock, lease_time{30s});
     session user = users_own();
     user.run("START TRANSACTION");
     user.run(nail(held, std::string{support::mariadb_server::schema} + ".holdfast_lock"));
@@ -155,7 +155,7 @@ TEST_F(Nail, IsForOneLockThatIsHeld) {
 TEST_F(Nail, ANailedLeaseIsNotHandedOn) {
     client home = make_client();
     mutex lock{home, name_};
-    lease held = taken(lock, lease_time{30s});
+    lease held = lease_of(lock, lease_time{30s});
     const auto& hold = dynamic_cast<const sync::held_lock&>(*held.hold());
     EXPECT_FALSE(hold.stays_with_its_holder());
     (void)nail(held);

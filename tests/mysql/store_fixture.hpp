@@ -37,7 +37,7 @@ inline void make_tables_at(support::mariadb_server& server) {
         server.sql(each);
 }
 
-inline lease taken(fenced_mutex& lock) {
+inline lease lease_of(fenced_mutex& lock) {
     return support::soon(lock.async_lock(boost::asio::use_future));
 }
 

@@ -308,19 +308,19 @@ protected:
 TEST_F(MysqlFailover, AGrantThatTheNextServerMissesIsLostAtOnce) {
     client home = make_client(), other = make_client();
     fenced_mutex lock{home, "stock"}, same{other, "stock"};
-    const lease held = taken(lock);
+    const lease held = lease_of(lock);
     first_->stop();
     EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
     ASSERT_EQ(told_->count(event_kind::lost), 1U);
     EXPECT_EQ(told_->last(event_kind::lost)->cause, event_cause::refused);
-    EXPECT_GT(taken(same).fencing_token(), held.fencing_token())
+    EXPECT_GT(lease_of(same).fencing_token(), held.fencing_token())
         << "tokens grow over a server that knows nothing of the last one";
 }
 
 TEST_F(MysqlFailover, AGrantThatTheNextServerHasIsKept) {
     client home = make_client(), other = make_client();
     fenced_mutex lock{home, "stock"}, same{other, "stock"};
-    const lease held = taken(lock);
+    const lease held = lease_of(lock);
     const auto row = first_->sql("SELECT HEX(owner),token FROM " + in_schema.locks).at(0);
     second_->sql("INSERT INTO " + in_schema.locks +
                  " (name,owner,expires,token) VALUES('stock',UNHEX('" + row.at(0).value() +
@@ -353,7 +353,7 @@ protected:
 TEST_F(AGaleraNode, ThatLeavesTakesNoLockAlong) {
     client home = make_client();
     fenced_mutex lock{home, "stock"};
-    const lease held = taken(lock);
+    const lease held = lease_of(lock);
     nodes_->leave(0);
     client other = make_client();
     fenced_mutex same{other, "stock"};

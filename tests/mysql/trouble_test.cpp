@@ -241,7 +241,7 @@ TEST_F(MysqlFullTable, GrantsNoPermits) {
 TEST_F(MysqlFullTable, ARenewalThatFailsIsNoLoss) {
     client home = make_client({.lease_time = 3s, .observer = told_});
     fenced_mutex lock{home, name_};
-    const lease held = taken(lock);
+    const lease held = lease_of(lock);
     fill();
     ASSERT_TRUE(eventually([&] { return told_->count(event_kind::renewal_failed) > 0; }));
     EXPECT_TRUE(held.owns_lock());
@@ -258,7 +258,7 @@ TEST_F(MysqlFullTable, ARenewalThatFailsIsNoLoss) {
 TEST_F(MysqlFullTable, AHoldEndsWithItsTermIfThereIsNoRoomUntilThen) {
     client home = make_client({.lease_time = 1s, .observer = told_}), other = make_client();
     fenced_mutex lock{home, name_}, same{other, name_};
-    const lease held = taken(lock);
+    const lease held = lease_of(lock);
     fill();
     ASSERT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
     // The token looks at the clock, and the observer is told a moment later.
@@ -273,7 +273,7 @@ TEST_F(MysqlFullTable, AHoldEndsWithItsTermIfThereIsNoRoomUntilThen) {
 TEST_F(MysqlFullTable, AReleaseThatFailsIsRepeated) {
     client home = make_client({.release_timeout = 100ms}), other = make_client();
     fenced_mutex lock{home, name_}, same{other, name_};
-    lease held = taken(lock);
+    lease held = lease_of(lock);
     fill();
     error_code failed;
     held.unlock(failed);
@@ -288,7 +288,7 @@ TEST_F(MysqlFullTable, AReleaseThatFailsToTheLastEndsWithTheLease) {
     client home = make_client({.lease_time = 1s, .release_timeout = 100ms, .observer = told_}),
            other = make_client();
     fenced_mutex lock{home, name_}, same{other, name_};
-    lease held = taken(lock);
+    lease held = lease_of(lock);
     fill();
     error_code failed;
     held.unlock(failed);
@@ -371,12 +371,12 @@ TEST_F(MysqlTables, WhatIsHeldInOnesThatWereMadeAnewIsLost) {
     client home = client_of(how, {.lease_time = 1s}), other = client_of(how);
     (void)home.set_up();
     fenced_mutex lock{home, name_}, same{other, name_};
-    const lease held = taken(lock);
+    const lease held = lease_of(lock);
     drop("made_anew");
     EXPECT_THROW((void)same.try_lock(), boost::system::system_error);
     (void)other.set_up();
     EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
-    EXPECT_GT(taken(same).fencing_token(), held.fencing_token());
+    EXPECT_GT(lease_of(same).fencing_token(), held.fencing_token());
 }
 
 /// By an operator's mistake: tables are there again when somebody notices.
@@ -387,7 +387,7 @@ TEST_F(MysqlTables, ThatAreDroppedAreToldToWhoHoldsAndWhoWaits) {
     client home = client_of(how, {.lease_time = 1s, .observer = told}), other = client_of(how);
     (void)home.set_up();
     fenced_mutex lock{home, name_}, same{other, name_};
-    const lease held = taken(lock);
+    const lease held = lease_of(lock);
     auto waited = meanwhile([&] { return support::thrown_by([&] { same.lock(); }); });
     ASSERT_TRUE(eventually([&] {
         return server().value("SELECT COUNT(*) FROM information_schema.processlist WHERE "
@@ -403,7 +403,7 @@ TEST_F(MysqlTables, ThatAreDroppedAreToldToWhoHoldsAndWhoWaits) {
     EXPECT_THAT(told->last(event_kind::renewal_failed)->text, HasSubstr("dropped' doesn't exist"));
     EXPECT_EQ(told->count(event_kind::lost), 1U);
     (void)other.set_up();
-    EXPECT_GT(taken(same).fencing_token(), held.fencing_token());
+    EXPECT_GT(lease_of(same).fencing_token(), held.fencing_token());
 }
 
 /// And somebody waits, who has it then.
@@ -413,8 +413,8 @@ TEST_F(MysqlTables, ThatAreMadeAnewAreNoticedByWhoWaits) {
     client home = client_of(how, {.lease_time = 1s}), other = client_of(how);
     (void)home.set_up();
     fenced_mutex lock{home, name_}, same{other, name_};
-    const lease held = taken(lock);
-    auto waited = meanwhile([&] { return taken(same); });
+    const lease held = lease_of(lock);
+    auto waited = meanwhile([&] { return lease_of(same); });
     ASSERT_TRUE(eventually([&] {
         return server().value("SELECT COUNT(*) FROM information_schema.processlist WHERE "
                               "STATE='User lock'") != "0";
