@@ -42,7 +42,7 @@ class Load : public on_proxy {};
 HOLDFAST_ON_EACH_SERVER(Load);
 
 TEST_P(Load, TenThousandWaitersOutliveAServerThatIsAwayAndAreAllServed) {
-    options how = directly();
+    options how = directly_for_many();
     how.unavailable_timeout = 2 * time_away() + support::far_too_long;
     client home{how};
     std::deque<mutex> locks;

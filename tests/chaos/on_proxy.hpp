@@ -46,8 +46,12 @@ protected:
     /// Quick to see that something is wrong, and to try again.
     static constexpr duration command_timeout{200};
 
-    options towards(redis::options where) {
-        where.command_timeout = where.connect_timeout = command_timeout;
+    /// The timeout of a test with thousands of requests at once. On a busy machine the last one is
+    /// answered after more than a second.
+    static constexpr duration command_timeout_of_many{10'000};
+
+    options towards(redis::options where, duration timeout = command_timeout) {
+        where.command_timeout = where.connect_timeout = timeout;
         where.backoff_min = 1ms;
         where.backoff_max = 20ms;
         options how;
@@ -58,6 +62,9 @@ protected:
     options through(const std::string& socket) { return towards({.unix_socket = socket}); }
     options through_proxy() { return through(proxy().socket_path()); }
     options directly() { return through(server().socket_path()); }
+    options directly_for_many() {
+        return towards({.unix_socket = server().socket_path()}, command_timeout_of_many);
+    }
 
     /// Owners that the server knows of this lock.
     std::int64_t owners(const std::string& name = "L") {

@@ -148,7 +148,7 @@ protected:
     /// Takes so many locks, lets the server forget them, and waits until every holder was told.
     void lose_all(std::size_t count) {
         const auto back = std::make_shared<homecoming>();
-        options how = directly();
+        options how = directly_for_many();
         how.lease_time = long_lease;
         how.observer = back;
         client home{how};
