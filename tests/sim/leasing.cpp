@@ -126,6 +126,7 @@ asio::awaitable<std::unique_ptr<grip>> leasing::acquire(leased_semaphore& at, op
                                                         duration usual, cancellation plot) {
     const auto permits = static_cast<std::uint32_t>(what.amount);
     const lease_time length{fixed.value_or(duration{1})};
+    what.lease = fixed.value_or(usual);
     ongoing call{world_, what, plot};
     error_code failed;
     std::optional<lease> got;

@@ -88,6 +88,7 @@ struct operation {
     deed what;
     subject who;
     duration timeout = duration::max();
+    duration lease{}; ///< shortest lease that an acquisition may ask for; otherwise zero
     time_point started_at{};
     int generation = 0; ///< generation of the client that runs the operation
     bool reads = false; ///< whether other readers may share the lock

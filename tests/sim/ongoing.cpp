@@ -14,6 +14,8 @@ ongoing::ongoing(world& w, operation o, cancellation plot)
     , what_{o}
     , id_{[&] {
         o.started_at = w.clock.now();
+        if (acquires(o.what) && !counts(o.what) && o.lease == duration::zero())
+            o.lease = w.how.lease_time / 2; // a lock may have a shorter lease of its own
         o.token_floor = w.checks().greatest_token(o.who.name);
         return w.books.begin(o);
     }()}
@@ -149,6 +151,8 @@ asio::awaitable<granted> ask(const ongoing& call, basic_mutex& m, const wanted& 
 asio::awaitable<std::unique_ptr<grip>> acquire(world& w, subject who, int generation,
                                                basic_mutex& m, wanted how, cancellation plot) {
     operation o{.what = how.how, .who = who, .timeout = how.timeout};
+    const duration longest = how.fixed.value_or(how.usual.value_or(w.how.lease_time));
+    o.lease = longest;
     o.generation = generation;
     o.reads = how.reads;
     ongoing call{w, o, plot};
@@ -156,7 +160,6 @@ asio::awaitable<std::unique_ptr<grip>> acquire(world& w, subject who, int genera
     const bool got = !answer.code && answer.got;
     if (call.ended(answer.code, got) != outcome::done)
         co_return nullptr;
-    const duration longest = how.fixed.value_or(how.usual.value_or(w.how.lease_time));
     co_return std::make_unique<grip>(w, who, std::move(*answer.got), longest, taken_by::acquisition,
                                      std::string{}, how.replicas);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "sim/world.hpp"
+#include "sync/lease_validity.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -93,6 +94,9 @@ private:
         case outcome::closed:
             return o.generation != place.generation;
         case outcome::unreachable:
+            if (troubled && grants_may_be_late(o, took))
+                return true;
+            [[fallthrough]];
         case outcome::outcome_unknown:
             if ((o.what == deed::extend || o.what == deed::share) && world_.replicas.exists())
                 return true; // if the hold is about to end, the call does not wait for replicas
@@ -112,6 +116,14 @@ private:
         default:
             return false;
         }
+    }
+
+    /// Returns whether three grants in a row may have come later than their leases lasted. A wait
+    /// then ends, although the store answers (`late_grants_max` in sync/acquisition_loop.cpp).
+    bool grants_may_be_late(const operation& o, duration took) const {
+        constexpr int late_grants_max = 3;
+        const duration term = world_.how.given_for(o.lease);
+        return o.lease > duration::zero() && took >= late_grants_max * (term - sync::margin(term));
     }
 
     /// Returns whether the rate limiter may have been deleted.
