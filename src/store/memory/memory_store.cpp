@@ -375,8 +375,8 @@ asio::awaitable<answer> counter_place::look() {
     if (is_told() && attempts_.found_busy() && !subscriber_)
         listen();
     remote::attempts::sender send = [this](time_point deadline) { return request(deadline); };
-    const duration after_the_end{is_told() ? 1 : 0};
-    co_return co_await attempts_.look(std::move(send), context_.poll_bound, after_the_end);
+    const duration after_the_lease{is_told() ? 1 : 0};
+    co_return co_await attempts_.look(std::move(send), context_.poll_bound, after_the_lease);
 }
 
 asio::awaitable<remote::attempt> counter_place::request(time_point deadline) {
