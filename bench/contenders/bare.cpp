@@ -121,8 +121,6 @@ void set_nx_requests::expect_released(const redisReply& answer) {
 
 namespace {
 
-namespace scripts = redis::scripts;
-
 const lock_name shared{name_of_lock(0)};
 
 } // namespace

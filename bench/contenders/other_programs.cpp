@@ -125,8 +125,6 @@ std::string program_of_neighbour(const std::string& name) {
 
 namespace {
 
-using namespace std::chrono_literals;
-
 /// Time until the JIT compiler has compiled all functions of a turn.
 constexpr auto warm_up = 3s;
 
@@ -245,8 +243,6 @@ made redisson_rate(const arena& where) {
 
 namespace {
 
-using namespace std::chrono_literals;
-
 /// Warm-up time, the same as for Redisson. Here the server is a JVM too.
 constexpr auto warm_up_of_curator = 5s;
 
@@ -291,8 +287,6 @@ made curator_queue(const arena& where) {
 // of ./dev interop (tests/interop/others), which run a whole turn by themselves.
 
 namespace {
-
-using namespace std::chrono_literals;
 
 /// Warm-up time, the same as for Redisson. V8 needs it for its compiler, and Go for its
 /// connections.

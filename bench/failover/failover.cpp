@@ -191,8 +191,6 @@ bool held_locks::takes(way& one, const std::string& release) try {
 
 namespace {
 
-using namespace std::chrono_literals;
-
 /// Time after which a subscriber has polled once more and sleeps.
 constexpr auto asleep_after = 500ms;
 

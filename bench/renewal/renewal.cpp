@@ -157,8 +157,6 @@ void watcher::heard(int lease, stopwatch::time_point now) {
 
 namespace {
 
-using namespace std::chrono_literals;
-
 /// A third of the default lease: the latest time of a renewal. A renewal may come up to a tenth of
 /// this time earlier.
 constexpr nanoseconds due_after = 10s;
@@ -246,8 +244,6 @@ std::vector<figure> hold_vigil(const vigil& which, const arena& where, accounts&
 }
 
 namespace {
-
-using namespace std::chrono_literals;
 
 /// A third of the default lease. In this time each lease is renewed once.
 constexpr nanoseconds whole_period = 10s;

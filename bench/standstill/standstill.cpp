@@ -53,8 +53,6 @@ void ticker::be_called() {
 
 namespace {
 
-using namespace std::chrono_literals;
-
 constexpr int workers_of_a_client = 8;
 
 } // namespace
@@ -98,8 +96,6 @@ asio::awaitable<void> working_client::work(mutex& lock) {
 }
 
 namespace {
-
-using namespace std::chrono_literals;
 
 /// Time limit until the client works again. A server may need long to come back, and a client
 /// pauses before it connects again.

@@ -119,8 +119,6 @@ void add_to_json(boost::json::object& told, counter_kind kind,
 
 namespace {
 
-using holdfast::counter_kind;
-
 void print_listeners(counter_kind kind, const holdfast::counter_state& found) {
     std::cout << "listening  ";
     if (found.listeners)
@@ -221,7 +219,6 @@ int erase_counter(holdfast::client& home, const look_options& given, counter_kin
 
 namespace {
 
-using holdfast::counter_kind;
 using holdfast::counter_list;
 
 void print_all(const counter_list& all, counter_kind kind) {

@@ -304,7 +304,6 @@ counted count_with_processes(demo_screen& screen, const counting& how,
 namespace {
 
 using holdfast::boot_clock;
-using namespace std::chrono_literals;
 
 asio::awaitable<void> take(holdfast::mutex& lock, std::optional<holdfast::lease>& held) {
     held = co_await lock.async_lock(asio::use_awaitable);
@@ -408,8 +407,6 @@ std::optional<holdfast::duration> wait_behind_killed_holder(demo_screen& screen,
 }
 
 namespace {
-
-using holdfast::boot_clock;
 
 constexpr std::string_view demo_help =
     R"(Shows what a lock is for, in three acts of a few seconds each. First, four

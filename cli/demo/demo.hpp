@@ -74,7 +74,6 @@ private:
     holdfast::time_point draw_again_at_{};
 };
 
-class demo_screen;
 class inheritance;
 
 struct counting {
@@ -91,9 +90,6 @@ struct counted {
 /// Starts worker processes that add to the same number in the same file. Shows their progress.
 /// Returns when all workers have ended.
 counted count_with_processes(demo_screen&, const counting&, const inheritance&);
-
-class demo_screen;
-class inheritance;
 
 /// Shows how a waiter gets the lock after the holder was killed. Starts a process that takes the
 /// lock with a short lease, waits for the lock, and kills the process. Returns the time from the

@@ -86,7 +86,6 @@ boost::json::object diagnosis_to_json(const diagnosis& found) {
 
 namespace {
 
-using holdfast::diagnosis;
 using holdfast::severity;
 
 constexpr std::string_view doctor_help =
@@ -189,9 +188,7 @@ int doctor(const inheritance& inherited, arguments all) {
 
 namespace {
 
-using holdfast::diagnosis;
 using holdfast::finding;
-using holdfast::severity;
 
 bool was_reached(const diagnosis& found) {
     return std::ranges::none_of(found.findings, [](const finding& each) {

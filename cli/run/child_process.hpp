@@ -44,7 +44,6 @@ private:
 };
 
 namespace asio = holdfast::asio;
-class inheritance;
 class controlling_terminal;
 
 /// Exception: the command could not be executed. `error` is the value of errno.

@@ -309,9 +309,6 @@ asio::awaitable<void> guard(const holdfast::lease& held, running_job& job, const
 
 namespace {
 
-using holdfast::boot_clock;
-using namespace std::chrono_literals;
-
 /// Time between two comparisons of the clocks. Asio's timers stop while the machine is suspended,
 /// but the clock of a lease continues.
 constexpr std::chrono::seconds look_at_clock_every{10};

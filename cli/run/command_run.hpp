@@ -157,8 +157,6 @@ struct job;
 asio::awaitable<void> hold_on(const holdfast::lease&, holdfast::time_point until, signal_inbox&,
                               const job* behind);
 
-struct job;
-
 /// Runs the command while its lock is held. Passes signals and the terminal to the command. Stops
 /// the command if the lock is lost.
 class command_run {

@@ -75,7 +75,6 @@ bool asks_to_end(int signal, bool on_terminal);
 bool ends_wait(int signal, bool on_terminal);
 
 namespace asio = holdfast::asio;
-class inheritance;
 
 /// Receives the signals that are sent to this process, including SIGCHLD. The constructor blocks
 /// the signals, and they are read from a descriptor. So no signal is lost, and no signal interrupts
@@ -99,8 +98,6 @@ private:
     const inheritance& inherited_;
     asio::posix::stream_descriptor descriptor_;
 };
-
-class inheritance;
 
 /// The shell's job, from the view of the worker process.
 struct job {

@@ -71,8 +71,6 @@ asio::awaitable<std::string> how_it_stands(holdfast::client&, const locked_run&)
 /// Parses a rate: `10/1m` means ten starts in any minute. Throws `usage_error`.
 holdfast::rate parse_rate(const std::string& text);
 
-namespace asio = holdfast::asio;
-
 /// Length of the description of a holder.
 enum class wording { brief, full };
 

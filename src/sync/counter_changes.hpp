@@ -36,8 +36,6 @@ void begin_change(const std::shared_ptr<engine>&, counter_change, change_handler
 /// Gives permits back in the background. They were granted to a call that had ended already.
 void give_back(const counter_subject&, std::int64_t amount);
 
-class engine;
-
 /// Passes released permits to waiting callers of this client in their order, without a request to
 /// the store. Passes them only within the budget of `options::hand_off`, which counts from the last
 /// grant or release in the store. A caller that needs confirmation by more replicas than the

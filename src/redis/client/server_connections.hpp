@@ -75,10 +75,6 @@ private:
     const std::shared_ptr<liveness> liveness_;
 };
 
-class subscriber;
-class blocking_connections;
-class command_connections;
-
 /// Keeps all connections of a `member` at the same server. When a name or a proxy begins to lead to
 /// another server, existing connections stay at the old server. Two calls of one client could then
 /// ask different servers for the same lock.
@@ -107,10 +103,6 @@ private:
     duration pause_; // how long further events are ignored; doubles at each event
     time_point heeds_from_ = time_point::min();
 };
-
-class subscriber;
-class blocking_connections;
-class command_connections;
 
 /// Finds connections that have died without notice. When a reply on a connection is missing for
 /// part of `command_timeout`, the class asks the server over a new connection. If the server

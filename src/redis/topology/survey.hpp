@@ -35,8 +35,6 @@ server_report read_answers(questioned, const std::vector<reply>&, const server_a
 
 // Readers of a cluster node's replies about slots.
 
-class slot_map;
-
 /// Returns the slots that are being migrated or imported, from a CLUSTER NODES reply. A node lists
 /// only its own: `[93->-id]` is migrating, `[93-<-id]` is importing.
 open_slots open_in(std::string_view nodes);

@@ -106,8 +106,6 @@ asio::awaitable<counter_state> inspect_counter(node&, const lock_name&, counter_
 std::string_view word_of(counter_verb);
 changed changed_in(const reply&);
 
-std::string_view word_of(counter_verb);
-
 /// Returns the channel of a counter's change notifications.
 channel_name channel_of(const lock_name&, counter_kind);
 

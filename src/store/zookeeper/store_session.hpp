@@ -83,8 +83,6 @@ private:
     std::map<key, std::vector<own_node>> all_;
 };
 
-class store_session;
-
 /// List of nodes that must be deleted, with no confirmation of their deletion yet
 /// (`undeleted_nodes`). Until the session ends they would block other clients. The deletion is
 /// tried after each reconnection. While there is a connection, it is also repeated after pauses,
