@@ -20,10 +20,6 @@
 namespace holdfast::sync {
 namespace {
 
-/// Maximal number of consecutive grants that arrive after their own lease has expired. Then the
-/// call fails. A "busy" reply that arrives in time resets the count.
-constexpr int late_grants_max = 3;
-
 owner_id number_for(acquisition& call) {
     return call.home->next_owner(call.wanted.permits());
 }
@@ -86,8 +82,8 @@ private:
         const bool reads = call_->wanted.of->kind == lock_kind::read;
         return reads ? call_->wanted.under.get() : nullptr;
     }
-    /// Returns when the store has surely forgotten everything that it may have granted to this
-    /// attempt.
+    /// The store may have granted something to this attempt. Returns the time after which it is
+    /// certain that the grant has expired.
     time_point gone_at() const {
         if (!spot_ || !spot_->must_leave())
             return time_point::min();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The acquisition loop, which asks the store until the store grants the lock or the call is over.
-// The file also creates the waiters (`place`) that the loop asks, and has the calls that only wait
-// until a lock is free.
+// The acquisition loop sends requests to the store until the store grants the lock or the call is
+// over. It sends them through a waiter at the store (`place`), which `line_up` creates. Other calls
+// take no lock, and only wait until a lock is free (`seen_free`).
 #pragma once
 
 #include "sync/acquisition.hpp"
@@ -19,6 +19,10 @@ namespace holdfast::sync {
 /// store's errors. Without success, it releases in the background whatever the store may have
 /// granted.
 asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition>);
+
+/// Maximal number of consecutive grants that arrive after their own lease has expired. Then the
+/// call fails. A "busy" reply that arrives in time resets the count.
+inline constexpr int late_grants_max = 3;
 
 /// Maximal number of fencing tokens that one grant reserves. Reserved tokens that are not used are
 /// skipped.

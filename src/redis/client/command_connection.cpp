@@ -15,8 +15,8 @@
 namespace holdfast::redis {
 namespace {
 
-/// Largest error of an uptime. Servers compute it from two times in whole seconds, so an uptime of
-/// 5 may mean a start 4 seconds ago.
+/// Largest error of the uptime that a server reports. The server computes the uptime from two times
+/// in whole seconds. A reported uptime of 5 s may therefore be 4 s in fact.
 constexpr std::chrono::seconds uptime_rounding{1};
 
 std::optional<time_point> later_of(std::optional<time_point> one, std::optional<time_point> other) {

@@ -47,9 +47,10 @@ bool may_be_the_bell(const error_code& failed) {
     return failed == store_errc::try_again || failed == store_errc::other;
 }
 
-/// Sends an attempt with the user lock. If the server may have refused the user lock, sends the
-/// attempt again without it: the user lock is only a notification, so the lock does not need it. If
-/// the server always refuses user locks, this client does not ask for them again.
+/// Sends an attempt that also takes the user lock. The user lock only notifies waiters, so an
+/// attempt can succeed without it. If the server may have refused the user lock, the attempt is
+/// sent again without it. If the server always refuses user locks, this client stops asking for
+/// them.
 asio::awaitable<answers> ask_with_bell(site& at, const ask& want, const take_terms& how,
                                        attempt_text text_of) {
     const std::string bell = at.bell(want.name), none;

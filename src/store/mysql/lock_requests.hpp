@@ -85,22 +85,22 @@ asio::awaitable<taken> with_row_made(site& at, const lock_name& name, Once once)
     }
 }
 
-// Functions of plain locks, fenced locks and writers for the table `verbs`.
+// Entries of the table `verbs` for mutexes, fenced mutexes and writers.
 asio::awaitable<taken> take_lock(site&, const ask&, take_terms);
 asio::awaitable<released> release_lock(site&, const hold&, std::shared_ptr<carrier> bell);
 std::string lock_may_be_had(const site&, const ask&);
 
-// Functions of readers for the table `verbs`. Writers use the functions of plain locks.
+// Entries of the table `verbs` for readers. Writers have the same entries as mutexes.
 asio::awaitable<taken> take_to_read(site&, const ask&, take_terms);
 asio::awaitable<released> release_read(site&, const hold&, std::shared_ptr<carrier> bell);
 std::string may_be_read(const site&, const ask&);
 
-// Functions of fair locks, which are granted in order of arrival, for the table `verbs`.
+// Entries of the table `verbs` for fair locks, which are granted in order of arrival.
 asio::awaitable<taken> take_turn(site&, const ask&, take_terms);
 asio::awaitable<released> release_turn(site&, const hold&, std::shared_ptr<carrier> bell);
 std::string turn_may_be_had(const site&, const ask&);
 
-// Functions of leased semaphores for the table `verbs`.
+// Entries of the table `verbs` for leased semaphores.
 asio::awaitable<taken> take_permits(site&, const ask&, take_terms);
 asio::awaitable<released> return_permits(site&, const hold&, std::shared_ptr<carrier> bell);
 std::string permits_are_free(const site&, const ask&);

@@ -70,7 +70,8 @@ public:
     /// on that connection. Null: no entry.
     std::shared_ptr<carrier> take_out(const hold&);
 
-    /// Releases the user lock of a lost hold, or cuts its connection.
+    /// Releases the user lock that belongs to a lost hold. If that is not possible, closes the
+    /// connection; the server then releases the user lock.
     void drop(const hold&);
 
     /// Releases the user locks of holds that have expired without a release.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "sim/world.hpp"
+#include "sync/acquisition_loop.hpp"
 #include "sync/lease_validity.hpp"
 
 #include <algorithm>
@@ -119,11 +120,11 @@ private:
     }
 
     /// Returns whether three grants in a row may have come later than their leases lasted. A wait
-    /// then ends, although the store answers (`late_grants_max` in sync/acquisition_loop.cpp).
+    /// then ends, although the store answers.
     bool grants_may_be_late(const operation& o, duration took) const {
-        constexpr int late_grants_max = 3;
         const duration term = world_.how.given_for(o.lease);
-        return o.lease > duration::zero() && took >= late_grants_max * (term - sync::margin(term));
+        return o.lease > duration::zero() &&
+               took >= sync::late_grants_max * (term - sync::margin(term));
     }
 
     /// Returns whether the rate limiter may have been deleted.
