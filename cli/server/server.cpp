@@ -100,18 +100,27 @@ boost::json::object in_json(const std::optional<server_state>& now, const std::s
             {"keys", now->use.keys}};
 }
 
-/// Connects to the server. Returns nothing if there is no server. Throws `no_answer` if the server
-/// does not reply.
+/// Connects to the server. Returns nothing if there is no server.
 std::optional<server_link> find(const std::optional<private_folder>& home) {
     return home ? server_link::open(home->socket()) : std::nullopt;
 }
 
-int status(const std::optional<private_folder>& home, bool json) {
+/// Returns nothing if there is no server, or if it ended before it had replied. Throws `no_answer`
+/// if it does not reply.
+std::optional<server_state> find_state(const std::optional<private_folder>& home) {
     std::optional<server_link> link = find(home);
-    std::optional<server_state> now;
-    if (link)
-        now = ask_for_state(*link);
-    const std::string url = link ? url_of(*home) : "";
+    try {
+        return link ? std::optional{ask_for_state(*link)} : std::nullopt;
+    } catch (const no_answer&) {
+        if (link->was_silent())
+            throw;
+        return std::nullopt;
+    }
+}
+
+int status(const std::optional<private_folder>& home, bool json) {
+    const std::optional<server_state> now = find_state(home);
+    const std::string url = now ? url_of(*home) : "";
     if (json) {
         write_json(in_json(now, url));
     } else if (now) {
@@ -121,7 +130,7 @@ int status(const std::optional<private_folder>& home, bool json) {
     } else {
         std::cout << "not running; it starts when it is needed" << '\n';
     }
-    return link ? success : not_running;
+    return now ? success : not_running;
 }
 
 /// Waits for the end of a server that is stopping, and of its supervisor. Returns false if they
@@ -154,27 +163,36 @@ int stop_without_socket(const std::optional<private_folder>& home, bool force) {
     throw no_answer{"it runs, but its socket was removed"};
 }
 
-int stop(const std::optional<private_folder>& home, bool force) {
-    std::optional<server_link> link = find(home);
-    if (!link)
-        return stop_without_socket(home, force);
-    if (!force) {
-        if (!home->try_to_end()) // after success, no `holdfast` program can begin to use the server
-            return refuse_to_stop("by a holdfast program that runs");
-        if (const server_use use = use_of(*link); !use.nobody())
-            return refuse_to_stop(use_in_words(use));
+/// Stops a server that has accepted a connection. Returns nothing if it is ending already. Throws
+/// `no_answer` if it does not reply.
+std::optional<int> stop_connected(const private_folder& home, server_link& link, bool force) {
+    try {
+        if (!force) {
+            if (!home.try_to_end()) // after success, no `holdfast` program can begin to use it
+                return refuse_to_stop("by a holdfast program that runs");
+            if (const server_use use = use_of(link); !use.nobody())
+                return refuse_to_stop(use_in_words(use));
+        }
+        link.ask("PING");
+        link.shut_down();
+    } catch (const no_answer&) {
+        if (!link.was_silent())
+            return std::nullopt;
+        if (!force)
+            throw;
+        ::kill(link.server(), SIGKILL); // the server is stuck, so its process still exists
     }
     // The supervisor notices that the server has ended, and cleans up.
-    if (link->answers())
-        link->shut_down();
-    else if (force)
-        ::kill(link->server(), SIGKILL); // the server is stuck, so its process still exists
-    else
-        throw no_answer{"it does not answer"};
-    if (wait_for_end(*home))
+    if (wait_for_end(home))
         return success;
-    say("the private server in " + printable(home->path()) + " does not end");
+    say("the private server in " + printable(home.path()) + " does not end");
     return unavailable;
+}
+
+int stop(const std::optional<private_folder>& home, bool force) {
+    std::optional<server_link> link = find(home);
+    const std::optional<int> stopped = link ? stop_connected(*home, *link, force) : std::nullopt;
+    return stopped ? *stopped : stop_without_socket(home, force);
 }
 
 } // namespace

@@ -3,8 +3,13 @@
 #include "cli/asking_verbs.hpp"
 #include "cli/private_server.hpp"
 
+#include <cerrno>
 #include <fstream>
+#include <system_error>
+#include <thread>
 
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 namespace holdfast::cli_test {
@@ -92,6 +97,52 @@ TEST_P(NoPrivateServer, InAFolderOfSomebodyElse) {
     ASSERT_EQ(::chown((folder / "holdfast").c_str(), 12345, 12345), 0);
     is_refused_because("belongs to another user");
     fs::remove(folder / "holdfast");
+}
+
+/// Listens on a unix socket, and closes each connection before it has replied. A server that is
+/// ending does that to a connection that it has just accepted.
+class ending_server {
+public:
+    explicit ending_server(const fs::path& socket) {
+        sockaddr_un address{};
+        address.sun_family = AF_UNIX;
+        socket.string().copy(address.sun_path, sizeof address.sun_path - 1);
+        if (::bind(listener_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+            ::listen(listener_, SOMAXCONN) != 0)
+            throw std::system_error{errno, std::generic_category(), socket.string()};
+        closer_ = std::thread{[this] {
+            for (int fd = -1; (fd = ::accept(listener_, nullptr, nullptr)) >= 0;)
+                ::close(fd);
+        }};
+    }
+    ending_server(const ending_server&) = delete;
+    ending_server& operator=(const ending_server&) = delete;
+    ~ending_server() {
+        ::shutdown(listener_, SHUT_RDWR); // ends accept()
+        closer_.join();
+        ::close(listener_);
+    }
+
+private:
+    int listener_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    std::thread closer_;
+};
+
+TEST_P(NoPrivateServer, IfItEndsBeforeItReplies) {
+    fs::create_directory(folder / "holdfast");
+    fs::permissions(folder / "holdfast", fs::perms::owner_all);
+    const ending_server ending{folder / "holdfast" / "socket"};
+    const ended told = run({"server", "status"});
+    EXPECT_EQ(told.status, 1);
+    EXPECT_EQ(told.out, "not running; it starts when it is needed\n");
+    EXPECT_EQ(told.err, "");
+    EXPECT_EQ(boost::json::parse(run({"server", "status", "--json"}).out).at("running"), false);
+    for (const std::vector<std::string>& stop :
+         {std::vector<std::string>{"server", "stop"}, {"server", "stop", "--force"}}) {
+        const ended stopped = run(stop);
+        EXPECT_EQ(stopped.status, 0);
+        EXPECT_EQ(stopped.err, "");
+    }
 }
 
 TEST_P(NoPrivateServer, WithALockThatIsALinkToElsewhere) {
