@@ -120,7 +120,8 @@ TEST_P(Inspection, TellsTheQueueOfAFairLockInOrder) {
         if (store().leases_by_session())
             continue;
         EXPECT_GT(each.remaining.value(), 1s);
-        EXPECT_LE(each.remaining.value(), store().place_lasts_at_most());
+        // The server may have written the end of a place after it read its clock for this reply.
+        EXPECT_LE(each.remaining.value(), store().place_lasts_at_most() + 1s);
     }
     lock.unlock();
     support::soon(std::move(first_waits)).unlock();

@@ -115,10 +115,10 @@ protected:
         which.pause();
         EXPECT_TRUE(has_votes(held, 2)) << "the vote of who is away ends with its lease";
         EXPECT_TRUE(held.owns_lock());
-        EXPECT_FALSE(same.try_lock_for(100ms));
+        EXPECT_FALSE(same.try_lock_for(1s));
         which.resume();
         EXPECT_TRUE(has_votes(held, 3)) << "it is asked again";
-        EXPECT_FALSE(same.try_lock_for(100ms));
+        EXPECT_FALSE(same.try_lock_for(1s));
         EXPECT_TRUE(held.owns_lock());
     }
 };

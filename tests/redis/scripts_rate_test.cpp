@@ -305,8 +305,9 @@ TEST_P(RateScripts, DrawsThatCountAndAreOfAnotherFormAreRefused) {
         server().command(
             {"ZADD", draws_, std::to_string(now() - hour - 1), redis::rate_member(other, 1, form)});
         EXPECT_EQ(said(take(1, 1)), done) << "it does not count any more";
-        server().command(
-            {"ZADD", draws_, std::to_string(now() - 10), redis::rate_member({{2}, 2}, 1, form)});
+        server().command({"ZADD", draws_,
+                          std::to_string(now() - hour / 2), // the oldest draw that counts
+                          redis::rate_member({{2}, 2}, 1, form)});
         EXPECT_THAT(take(1, 2).text, AllOf(HasSubstr("WRONGTYPE"), HasSubstr(words)));
         EXPECT_EQ(ask({"ZCARD", draws_}), 2) << "nothing was drawn";
     }
