@@ -13,7 +13,9 @@ enum class event_kind : std::int32_t {
     /// The store acknowledged the release, or the lock was handed over to the next waiter of this
     /// client. `duration_us`: how long the lock was held.
     released,
-    lost, ///< a hold ended before its owner released it; `duration_us`: how long it was held
+    /// A hold ended before its owner released it. No `released` or `release_failed` follows.
+    /// `duration_us`: how long the lock was held.
+    lost,
     /// A renewed hold will end soon, because renewals fail or because it has reached
     /// `options::max_hold` (see `cause`). `duration_us`: the time that is left.
     in_danger,
@@ -27,7 +29,7 @@ enum class event_kind : std::int32_t {
     /// `duration_us`: how long the lock was held. Count the hold as ended: no `released` follows,
     /// even if a later attempt succeeds.
     release_failed,
-    misuse,       ///< `unlock()` of a lock that the caller does not hold
+    misuse,       ///< `unlock()` or `unlock(ec)` of a lock that the caller does not hold
     disconnected, ///< a connection to the store failed or was lost; name: its address
     reconnected,  ///< the connection is back; `duration_us`: how long it was away
     /// Locks work, but the store denies a feature. `text`: the consequence, and the permission to

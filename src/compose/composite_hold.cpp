@@ -324,6 +324,11 @@ void composite_hold::release(sync::release_handler done, const asio::any_io_exec
 }
 
 void composite_hold::tell_end(const sync::failure& why) {
+    {
+        const std::scoped_lock guard{mutex_};
+        if (given_up_)
+            return; // give_up() has reported the loss
+    }
     event_kind how = event_kind::release_failed;
     if (!why.code)
         how = event_kind::released;

@@ -42,6 +42,16 @@ void enter_again(const sync::subject& lock, const thread_table::entry& mine,
     lock.home->threads()->enter_again(lock.entry(), lock.way());
 }
 
+void report_misuse(const std::shared_ptr<sync::subject>& lock) {
+    auto tell = [lock] {
+        lock->home->tell({.kind = event_kind::misuse,
+                          .name = lock->name.text.data(),
+                          .name_size = lock->name.text.size(),
+                          .code = static_cast<std::int32_t>(errc::not_owner)});
+    };
+    (void)lock->home->reach().post(std::move(tell));
+}
+
 } // namespace
 
 basic_mutex::basic_mutex(client& home, lock_name name, const detail::lock_setup& how)
@@ -79,15 +89,7 @@ bool basic_mutex::take(detail::wish how) {
 
 void basic_mutex::unlock() noexcept {
     error_code ec;
-    unlock(ec);
-    if (ec != errc::not_owner)
-        return; // the engine reports all other errors
-    const event misuse{.kind = event_kind::misuse,
-                       .name = lock_->name.text.data(),
-                       .name_size = lock_->name.text.size(),
-                       .code = static_cast<std::int32_t>(errc::not_owner)};
-    auto tell = [lock = lock_, misuse] { lock->home->tell(misuse); };
-    (void)lock_->home->reach().post(std::move(tell));
+    unlock(ec); // the observer receives all errors
     assert(ec != errc::not_owner && "unlock() of a lock that this thread does not hold");
 }
 
@@ -98,11 +100,13 @@ void basic_mutex::unlock(error_code& ec) noexcept {
         return;
     }
     thread_table::entry before = home->threads()->leave(lock_->entry(), lock_->way());
-    if (before.count == 0)
+    if (before.count == 0) {
         ec = make_error_code(home->stopped() ? errc::closed : errc::not_owner);
-    else if (before.count > 1)
+        if (ec == errc::not_owner)
+            report_misuse(lock_);
+    } else if (before.count > 1) {
         ec = before.hold->believed() ? error_code{} : make_error_code(errc::lease_lost);
-    else {
+    } else {
         lock_->take_back_parts();
         lease{std::move(before.hold)}.unlock(ec);
     }

@@ -70,13 +70,15 @@ private:
     }
     duration held_for() const { return held_->home->now() - held_->granted_at; }
     void report_end(bool well) {
+        if (held_->told_lost)
+            return;
         if (well)
             held_->home->tell_of(*held_, event_kind::released, event_cause::none, held_for());
         else
             held_->home->tell_lost(*held_, event_cause::refused);
     }
     void report(const boost::system::system_error& e) {
-        if (!std::exchange(reported_, true))
+        if (!held_->told_lost && !std::exchange(reported_, true))
             held_->home->tell_of(*held_, event_kind::release_failed, event_cause::failed,
                                  held_for(), &e);
     }

@@ -73,6 +73,14 @@ TEST_F(Threads, APlainUnlockOfALostHoldIsReportedToTheObserver) {
     EXPECT_EQ(ear->count(event_kind::misuse), 0u);
 }
 
+TEST_F(Threads, UnlockWithAnErrorCodeOfALockThatIsNotHeldIsReportedAsMisuse) {
+    stock.unlock(ec);
+    EXPECT_EQ(ec, errc::not_owner);
+    EXPECT_TRUE(eventually([&] { return ear->count(event_kind::misuse) == 1; }));
+    EXPECT_EQ(ear->last(event_kind::misuse)->name, "stock");
+    EXPECT_EQ(ear->last(event_kind::misuse)->code, errc::not_owner);
+}
+
 using ThreadsDeathTest = Threads;
 
 #ifndef NDEBUG

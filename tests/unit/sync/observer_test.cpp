@@ -143,6 +143,25 @@ TEST_F(Observer, ALossByClosing) {
     EXPECT_EQ(report.length, 2s);
 }
 
+TEST_F(Observer, AHoldThatIsReleasedAfterItsLossIsNotReportedAgain) {
+    actor& bob = enter({.close_timeout = 1s, .release_on_close = true}, 1s);
+    mutex his{bob, "shelf"};
+    const lease released_by_close = taken(his);
+    lease released_by_owner = taken(stock);
+    close(bob);
+    alice.always.refused = true;
+    run_for(1min);
+    alice.always.refused = false;
+    released_by_owner.async_unlock(said{}.handler());
+    run_for(1h);
+    EXPECT_EQ(server.held_count(), 0U);
+    for (const actor* const each : {&alice, &bob}) {
+        EXPECT_EQ(each->ear->count(event_kind::lost), 1U);
+        EXPECT_EQ(each->ear->count(event_kind::released), 0U);
+        EXPECT_EQ(each->ear->count(event_kind::release_failed), 0U);
+    }
+}
+
 TEST_F(Observer, ALossThatTheReleaseFindsOut) {
     lease mine = taken(stock);
     server.evict("shop:stock");
