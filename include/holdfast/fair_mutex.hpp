@@ -20,7 +20,8 @@ struct fair_options {
     ///
     /// The minimum is `poll_bound + unavailable_timeout + 2 * command_timeout` (21 s with the
     /// default values), so that a waiter that survives an outage keeps its place. The maximum is
-    /// one hour. Empty: 30 s, or the minimum if that is longer.
+    /// one hour. If the minimum would be longer than one hour, the only value is one hour. Empty:
+    /// 30 s, or the minimum if that is longer.
     std::optional<duration> waiter_timeout{};
     std::optional<unsigned> required_replicas{}; ///< overrides the client's value (options.hpp)
 };

@@ -127,16 +127,19 @@ duration checked_waiter_timeout(std::optional<duration> length, const options& h
     constexpr duration usual = std::chrono::seconds{30}, longest = std::chrono::hours{1};
     const duration outage =
         std::min(how.unavailable_timeout.value_or(allowed.usual_outage), longest);
-    const duration least = how.poll_bound + outage + 2 * allowed.time_limit;
-    if (least > longest)
-        refuse("a fair lock needs poll_bound + unavailable_timeout + 2 * command_timeout of one "
-               "hour at most; here it is " +
-               in_words(least));
+    const duration between_requests = how.poll_bound + 2 * allowed.time_limit;
+    if (between_requests > longest)
+        refuse(
+            "a fair lock needs poll_bound + 2 * command_timeout of one hour at most; here it is " +
+            in_words(between_requests));
+    // A waiter that is disconnected for more than an hour loses its place.
+    const duration least = std::min(between_requests + outage, longest);
     const duration wanted = length.value_or(std::max(usual, least));
     const std::string objection = objection_to_length(wanted, {least, longest});
     if (!objection.empty())
         refuse("fair_options.waiter_timeout" + objection +
-               " (the least is poll_bound + unavailable_timeout + 2 * command_timeout)");
+               " (the least is poll_bound + unavailable_timeout + 2 * command_timeout, or one hour "
+               "if that is less)");
     return wanted;
 }
 

@@ -96,9 +96,18 @@ TEST_F(FairMutex, AWaiterThatSurvivesAnOutageMustNotBeOvertakenForIt) {
     const fair_mutex most{home, "desk", {.waiter_timeout = 1h}};
 }
 
-TEST_F(FairMutex, NoPatienceIsLongEnoughForAnEndlessOutage) {
-    client home{options{.store = server.connect(), .unavailable_timeout = duration::max()}};
-    EXPECT_THAT(refusal_of(home, 1h), HasSubstr("one hour at most"));
+TEST_F(FairMutex, WithAnEndlessUnavailableTimeoutAPlaceLastsAnHour) {
+    for (const duration outage : {duration{1h}, duration{2h}, duration::max()}) {
+        client home{options{.store = server.connect(), .unavailable_timeout = outage}};
+        const fair_mutex usual{home, "desk"};
+        const fair_mutex most{home, "desk", {.waiter_timeout = 1h}};
+        EXPECT_THAT(refusal_of(home, 30s), HasSubstr("or one hour if that is less"));
+    }
+}
+
+TEST_F(FairMutex, APollBoundOfMoreThanAnHourIsRefused) {
+    client home{options{.store = server.connect(), .poll_bound = 2h}};
+    EXPECT_THAT(refusal_of(home, 1h), HasSubstr("one hour at most; here it is 7206000 ms"));
 }
 
 } // namespace
