@@ -15,106 +15,115 @@ HEAD = """\
 
 `./dev interop` has generated this page on {date} from the results of the tests in
 [tests/interop](../tests/interop/README.md). Each test had its own servers, and ran holdfast
-together with Redisson in a JVM. If a column names two kinds of server, some locks were on each of
-them. A cluster or a Sentinel set has servers of one kind. [At ZooKeeper](#at-zookeeper) the tests
-ran with Curator and kazoo. All times are from one machine, so compare them only with each other.
+together with Redisson in a JVM. If the heading of a column names two kinds of servers, some locks
+were on each kind. A cluster or a Sentinel set has servers of one kind. In the section [At
+ZooKeeper](#at-zookeeper), the tests ran with Curator and kazoo instead of Redisson. All times are
+from one machine, so compare them only with other times on this page.
 """
 
 NEIGHBOURS = """
 ## Other programs
 
-The locks of redis-py, redsync and node-redlock are `SET key token NX PX`. They were tested with
-`token_mutex` on one server, and with a `quorum_mutex` of this kind on five servers.
+The locks of redis-py, redsync and node-redlock are keys that `SET key token NX PX` creates. They
+were tested together with `token_mutex` on one server, and together with a `quorum_mutex` of token
+locks on five servers.
 """
 
 AT_KEEPER = """
 ## At ZooKeeper
 
-Curator's `InterProcessMutex`, `InterProcessReadWriteLock` and `InterProcessSemaphoreV2`, kazoo's
-`Lock`, `ReadLock` and `WriteLock`, and the locks of holdfast were tested on the same paths. They
-exclude each other, wake each other without polling, and are served in order of arrival. If a
-process is killed, its lock goes to the next waiter when its session has ended.
+The tests used these locks on the same paths: Curator's `InterProcessMutex`,
+`InterProcessReadWriteLock` and `InterProcessSemaphoreV2`, kazoo's `Lock`, `ReadLock` and
+`WriteLock`, and the locks of holdfast. In each test, a lock of holdfast and a lock of the other
+library exclude each other. A release by one library wakes waiters of the other library without
+polling, and waiters are served in order of arrival. If a process is killed, its lock goes to the
+next waiter when its session has ended.
 """
 
 NOT_AT_KEEPER = """
-For operators, this table shows which locks do **not** wait for which others, according to the same
-tests (`Strangers`):
+For operators, the next table shows which locks do **not** wait for which other locks, according to
+the same tests (`Strangers`):
 
 | | does not wait for |
 | --- | --- |
 | Curator | kazoo, and holdfast with `form=kazoo` |
 | kazoo with its default settings | Curator, and holdfast without `form=kazoo` |
 | kazoo's `Lock` | kazoo's own `ReadLock`: if there are readers, take a `WriteLock` |
-| kazoo's `Semaphore` | the semaphores of Curator and holdfast: its nodes have another form |
-| holdfast, with either `form` | waits for all: for Curator's names and for kazoo's |
+| kazoo's `Semaphore` | the semaphores of Curator and holdfast: kazoo's nodes have another form |
+| holdfast, with either `form` | – (it waits for all of them: for Curator's names and for kazoo's) |
 
-So **Curator and kazoo can both hold the same lock**, and holdfast cannot prevent that. If programs
-with kazoo and with holdfast are to share locks, choose one of these ways:
+Curator does not wait for kazoo, and kazoo does not wait for Curator. So **Curator and kazoo can
+both hold the same lock**, and holdfast cannot prevent that. If programs with kazoo and programs
+with holdfast shall share locks, choose one of these ways:
 
-- `form=kazoo` in the URLs of holdfast. Then Curator must not use these paths.
-- kazoo's `extra_lock_patterns`, in each program with kazoo. Then Curator must not use these paths
-  either. The patterns are `["-lock-"]` for a `Lock`, `["-__WRIT__"]` for a `ReadLock`, and
+- Use `form=kazoo` in the URLs of holdfast. Then Curator must not use these paths.
+- Set kazoo's `extra_lock_patterns` in each program with kazoo. Then Curator must not use these
+  paths either. The patterns are `["-lock-"]` for a `Lock`, `["-__WRIT__"]` for a `ReadLock`, and
   `["-__WRIT__", "-__READ__"]` for a `WriteLock`.
-- Classes derived from kazoo's, whose `_NODE_NAME` and `_EXCLUDE_NAMES` are these patterns. Then
-  Curator may use the paths too. [kazoo_peer.py](../tests/interop/others/python/kazoo_peer.py) has
-  all three ways.
+- Derive classes from kazoo's classes, with these patterns as `_NODE_NAME` and `_EXCLUDE_NAMES`.
+  Then Curator can use the paths too. [kazoo_peer.py](../tests/interop/others/python/kazoo_peer.py)
+  has all three ways.
 
-A Curator client goes on believing in its hold if somebody deletes its node, as
-`holdfast unlock --force` does (`CuratorsBelief`). Each of its semaphores has the number of permits
-that its own program gave it. So give all programs the same number. Or use Curator's `SharedCount`
-at the semaphore's path, where holdfast keeps the number.
+If somebody deletes the node of a Curator client, as `holdfast unlock --force` does, the Curator
+client still believes that it holds the lock (test `CuratorsBelief`). Each program with Curator sets
+the number of permits of a semaphore for itself. So give all programs the same number. Or use
+Curator's `SharedCount` at the semaphore's path, where holdfast keeps the number.
 """
 
 KEEPER_STRESS = """
-The stress test runs two processes of each other library with four threads, and two of holdfast with
-twelve, on two names. It mixes all ways to take mutexes, read-write locks and semaphores, and kills
-processes at times. The test fails in each of these cases: two holders at once are sure of an
-exclusive lock, a fencing token of holdfast does not grow, more permits are out than exist, a lock
-is lost, or anything is left at the server.
+The stress test at ZooKeeper uses two names. Two processes of each other library run with four
+threads each, and two processes of holdfast run with twelve threads together. The test mixes all
+ways to take mutexes, read-write locks and semaphores, and kills processes at times. It fails in
+each of these cases: two holders at once are sure of an exclusive lock, a fencing token of holdfast
+does not grow, more permits are held than exist, a lock is lost, or anything is left at the server
+in the end.
 """
 
 STRESS = """
 ## Under stress
 
-The stress test runs a JVM of each version with four threads, and three processes of holdfast with
-sixteen, on two names of each type of lock and counter that both have. It mixes all ways to take
-them, and kills processes at times. The test fails in each of these cases:
+The stress test uses two names for each type of lock and counter that both libraries have. A JVM for
+each version of Redisson runs with four threads, and three processes of holdfast run with sixteen
+threads together. The test mixes all ways to take the locks and counters, and kills processes at
+times. It fails in each of these cases:
 
 - Two holders at once are sure of an exclusive lock, or a token does not grow.
-- A renewed lock is lost, or more permits are out than exist.
-- A permit is missing in the end, and no killed process can have had it.
-- More is drawn in an interval than the rate allows.
-- A latch opens early, or a waiter is forgotten at an open latch.
-- Anything is left on the server.
+- A renewed lock is lost, or more permits are held than exist.
+- A permit is missing in the end, although no killed process can have had it.
+- More permits are drawn (taken) in an interval than the rate of the limiter allows.
+- A latch opens early, or a waiter still waits at an open latch.
+- Anything is left on the server in the end.
 """
 
 FAILOVER = """
 ## Under stress through a failover
 
-This test runs a JVM of each version with three threads, and two processes of holdfast with ten.
-They use plain, fair and read-write locks on three names of a cluster. One of its primaries is
-killed and comes back as a replica. A replica confirms each grant; after the failover it confirms
-each grant of holdfast. The test fails in each of these cases: two holders at once are sure of an
-exclusive lock, a renewed lock of holdfast is lost, a process of holdfast cannot get a lock
-afterwards, a JVM gets no lock, or anything is left. Redisson 3.13.6 does not take part. It does not
-wait until a replica has confirmed, and a release during the failover does not return
+This test runs a JVM for each version of Redisson with three threads, and two processes of holdfast
+with ten threads together. They use plain, fair and read-write locks on three names of a cluster.
+One primary of the cluster is killed and comes back as a replica. Before the failover, a replica
+confirms each grant; after the failover, a replica confirms each grant of holdfast. The test fails
+in each of these cases: two holders at once are sure of an exclusive lock, a renewed lock of
+holdfast is lost, a process of holdfast cannot get a lock afterwards, a JVM gets no lock, or
+anything is left on the servers. Redisson 3.13.6 does not take part: it does not wait until a
+replica has confirmed, and its release during the failover does not return
 ([more](redisson.md#replicas-sentinel-cluster)).
 """
 
 WAKE_UPS = """
 ## Wake-ups
 
-The table shows the time from the message of a release to the waiter's first request after it, as
-the server saw them. Beside it is the time of a round trip, as the waiter's thread saw it. All times
-are medians in microseconds.
+The column "Wake-up" shows the time from the message of a release to the waiter's first request
+after this message, as the server saw both. The column "Round trip" shows the time of a round trip,
+as the waiter's thread saw it. All times are medians in microseconds.
 """
 
 POLITENESS = """
 ## Politeness
 
 The table shows how many times four threads of a JVM get a lock in three seconds while eight other
-threads use it all the time. It also shows how long the four threads wait for it, in microseconds. A
-thread that wants to write gives up after three seconds.
+threads use the lock all the time. The other threads belong either to holdfast ("Beside ours") or to
+another JVM ("Beside a JVM's"). The table also shows how long the four threads wait for the lock, in
+microseconds. A thread that wants to write gives up after three seconds.
 """
 
 
