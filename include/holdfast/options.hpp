@@ -66,7 +66,8 @@ struct options {
     unsigned required_replicas = 0;
 
     /// Maximum time that a lock is renewed, counted from its grant. After that time renewal stops,
-    /// and the lease expires. Empty: no limit. 1 ms and more.
+    /// and the lease expires. The caller can still prolong it with `extend()`. Empty: no limit. 1
+    /// ms and more.
     std::optional<duration> max_hold{};
 
     // The following three are timeouts: 0 ms and more; `duration::max()` means no timeout.
@@ -75,8 +76,10 @@ struct options {
     /// `unreachable`. Empty: 10 s, or 30 s if another server may have to take over (Sentinel,
     /// Cluster).
     std::optional<duration> unavailable_timeout{};
-    /// How long `unlock()` waits for the reply of the store. After that, the release is repeated in
-    /// the background until the store acknowledges it or the lease has expired.
+    /// How long `unlock()` waits for the reply of the store. If a request is under way at that time,
+    /// `unlock()` waits for its end, which is one command timeout more at most. After that, the
+    /// release is repeated in the background until the store acknowledges it or the lease has
+    /// expired.
     duration release_timeout = std::chrono::seconds{3};
     /// How long `close()` waits for holders to release their locks before it stops renewal.
     duration close_timeout = std::chrono::seconds{3};

@@ -34,22 +34,19 @@ bool in_good_state(const held_lock& held) {
            !held.stays_with_its_holder() && held.extensions == 0;
 }
 
-/// Limit for passing a hold on: its remaining time in the store, divided by the new owner's own
-/// lease. If the new owner dies, other clients must wait for that remaining time.
-constexpr int inherited_max = 2;
-
 /// Returns whether the hold fits the request of the next owner. Kind, number of permits and number
 /// of replicas must match. The remaining time must be at least half of a new grant's time, and not
-/// far longer than the requested lease. In a store with sessions the time is never too long,
-/// because all holds last as long as the session.
+/// longer than the requested lease: if the next owner dies, other clients wait for the remaining
+/// time. In a store with sessions the time is never too long, because all holds last as long as the
+/// session.
 bool suits(const held_lock& held, const request& wanted) {
     const duration stored = held.store_forgets_at() - held.home->now();
     const bool by_session = held.home->bounds().by_session;
     const bool enough = held.remaining() >= std::min(wanted.lease, held.given()) / 2;
-    const bool far_more = stored / inherited_max > wanted.lease && !by_session;
+    const bool too_long = stored > wanted.lease + margin(wanted.lease) && !by_session;
     const bool confirmed = held.what.replicas >= wanted.of->replicas;
     return held.what.kind == wanted.of->kind && held.what.permits == wanted.permits() &&
-           wanted.renewed && enough && !far_more && confirmed;
+           wanted.renewed && enough && !too_long && confirmed;
 }
 
 /// Returns the next call. For permits, calls that wait in the store come before calls in the local
