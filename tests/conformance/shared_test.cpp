@@ -206,6 +206,19 @@ TEST_P(SharedContract, ALostAnswerTakesNothingForEver) {
     EXPECT_EQ(store().held(), 0u);
 }
 
+TEST_P(SharedContract, ForceUnlockFindsAWriterByTheOwnerOfItsLease) {
+    client home = make_client(), other = make_client();
+    shared_mutex lock{home, "lock"};
+    for (const bool reads : {true, false}) {
+        basic_mutex& side = reads ? lock.shared() : static_cast<basic_mutex&>(lock);
+        const lease held = asked(side).get();
+        EXPECT_FALSE(other.force_unlock(lock_name{"lock"}, "an-owner-that-does-not-hold-it:1"));
+        EXPECT_TRUE(lock.is_locked() || lock.shared().is_locked());
+        EXPECT_TRUE(other.force_unlock(lock_name{"lock"}, held.owner()));
+        EXPECT_FALSE(lock.is_locked() || lock.shared().is_locked());
+    }
+}
+
 TEST_P(SharedContract, BothSidesAreRenewed) {
     HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
     moving_client here{store(), {.lease_time = 6s}};

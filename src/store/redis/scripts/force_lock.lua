@@ -75,7 +75,9 @@ end
 if mode == 'token' or mode ~= '' and has_mode ~= (mode ~= 'mutex') then
     return another_kind(KEYS[1], wanted)
 end
-if ARGV[2] ~= '' and redis.call('hexists', KEYS[1], ARGV[2]) == 0 then
+-- The caller may name a writer by its field or by the owner in it.
+if ARGV[2] ~= '' and redis.call('hexists', KEYS[1], ARGV[2]) == 0 and
+    redis.call('hexists', KEYS[1], ARGV[2] .. ':write') == 0 then
     answer[1] = 3
     return answer
 end
