@@ -15,8 +15,8 @@ duration time_budget(const hand_off& how, const held_lock& held) {
     return held.others_listen ? how.within / 2 : how.within;
 }
 
-/// Returns whether the time since the store granted the hold is within the budget. The time of
-/// earlier local owners counts too.
+/// Returns whether the time since the store granted the hold is within its limit. The time of
+/// earlier local owners is included.
 bool young(const held_lock& held) {
     return held.home->now() - held.taken_at < time_budget(held.home->how().hand_off, held);
 }
@@ -34,14 +34,15 @@ bool in_good_state(const held_lock& held) {
            !held.stays_with_its_holder() && held.extensions == 0;
 }
 
-/// Limit for passing a hold on: its remaining time in the store, divided by the new owner's own
-/// lease. If the new owner dies, other clients must wait for that remaining time.
+/// Maximum of the remaining time of a hold in the store, as a multiple of the new owner's own
+/// lease. A hold with more remaining time is not passed on, because other clients must wait for
+/// that time if the new owner dies.
 constexpr int inherited_max = 2;
 
 /// Returns whether the hold fits the request of the next owner. Kind, number of permits and number
-/// of replicas must match. The remaining time must be at least half of a new grant's time, and not
-/// far longer than the requested lease. In a store with sessions the time is never too long,
-/// because all holds last as long as the session.
+/// of replicas must match. The remaining time must be at least half of the time of a new grant, and
+/// at most `inherited_max` times the requested lease. In a store with sessions the time is never
+/// too long, because all holds last as long as the session.
 bool suits(const held_lock& held, const request& wanted) {
     const duration stored = held.store_forgets_at() - held.home->now();
     const bool by_session = held.home->bounds().by_session;
@@ -52,8 +53,8 @@ bool suits(const held_lock& held, const request& wanted) {
            wanted.renewed && enough && !far_more && confirmed;
 }
 
-/// Returns the next call. For permits, calls that wait in the store come before calls in the local
-/// queue, because they arrived earlier.
+/// Returns the next call. If the calls want permits, the calls that wait in the store come before
+/// the calls in the local queue, because they arrived earlier.
 acquisition* next_at(gate& here, const held_lock& held) {
     return held.what.kind == lock_kind::permit ? here.first_to_serve() : here.first();
 }
