@@ -18,8 +18,9 @@ namespace holdfast::mysql {
 /// a lock can be taken, renewed and released.
 asio::awaitable<std::vector<finding>> examine_server(site&, ask trial);
 
-/// Implements `store::set_up`. Pass the database inside `guarded_database`, because
-/// `guarded_database` adds advice about locks to each refusal, and this advice would be wrong here.
+/// Implements `store::set_up`. Pass the database that the `guarded_database` contains, because
+/// `guarded_database` itself adds advice about locks to each refusal, and this advice would be
+/// wrong here.
 asio::awaitable<std::vector<finding>> make_tables(const site&, database&);
 
 /// Returns the doctor's findings about a server's settings. Does no I/O.
