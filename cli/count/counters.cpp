@@ -302,7 +302,8 @@ known_counters find_known_counters(holdfast::client& home, const std::string& pa
     return known;
 }
 
-// `holdfast latch`: lets processes wait until other processes have reached a point.
+// `holdfast latch`: lets processes wait until other processes have reached a certain point in their
+// work.
 
 namespace {
 

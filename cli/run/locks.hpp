@@ -84,8 +84,8 @@ struct not_a_lock {
 };
 
 /// Exception: the user wants an exclusive lock, but the name belongs to a lock that can be shared,
-/// or the reverse. The two kinds do not exclude each other reliably. A release of one kind does not
-/// wake waiters of the other kind.
+/// or the reverse. The two kinds do not exclude one another reliably. A release of one kind does
+/// not wake waiters of the other kind.
 struct kept_to_share {};
 
 /// Returns whether this kind of lock uses the same keys as the locks that can be shared.

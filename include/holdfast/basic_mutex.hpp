@@ -240,8 +240,8 @@ public:
     [[nodiscard]] bool is_held_by_this_thread() const;
     [[nodiscard]] std::size_t hold_count() const;
 
-    // The next functions ask the store about the lock, whoever holds it, also if the holder is a
-    // JVM. The result may be out of date when it arrives. They throw the errors of the acquiring
+    // The next functions ask the store about the lock. Its holder can be any client, also a JVM.
+    // The result may be out of date when it arrives. They throw the errors of the acquiring
     // functions. The asynchronous versions cannot be cancelled.
     [[nodiscard]] bool is_locked() const;
     /// Returns the remaining time of the holder's lease. The result is empty if the lock is free,

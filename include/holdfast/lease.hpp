@@ -69,7 +69,8 @@ public:
     /// longer than the session.
     [[nodiscard]] std::stop_token in_danger() const;
 
-    /// Returns how long the hold stays valid if no renewal succeeds. Zero: the hold is not valid.
+    /// Returns how long the hold stays valid if no renewal succeeds. The result is zero if the hold
+    /// is not valid.
     [[nodiscard]] duration remaining() const noexcept;
 
     /// Returns the lock's name at the store, with the prefix. owner() returns the owner of this

@@ -34,7 +34,7 @@ enum class event_kind : std::int32_t {
     /// grant.
     impaired,
     /// Another server now has all or some of the locks. `name`: the address of that server. `text`:
-    /// the reporter of the change. The client at once asks the new server whether it still has the
+    /// who reported the change. The client at once asks the new server whether it still has the
     /// held locks.
     moved,
 };

@@ -27,7 +27,7 @@ struct shared_options {
 /// object work on the writers' side. `shared()` returns the readers' side, which has the same
 /// functions.
 ///
-/// *Readers* of one client that arrive soon after each other share one hold at the store
+/// *Readers* of one client that arrive within a short time share one hold at the store
 /// (`options::hand_off::within`), so the later readers need no request. A reader that sets a lease
 /// time gets its own hold. A shared hold counts as one hold for the observer.
 ///

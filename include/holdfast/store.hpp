@@ -356,11 +356,11 @@ public:
     virtual asio::awaitable<forced> force_kind(lock_name, lock_kind) = 0;
 
     /// Returns the greatest token of a fenced lock of that name that was ever granted or reserved.
-    /// Zero: there was none, or the store has no tokens.
+    /// Returns zero if there was no token, or if the store has no tokens.
     virtual asio::awaitable<std::uint64_t> last_token(lock_name) { co_return 0; }
 
-    /// Returns everything that the store reports about that name. Empty: the lock is free, and no
-    /// waiter is queued for it.
+    /// Returns everything that the store reports about that name. The result is empty if the lock
+    /// is free and no waiter is queued for it.
     virtual asio::awaitable<std::optional<lock_state>> describe(lock_name) = 0;
 
     /// Lists the held locks whose names match a glob pattern (`*`, `?`, `[…]`, `\\`): at most
@@ -443,8 +443,8 @@ struct store_context {
 
     /// Returns an object that keeps the client's close() from completing. A loop of the store keeps
     /// this object while it may wait on an alarm, because the clock may be destroyed after the
-    /// close. Call the function and destroy the object on the executor. Empty: close() does not
-    /// wait for the loop.
+    /// close. Call the function and destroy the object on the executor. If this function is empty,
+    /// close() does not wait for the loop.
     std::function<std::shared_ptr<void>()> at_work{};
 
     /// Runs the work on the executor. Threads that do not run the executor must use this function

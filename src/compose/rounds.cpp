@@ -121,7 +121,7 @@ std::size_t failed(const std::vector<reply_of<T>>& all) {
         std::count_if(all.begin(), all.end(), [](const auto& each) { return each.why.code; }));
 }
 
-/// Returns how many members must be held to prevent another caller from getting `needs` members.
+/// Returns how many members a caller must hold so that no other caller can get `needs` members.
 std::size_t blocking(const joint_subject& of) {
     return of.members.size() - of.needs + 1;
 }

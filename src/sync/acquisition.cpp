@@ -167,7 +167,7 @@ asio::awaitable<void> leave_a_gap(acquisition& call, gate& here) {
         co_await let_others_try(call, here);
 }
 
-/// Throws `lease_lost` if the caller's existing hold was released meanwhile. The call wants a
+/// Throws `lease_lost` if the caller's existing hold was released in the meantime. The call wants a
 /// second hold in addition to the existing hold, but the lock may belong to another client by now.
 void must_have_its_share(const request& wanted) {
     if (wanted.under && (wanted.share.expired() || !wanted.under->believed()))
@@ -238,7 +238,7 @@ asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
     const engine::task busy{*home}; // close() waits until an unwanted grant is undone
     const acquisition::bed sleeps_here{*call};
     gate& here = *home->queues().find(key_of(*call));
-    // destroyed after the hold has entered the gate (local wait queue)
+    // destroyed after the hold was added to the gate (local wait queue)
     const turn ours{*call, here};
     try {
         if (call->wanted.of->is_joint()) {

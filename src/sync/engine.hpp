@@ -347,8 +347,8 @@ public:
     };
 
     /// Drops all holds and all handlers of a pending close, without calling a handler. Call it when
-    /// nothing will run on the executor again. The holds and the engine keep each other alive, so
-    /// nothing else would free them.
+    /// nothing will run on the executor again. A hold keeps the engine alive, and the engine keeps
+    /// the hold alive, so nothing else would free them.
     void executor_ended();
     void executor_ends() noexcept; ///< call it before the sleeping operations are destroyed
     /// Destroys everything that must not outlive the execution context: the executor, and the store

@@ -93,8 +93,8 @@ public:
     /// Returns whether more than one share belongs to a lease or to a running thread.
     bool shared_by_others() const;
     bool deferred() const noexcept override { return deferred_; }
-    /// Returns the longest pause between two polls of the lock's waiters. Zero: the waiters do not
-    /// poll.
+    /// Returns the longest pause between two polls of the lock's waiters. The result is zero if the
+    /// waiters do not poll.
     duration polled_within() const { return polled_within_; }
     void announce_release() noexcept override { ++releases_announced_; }
     bool release_follows() const noexcept { return releases_announced_ > 0; }

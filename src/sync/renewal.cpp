@@ -576,7 +576,7 @@ asio::awaitable<void> ask_beside(std::shared_ptr<held_lock> held, wish wanted, r
 constexpr int tries_max = 3;
 
 /// Waits for the first reply, until the given time or until the hold expires. The expiry may move
-/// meanwhile.
+/// during the wait.
 asio::awaitable<void> await_answer(const held_lock& held, tries& all, time_point until) {
     engine& home = *held.home;
     while (!all.said && all.pending > 0 && !home.stopped()) {
@@ -602,7 +602,7 @@ asio::awaitable<answer> ask_in_time(std::shared_ptr<held_lock> held, wish wanted
         const time_point until = is_last ? time_point::max() : later(home.now(), wait);
         co_await await_answer(*held, *all, until);
         // A request gives up at its deadline `answer_by`. If another extension has moved the expiry
-        // meanwhile, there is time for one more request.
+        // in the meantime, there is time for one more request.
         const bool given_up =
             all->failed && all->failed->code() == errc::outcome_unknown && home.now() >= answer_by;
         const bool over = all->pending == 0 && !given_up;

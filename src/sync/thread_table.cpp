@@ -125,7 +125,7 @@ void thread_table::take_back_lent(std::string_view name, side way) {
 void thread_table::enter_again(std::string_view name, side way) {
     const std::scoped_lock guard{mutex_};
     const auto found = mine(name, way);
-    if (found != entries_.end()) // not found if the client was closed meanwhile
+    if (found != entries_.end()) // not found if the client was closed in the meantime
         ++found->second.count;
 }
 

@@ -91,8 +91,8 @@ enum class session_news : std::uint8_t {
     suspended, ///< the connection is lost; the nodes exist as long as the session lives
     /// The same session has a connection again. All watches have fired, and no watch remains.
     resumed,
-    /// The session has expired, or may have expired by the client's clock. Its nodes are deleted
-    /// now or soon.
+    /// The session has expired, or may have expired according to the client's clock. Its nodes are
+    /// deleted now or soon.
     ended,
     opened, ///< a new session was opened; it has created no node yet
 };

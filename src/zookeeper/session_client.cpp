@@ -193,8 +193,8 @@ asio::awaitable<void> session_client::begin_session(connection& line) {
         co_await log_in(line, who);
 }
 
-/// Closes an earlier session that has ended by the client's clock. The server may still keep that
-/// session, and then the session's nodes block other clients.
+/// Closes an earlier session that has ended according to the client's clock. The server may still
+/// keep that session, and then the session's nodes block other clients.
 asio::awaitable<void> session_client::bury(connection& line) {
     const greeting said = corpse_->to_greet({});
     const welcome told = co_await greet(line, said);

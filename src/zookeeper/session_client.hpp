@@ -233,7 +233,7 @@ private:
     time_point not_before_ = time_point::min(); // earliest time of the next attempt to connect
 
     known_session session_;
-    // Session that has ended by the client's clock. Its nodes may still exist.
+    // Session that has ended according to the client's clock, but whose nodes may still exist.
     std::optional<known_session> corpse_;
     requests requests_;
     watches watches_;

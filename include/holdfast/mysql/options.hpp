@@ -64,9 +64,9 @@ struct options {
     /// jitter. Each is 1 ms to 1 day; `backoff_min` must not be longer than `backoff_max`.
     duration backoff_min{50};
     duration backoff_max{2000};
-    /// Longest time without a request on a connection. Then the client sends a request that reads
-    /// the server's clock, so that firewalls and proxies do not drop the idle connection. 1 s to 1
-    /// day.
+    /// Longest time without a request on a connection. After this time, the client sends a request
+    /// that reads the server's clock, so that firewalls and proxies do not drop the idle
+    /// connection. 1 s to 1 day.
     duration keep_alive = std::chrono::seconds{30};
 
     std::size_t requests_max = 10'000; ///< maximum number of requests that are queued or in flight

@@ -111,7 +111,7 @@ struct options {
     /// waiters. The client asks at once when a server reports a change. 100 ms to 1 day.
     duration topology_check = std::chrono::seconds{5};
 
-    /// How releases are published. Outside a cluster, they are always published as with `plain`.
+    /// Form in which releases are published. Outside a cluster, it is always `plain`.
     pubsub_form pubsub = pubsub_form::automatic;
 
     /// Longest `fairLockWaitTimeout`, or wait time of a call, of the JVMs that wait for the same

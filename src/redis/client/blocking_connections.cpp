@@ -325,7 +325,7 @@ asio::awaitable<void> blocking_connections::open(std::shared_ptr<blocking_connec
     if (self->closed_)
         co_return;
     const time_point now = self->context_->home.time.now();
-    if (why) { // the shared connection reports the error, and serves the calls meanwhile
+    if (why) { // the shared connection reports the error, and until then serves the calls
         self->not_before_ = net::later(now, self->backoff_.next(self->context_->home.random()));
         co_return;
     }

@@ -166,8 +166,8 @@ private:
     /// Time after which the map of another cluster is accepted, if only seeds of that cluster
     /// reply.
     static constexpr duration strangers_wait = std::chrono::seconds{10};
-    /// Time without a reply from the known cluster after which the map of another cluster is
-    /// accepted at once, if this client has no holds.
+    /// If the known cluster has not replied for this time, and this client has no holds, the map of
+    /// another cluster is accepted at once.
     static constexpr duration forgotten_after = std::chrono::minutes{1};
 
     using self = std::shared_ptr<map_watch>;

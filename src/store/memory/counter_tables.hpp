@@ -149,8 +149,8 @@ public:
     /// semaphore. Returns an empty result if the counter does not exist.
     std::optional<kept_number> take_out(const lock_name&);
     void put(const lock_name&, const kept_number&); ///< stores a number under the name again
-    /// Returns the time until the counter expires. Empty: the counter does not exist, or does not
-    /// expire.
+    /// Returns the time until the counter expires. The result is empty if the counter does not
+    /// exist, or does not expire.
     std::optional<duration> left(const lock_name&) const;
     void clear(); ///< removes all counters and all remembered requests
     void become(const counter_table& other) {

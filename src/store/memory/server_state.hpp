@@ -68,8 +68,8 @@ struct tables {
 };
 
 /// Stream of data from a primary to one replica. The primary sends a full copy after each write, in
-/// order. A copy arrives after the lag. The primary knows of the arrival after another lag. Thread
-/// safety: any thread may call any member.
+/// order. Each copy arrives after the time `lag`, and the primary learns of the arrival after the
+/// same time again. Thread safety: any thread may call any member.
 class stream {
 public:
     using copy = std::shared_ptr<const tables>;

@@ -134,7 +134,8 @@ private:
 asio::awaitable<void> delete_unseen(store_session&, std::string parent, std::string prefix);
 
 /// Returns the children of `parent` with the name prefix `prefix` that this client's current
-/// session made, oldest first. If the result is empty, no earlier request will still make a child.
+/// session made, oldest first. If the result is empty, no earlier request can still make such a
+/// child later.
 asio::awaitable<std::vector<own_node>> find_unseen(store_session&, std::string parent,
                                                    std::string prefix);
 
