@@ -22,8 +22,8 @@ struct contest {
     std::string query{}; ///< URL parameters of the holdfast client: "?poll_bound=1s"
     const discipline* what = &pairs;
     std::optional<transport> way{}; ///< if set, replaces the transport of the run
-    int slowness = 1;               ///< turns are longer, and rounds fewer, by this factor
-    /// An intermediate point of a curve; runs only with --all or by name.
+    int slowness = 1;               ///< factor by which turns are longer and rounds are fewer
+    /// True: an intermediate point of a curve, which runs only with --all or by name.
     bool only_when_named = false;
     site (*group)(server_groups&) = nullptr; ///< if set, starts the servers of the contest
 };
@@ -61,7 +61,7 @@ struct failover {
     goals wanted;
 };
 
-/// Only with --all; with Redisson, each failover takes some minutes.
+/// Failovers, which run only with --all, because with Redisson each failover takes some minutes.
 std::vector<failover> failovers();
 
 /// Measurement of how long a client with failing connections blocks a user's executor.
@@ -79,8 +79,8 @@ std::vector<standstill> standstills();              ///< on Redis
 std::vector<standstill> standstills_at_keepers();   ///< on ZooKeeper
 std::vector<standstill> standstills_at_databases(); ///< on MariaDB; empty without libmariadb
 
-/// Kind of the other process in a rivalry. Many threads of one client pass a lock on to each other,
-/// and another process wants the lock too.
+/// Kind of the other process in a rivalry: many threads of one client pass a lock on among them,
+/// and another process also wants the lock.
 enum class rival { holdfast, redisson };
 struct rivalry {
     std::string name;
@@ -88,6 +88,6 @@ struct rivalry {
     rival other;
 };
 
-std::vector<rivalry> rivalries(); ///< only with --all, because they take some minutes
+std::vector<rivalry> rivalries(); ///< run only with --all, because they take some minutes
 
 } // namespace holdfast::bench

@@ -17,8 +17,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Time until the server's statistics are final. A message that no caller waits for may still be on
-/// its way: Redisson's cleanup after a release, or a deferred release of holdfast.
+/// Time until the server's statistics are final. Until then, a message that no caller waits for may
+/// still be on its way: Redisson's cleanup after a release, or a deferred release of holdfast.
 constexpr auto books_close_within = 2s;
 
 void compare_with_books(const tally& all, const claim& scripts, const ledger& books) {
@@ -143,8 +143,8 @@ struct budget {
     std::vector<turn> turns{};
     std::vector<nanoseconds> waits{}; ///< waits of the other process
 
-    /// Runs one turn with a new client. A new client does not know yet that another process waits.
-    /// The time to find that out is part of the measurement.
+    /// Runs one turn with a new client. A new client does not know yet that another process waits,
+    /// and the time to find this out is part of the measurement.
     void take_turn(arena where, peer& rival, accounts& books, const course& how, bool counts) {
         where.query = "?hand_off_within=" + within;
         const made both = crowd_and_rival(where, rival);

@@ -24,7 +24,8 @@ turn take_turn(contender&, ledger&, nanoseconds length, std::vector<nanoseconds>
 
 // Runs two contenders alternately on one server. The side that goes first changes with each round.
 // A noisy machine disturbs two consecutive turns in the same way. So the median ratio of many short
-// rounds is reliable. Two figures that are measured minutes apart are not.
+// rounds is reliable, but the ratio of two figures that were measured at times some minutes apart
+// is not.
 
 struct course {
     nanoseconds turn_length;
@@ -42,7 +43,7 @@ outcome duel(contender& ours, contender& yardstick, ledger&, const course&);
 made crowd_and_rival(const arena&, peer& rival);
 
 /// Runs each budget of `options::hand_off` once in each round. Measures how much faster the threads
-/// of one process are than without hand-over. Also measures how long another process waits.
+/// of one process are with hand-over than without it, and how long another process waits.
 std::vector<figure> compare_budgets(const rivalry&, arena, accounts&, const course&);
 
 /// Runs all contests, and has their common state. Writes the figures to the record. Skips a contest

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the user of the benchmark sees: the command line, the conditions of a run, the record of its
+// The user interface of the benchmark: the command line, the conditions of a run, the record of its
 // figures, and its progress.
 #pragma once
 
@@ -15,16 +15,16 @@ namespace holdfast::bench {
 
 struct wishes {
     bool json = false;
-    bool all = false;     ///< also run the contests that otherwise run only by name
+    bool all = false;     ///< true: also run the contests that otherwise run only by name
     std::string only;     ///< if not empty, the only contest to run
-    bool apart = false;   ///< the server gets a core for itself
+    bool apart = false;   ///< true: the server gets a core for itself
     std::string record;   ///< file for all results; empty: no file
     double seconds = 0.1; ///< length of one turn of one side
     int rounds = 40;      ///< even, so that each side goes first in half of the rounds
     transport way = transport::unix_socket;
 
-    /// Returns whether to run this contest. If the user gave `blocking`, `blocking.1` and
-    /// `blocking.8` run too.
+    /// Returns whether to run this contest. If the user gave `blocking`, the contests `blocking.1`
+    /// and `blocking.8` also run.
     bool wants(std::string_view name, bool only_when_named = false) const {
         if (only.empty() || name.starts_with(only + "."))
             return all || !only_when_named;
@@ -46,7 +46,7 @@ public:
     explicit record(const wishes&);
 
     void begin(const std::map<std::string, std::string>& conditions);
-    /// Writes these values to the file, and nothing to stdout. They are known only after the run.
+    /// Writes these values, which are known only after the run, to the file, and nothing to stdout.
     void end(const std::map<std::string, std::string>& what_else_is_known);
     void figures_of(const std::vector<figure>&);
     void distribution_of(const std::string& contest, const outcome&);

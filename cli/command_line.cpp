@@ -32,8 +32,8 @@ std::vector<std::string> options_of(const CLI::App& verb) {
     return names;
 }
 
-/// Returns the words that CLI11 did not recognize. Leaves out the `--` that ends the options, which
-/// CLI11 returns too.
+/// Returns the words that CLI11 did not recognize, without the word `--` that ends the options,
+/// which CLI11 also returns.
 arguments surplus_of(const CLI::App& verb) {
     arguments words = verb.remaining();
     if (const auto dashes = std::ranges::find(words, "--"); dashes != words.end())
@@ -41,9 +41,9 @@ arguments surplus_of(const CLI::App& verb) {
     return words;
 }
 
-/// Throws `usage_error` if the first unrecognized word is an option. If an option follows another
-/// unrecognized word, it may belong to a command. So the verb itself checks the words after the
-/// first.
+/// Throws `usage_error` if the first unrecognized word is an option. Does not check the later
+/// unrecognized words, because they may be a command with its own options. The verb (run, ls, …)
+/// checks these words itself.
 void reject_unknown_option(const CLI::App& verb) {
     const arguments surplus = surplus_of(verb);
     if (surplus.empty() || !surplus.front().starts_with('-'))
@@ -161,8 +161,8 @@ bool needs_value(const CLI::App& known, const std::string& option) {
     return found != nullptr && found->get_items_expected_max() > 0;
 }
 
-/// Returns whether the option takes the next word as its value. Yes for `--wait`, `-w` and `-vw`,
-/// no for `--wait=5`, `-w5` and `-v`.
+/// Returns whether the option takes the next word as its value: true for `--wait`, `-w` and `-vw`,
+/// false for `--wait=5`, `-w5` and `-v`.
 bool takes_next_word(const CLI::App& known, const std::string& option) {
     if (option.starts_with("--"))
         return needs_value(known, option);

@@ -34,7 +34,7 @@ enum exit_status : int {
     lock_lost = 75,      ///< EX_TEMPFAIL
     cannot_execute = 126,
     not_found = 127,
-    signalled = 128, ///< plus the number of the signal
+    signalled = 128, ///< the exit status is this value plus the number of the signal
 };
 
 } // namespace cli
@@ -49,7 +49,7 @@ using arguments = std::vector<std::string>;
 
 /// Parses the arguments. Accepts the options that were registered with CLI11. Returns false if the
 /// user asked for help, after printing the help. Throws `usage_error` for every mistake except
-/// surplus words. The verb checks surplus words itself.
+/// surplus words, which the verb checks itself.
 bool parse(CLI::App&, arguments, std::string_view help);
 
 /// Throws `usage_error` if a word was given that the verb does not use.
@@ -59,7 +59,7 @@ void reject_surplus(const CLI::App&);
 /// Throws `usage_error`, with the option's name in the message.
 std::chrono::duration<double> parse_time(std::string_view option, std::string_view text);
 
-/// Registers an option with a duration as its value. For any other value, `parse` throws
+/// Registers an option with a duration as its value. If the value is not a duration, `parse` throws
 /// `usage_error` before the verb looks for missing words. So `-w job` is reported as a wrong
 /// duration, not as a missing NAME.
 void expect_time(CLI::App&, const std::string& names, std::string_view option,
@@ -93,11 +93,11 @@ int latch(const inheritance&, arguments);
 int bench(const inheritance&, arguments);
 int server(const inheritance&, arguments);
 
-// For internal use: the demo starts it.
+// For internal use: the demo starts this verb.
 int demo_worker(const inheritance&, arguments);
 int demo_holder(const inheritance&, arguments);
 
-// For internal use: a process starts it if it needs a private server and finds none.
+// For internal use: a process starts this verb if it needs a private server and finds none.
 int private_server(const inheritance&, arguments);
 
 /// Arguments of `holdfast run`, split into the program's own words and the command. The command may

@@ -23,7 +23,7 @@ namespace {
 using namespace std::chrono_literals;
 namespace scripts = redis::scripts;
 
-constexpr auto command_timeout = 3s; // the library's default
+constexpr auto command_timeout = 3s; // the default of holdfast
 
 /// Throws if the script failed. Both scripts return {1, …} on success.
 void expect_done(const redisReply& answer, const char* otherwise) {
@@ -48,7 +48,8 @@ void append_request(std::string& out, std::initializer_list<std::string_view> wo
 }
 
 void append_wait(std::string& out, int replicas) {
-    append_request(out, {"WAIT", std::to_string(replicas), "1000"}); // the library's timeout
+    // the timeout that holdfast uses
+    append_request(out, {"WAIT", std::to_string(replicas), "1000"});
 }
 
 void expect_confirmed(const redisReply& answer, int replicas) {
@@ -231,8 +232,8 @@ reply raw_line::next_reply() {
     return reply{static_cast<redisReply*>(raw)};
 }
 
-// Yardstick of blocking calls. Each thread has a socket, writes a request, and sleeps in read()
-// until the reply arrives. No blocking library can do less.
+// Yardstick (lower limit) of blocking calls. Each thread has a socket, writes a request, and sleeps
+// in read() until the reply arrives. No blocking library can do less than this.
 
 namespace {
 
@@ -402,7 +403,7 @@ made on_one_line(const arena& where, raw_manner how = {}) {
     return one;
 }
 
-/// Returns the locks in the slots of this primary. The primary itself is asked for its slots.
+/// Returns the locks in the slots of this primary. Asks the primary itself for its slots.
 std::vector<int> locks_of(const connection& primary, int count) {
     const reply ranges = ask(primary, {"CLUSTER", "SLOTS"});
     const reply itself = ask(primary, {"CLUSTER", "MYID"});

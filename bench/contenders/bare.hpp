@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of the yardsticks that speak the server's protocol without the library: requests for locks
-// and for readers, and a connection with many pending requests.
+// Parts of the yardsticks (the contenders to which holdfast is compared) that use the server's
+// protocol without holdfast: requests for locks and for readers, and a connection with many pending
+// requests.
 #pragma once
 
 #include "bench/contenders/contender.hpp"
@@ -21,23 +22,26 @@ inline constexpr std::string_view lease_ms = "30000"; // the library's default
 /// Appends one request in the server's protocol to `out`.
 void append_request(std::string& out, std::initializer_list<std::string_view> words);
 
-/// Appends a WAIT. Its reply is the number of replicas that have all writes of this connection.
+/// Appends the command WAIT. Its reply is the number of replicas that have all writes of this
+/// connection.
 void append_wait(std::string& out, int replicas);
 
 /// Throws if fewer than `replicas` replicas have confirmed.
 void expect_confirmed(const redisReply&, int replicas);
 
-/// Returns the deadline for a script that takes a lock. It is based on the library's default
-/// timeout.
+/// Returns the deadline for a script that takes a lock. It is computed with the default timeout of
+/// holdfast.
 std::string next_deadline();
 
-/// The library's two scripts with the library's arguments. The requests are composed again for
-/// each pair, because each pair has its own owner and deadline. The library does the same.
+/// The two scripts of holdfast with the arguments of holdfast. The requests are composed again for
+/// each pair of lock and unlock, because each pair has its own owner and deadline. holdfast does
+/// the same.
 class requests {
 public:
     static constexpr int scripts_a_pair = 2;
 
-    /// Loads both scripts into the server. The library also has them loaded after its first pair.
+    /// Loads both scripts into the server. With holdfast, the server also has both scripts after
+    /// the first pair.
     requests(int lock, const connection&, std::string_view telling = "publish");
 
     void append_lock(std::string& out);
@@ -75,7 +79,8 @@ private:
     std::uint64_t number_ = 0;
 };
 
-/// The library's two scripts for readers, with the library's arguments. All readers share one lock.
+/// The two scripts of holdfast for readers, with the arguments of holdfast. All readers share one
+/// lock.
 class read_requests {
 public:
     static constexpr int scripts_a_pair = 2;
@@ -95,10 +100,10 @@ private:
     std::uint64_t number_ = 0;
 };
 
-/// Options of a connection, besides its two scripts.
+/// Options of a connection, in addition to its two scripts.
 struct raw_manner {
-    /// If above 0, the number of replicas that must confirm. One WAIT is sent for all requests that
-    /// are written together.
+    /// Number of replicas that must confirm each grant. If it is above 0, one command WAIT is sent
+    /// for all requests that are written together.
     int replicas = 0;
     std::string_view telling = "publish";
 };
@@ -139,7 +144,7 @@ private:
     const raw_manner how_;
     std::vector<flight> flights_;
     std::deque<flight*> asked_;     // in the order of the replies; null for a WAIT
-    std::vector<flight*> answered_; // replied, but not confirmed yet
+    std::vector<flight*> answered_; // locks that got a reply, but no confirmation yet
     std::string out_;
     std::vector<char> in_;
 };

@@ -30,8 +30,8 @@ public:
     /// Throws if an operation fails.
     virtual tally run(nanoseconds length) = 0;
 
-    /// Returns how many scripts the server should have run. By default it is two for each pair of
-    /// lock and unlock.
+    /// Returns how many scripts the server should have run. By default, this is two scripts for
+    /// each pair of lock and unlock.
     virtual claim scripts_for(const tally& all) const { return {2 * all.done, 2 * all.done}; }
 
     /// Returns the CPU time of the process that does the work.
@@ -42,7 +42,7 @@ public:
     virtual double memory_kb() const { return 0; }
 };
 
-// Loop for all contenders with threads. They differ only in the function that they call.
+// Loop for all contenders with threads, which differ only in the function that they call.
 
 /// Starts all threads together. Each thread calls `once` with its number until `length` has passed.
 /// `once` runs one counted operation, and returns the time that the operation took or waited.
@@ -129,9 +129,9 @@ public:
     claim scripts_for(const tally& all) const override;
 
 private:
-    virtual void hold_back() = 0; ///< makes the waiter wait from now on
-    virtual void wait() = 0;      ///< called on its own thread
-    virtual void give_back() {}   ///< called after `wait`, on that thread
+    virtual void hold_back() = 0; ///< makes every later wait block
+    virtual void wait() = 0;      ///< waits; called on the waiter's own thread
+    virtual void give_back() {}   ///< called after `wait`, on the same thread
     virtual void let_go_on() = 0;
 
     nanoseconds wake_up();
@@ -150,12 +150,12 @@ struct arena {
     std::string query; ///< URL parameters of the holdfast client, for example "?poll_bound=1s"
     int at_once;       ///< number of threads, coroutines or pending requests
     redisson& java;
-    more_servers& more;          ///< servers besides `home`
+    more_servers& more;          ///< servers in addition to `home`
     std::optional<site> group{}; ///< used instead of `home`
 
     /// Returns the URL for the holdfast client, with `announce` turned off. Otherwise the client
-    /// would send its client information every half minute. The statistics count every script, so
-    /// these requests would be counted too.
+    /// would send its client information every half minute, and the statistics would include these
+    /// requests.
     std::string url() const { return group ? with_settings(group->url) : url_of(home); }
     std::string url_of(const server& which) const { return with_settings(which.url(way)); }
     std::string with_settings(const std::string& address) const {
@@ -189,21 +189,22 @@ inline std::string name_of_lock(int i) {
 
 using made = std::unique_ptr<contender>;
 
-// A free lock for each thread. holdfast uses one client for all threads. The yardstick has a bare
-// blocking socket for each thread.
+// Contenders with a free lock for each thread. holdfast uses one client for all threads. The
+// yardstick has a bare blocking socket for each thread.
 made holdfast_threads(const arena&);
-made holdfast_deferring(const arena&); // does not wait for the replies to its releases
+// this contender does not wait for the replies to its releases
+made holdfast_deferring(const arena&);
 made bare_sockets(const arena&);
 made bare_sockets_with_set_nx(const arena&);
 
-// Coroutines on one thread. The yardstick is one connection with the same number of pending
-// requests.
+// Contenders with coroutines on one thread. The yardstick is one connection with the same number of
+// pending requests.
 made holdfast_coroutines(const arena&);
 made raw_pipeline(const arena&);
 
-// Coroutines on a primary where replicas must confirm each grant. The yardstick sends one WAIT for
-// all requests that it writes together. The last two functions measure how much longer a grant
-// takes when one replica confirms it.
+// Contenders with coroutines on a primary where replicas must confirm each grant. The yardstick
+// sends one WAIT for all requests that it writes together. The last two functions measure how much
+// longer a grant takes when one replica confirms it.
 made bare_sockets_confirmed_by_one(const arena&);
 made bare_sockets_confirmed_by_two(const arena&);
 made raw_pipeline_confirmed_by_one(const arena&);
@@ -212,7 +213,7 @@ made holdfast_confirmation(const arena&);
 made bare_confirmation(const arena&);
 
 // Locks on a cluster. The yardstick has a connection to each primary. `at_one_node` runs the
-// holdfast client on a cluster of one node, which the client takes for a single server. With
+// holdfast client on a cluster of one node, which the client treats as a single server. With
 // `telling_shards`, release notifications go to only one shard.
 made raw_slots(const arena&);
 made holdfast_coroutines_at_one_node(const arena&);
@@ -270,7 +271,7 @@ made bare_round_trips(const arena&);
 made holdfast_quorum_3(const arena&);
 made holdfast_quorum_5(const arena&);
 made holdfast_quorum_5_one_dead(const arena&);
-made holdfast_quorum_pairs(const arena&); // on five servers; the sample includes the release
+made holdfast_quorum_pairs(const arena&); // on five servers; a sample includes the release
 // on five servers, with the locks of redsync and node-redlock
 made holdfast_quorum_token_pairs(const arena&);
 made bare_nodes_3(const arena&);

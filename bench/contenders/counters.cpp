@@ -33,8 +33,9 @@ public:
         return all;
     }
 
-    /// Returns the lower limit: at least one pair uses the server. A permit that is passed on
-    /// within the process needs no script. A thread that finds no permit runs more scripts.
+    /// Returns only the lower limit: at least one pair uses the server. A permit that is passed on
+    /// within the process needs no script, and a thread that finds no permit runs additional
+    /// scripts.
     claim scripts_for(const tally&) const override {
         return {2, std::numeric_limits<long long>::max()};
     }
@@ -139,7 +140,7 @@ public:
         return all;
     }
 
-    /// Returns the lower limit: at least one pair uses the server, as with semaphores.
+    /// Returns only the lower limit: at least one pair uses the server, as with semaphores.
     claim scripts_for(const tally&) const override {
         return {2, std::numeric_limits<long long>::max()};
     }

@@ -275,8 +275,8 @@ private:
     const int threads_;
 };
 
-/// One fenced lock for all threads. The server keeps the last token for ever, and a turn must leave
-/// no key. So each turn deletes the token.
+/// One fenced lock for all threads. The server keeps the last token for ever, but a turn must leave
+/// no key, so each turn deletes the token.
 class fenced_crowd final : public crowd<fenced_mutex> {
 public:
     explicit fenced_crowd(const arena& where)
@@ -307,8 +307,8 @@ made holdfast_fenced_gate(const arena& where) {
 
 namespace {
 
-/// Number of re-entries in one sample. The sample is their mean. Reading the clock for each
-/// re-entry would take as long as the re-entry.
+/// Number of re-entries in one sample, which is their mean time. The clock is not read for each
+/// re-entry, because this would take as long as the re-entry.
 constexpr int between_looks = 1000;
 
 class holder : public contender {
@@ -367,8 +367,8 @@ public:
         return in_threads(threads_, length, [this](int) { return time_of([this] { read(); }); });
     }
 
-    /// Returns the limits for the number of scripts. Readers that come shortly after each other
-    /// share one hold on the server, but there is at least one hold.
+    /// Returns the limits for the number of scripts. Readers that arrive within a short time share
+    /// one hold on the server, but there is at least one hold.
     claim scripts_for(const tally& all) const override { return {2, 2 * all.done}; }
 
 protected:

@@ -25,7 +25,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Timeout for the start of a JVM and for the end of a turn. Both take far less time, even on a
+/// Timeout for the start of a JVM and for the end of a turn. Both need far less time, even on a
 /// busy machine.
 constexpr auto answers_within = 60s;
 
@@ -62,7 +62,8 @@ double peer::cpu_seconds() const {
 namespace {
 
 /// Returns the pause before a turn: one to ten milliseconds, as in Threads.java. So the request
-/// arrives at a random time within the hand-over budget of the other process.
+/// arrives at a random time within the time limit for hand-overs (`hand_off::within`) of the other
+/// process.
 std::chrono::milliseconds rest(long long time) {
     return std::chrono::milliseconds{1 + 7 * time % 10};
 }
@@ -243,7 +244,7 @@ made redisson_rate(const arena& where) {
 
 namespace {
 
-/// Warm-up time, the same as for Redisson. Here the server is a JVM too.
+/// Warm-up time, the same as for Redisson. In this contest, the server is also a JVM.
 constexpr auto warm_up_of_curator = 5s;
 
 class curators_turn final : public contender {
@@ -288,7 +289,7 @@ made curator_queue(const arena& where) {
 
 namespace {
 
-/// Warm-up time, the same as for Redisson. V8 needs it for its compiler, and Go for its
+/// Warm-up time, the same as for Redisson. V8 needs the time for its compiler, and Go for its
 /// connections.
 constexpr auto warm_up_of_others = 3s;
 
@@ -302,7 +303,8 @@ std::vector<std::string> command_for(const std::string& name,
 
 class other_quorum : public contender {
 public:
-    /// `scripts` is the number of scripts that a pair runs on each node.
+    /// Creates a contender. `scripts` is the number of scripts that a pair of lock and unlock runs
+    /// on each node.
     other_quorum(const arena& where, const std::string& name, int scripts)
         : nodes_{nodes(where, 5)}
         , books_{nodes_}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contenders in other processes: Redisson, Curator, and the locks of other libraries. A second
-// instance of this program can be such a process too.
+// instance of this program can also be such a process.
 #pragma once
 
 #include "bench/figures/samples.hpp"
@@ -26,8 +26,8 @@ public:
 
     const std::string& version() const { return version_; } ///< first line of its output
 
-    /// Begins one turn. Until `finish`, the caller may run operations too. `more_words` has further
-    /// arguments of the turn, each after a space.
+    /// Begins one turn. Until `finish`, the caller may also run operations. `more_words` has
+    /// further arguments of the turn, each after a space.
     void begin(const std::string& kind, int at_once, nanoseconds length,
                const std::string& more_words = {});
     tally finish(); ///< waits for the end of the turn; throws the error that the process reports
@@ -58,9 +58,9 @@ struct not_here : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// Starts the JVMs of a run. The variable HOLDFAST_BENCH_REDISSON says how, as `<version>=<class
-/// path>`. `./dev bench` sets the variable. A JVM is started at the first use, and lives as long as
-/// this object.
+/// Starts the JVMs of a run. The environment variable HOLDFAST_BENCH_REDISSON has the form
+/// `<version>=<class path>`. `./dev bench` sets the variable. A JVM is started at the first use,
+/// and lives as long as this object.
 class redisson {
 public:
     explicit redisson(const server& home)
@@ -72,7 +72,8 @@ public:
 
     double cpu_seconds() const; ///< CPU time of all JVMs
 
-    /// Returns for example "Redisson 4.7.0, Java 17.0.15". Empty if no JVM was started.
+    /// Returns for example "Redisson 4.7.0, Java 17.0.15". The result is empty if no JVM was
+    /// started.
     const std::string& version() const { return version_; }
 
 private:

@@ -45,7 +45,7 @@ public:
     }
 
     claim scripts_for(const tally& all) const override {
-        // plus the command that measured the memory
+        // one more than `all.done`, because of the command that measured the memory
         const long long scripts = scripts_each_ * (all.done + 1);
         return {scripts, scripts};
     }
@@ -162,7 +162,7 @@ private:
     std::deque<peer> processes_; // a deque does not move its elements
 };
 
-/// Maximal number of JVMs. On a machine with few cores, more JVMs would be slower, because their
+/// Maximum number of JVMs. On a machine with few cores, more JVMs would be slower, because their
 /// JIT compilers would never finish.
 constexpr int jvms_at_most = 2;
 

@@ -35,8 +35,8 @@ void session::closes::operator()(MYSQL* handle) const noexcept {
 session::session(const support::mariadb_server& where) {
     mysql::prepare_library();
     handle_.reset(mysql_init(nullptr));
-    // CLIENT_FOUND_ROWS counts all matched rows, as Java's driver does. Without it, an UPDATE that
-    // sets the same time again would count no row.
+    // With CLIENT_FOUND_ROWS, the server reports all matched rows, as with Java's driver. Without
+    // it, an UPDATE that sets the same time again would report no row.
     if (mysql_real_connect(handle_.get(), "127.0.0.1", support::mariadb_server::user,
                            support::mariadb_server::password, support::mariadb_server::schema,
                            where.port(), nullptr, CLIENT_FOUND_ROWS) == nullptr)
@@ -297,7 +297,7 @@ public:
     tally run(nanoseconds length) final {
         hold_back();
         auto all = std::async(std::launch::async, [&] {
-            // Each waiter waits once: the first grant comes at the end of the turn.
+            // Each waiter waits only once, because the first grant comes at the end of the turn.
             return in_threads(waiters_, length / 2,
                               [this](int i) { return time_of([&] { wait_and_leave(i); }); });
         });

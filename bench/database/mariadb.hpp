@@ -60,8 +60,8 @@ inline void lock_patiently(shed_lock& wanted) {
         std::this_thread::sleep_for(std::chrono::milliseconds{20});
 }
 
-/// Statistics of a MariaDB server. They count UPDATEs. On both sides, each attempt, each release
-/// and each renewal is an UPDATE.
+/// Statistics of a MariaDB server. They are the numbers of UPDATEs, because on both sides, each
+/// attempt, each release and each renewal is an UPDATE.
 class database_books final : public ledger {
 public:
     explicit database_books(support::mariadb_server& of)
@@ -108,7 +108,7 @@ support::mariadb_server& database_of(const site&);
 made shed_lock_threads(const arena&);
 made user_lock_threads(const arena&);
 
-// holdfast without wake-up notifications by user locks.
+// The contender holdfast, without wake-up notifications by user locks.
 made holdfast_threads_without_bell(const arena&);
 
 // Time from a release until a waiter that polls every 20 ms has the lock.

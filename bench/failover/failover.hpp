@@ -21,11 +21,11 @@ using moment = std::chrono::steady_clock::time_point;
 
 /// Names of two locks on the primary that will fail.
 struct wanted_locks {
-    std::string free; ///< a call asks for it when the primary fails
-    std::string held; ///< a waiter has waited for it since before the failure
+    std::string free; ///< lock that a call requests when the primary fails
+    std::string held; ///< lock for which a waiter already waits when the primary fails
 };
 
-/// Times at which the two locks were granted.
+/// Times when the two locks were granted.
 struct grants {
     moment free, held;
 };
@@ -43,7 +43,7 @@ public:
     virtual void ask() = 0; ///< requests the free lock now
 
     /// Waits until both locks are granted, and releases them. If a lock is not granted in time, the
-    /// end of the wait counts as the time of the grant.
+    /// end of the wait is used as the time of the grant.
     virtual grants finish() = 0;
 };
 
@@ -51,7 +51,7 @@ std::unique_ptr<applicants> our_applicants();
 std::unique_ptr<applicants> redissons_applicants(redisson&); ///< throws `not_here`
 
 /// Locks that are held while a primary fails. They are released on the new primary as soon as it is
-/// promoted. No client has subscribed there yet, so the waiters get no notification.
+/// promoted. No client has subscribed at the new primary yet, so the waiters get no notification.
 class held_locks {
 public:
     /// Takes the locks on the primary, over bare connections. Checks that the replicas have the

@@ -134,7 +134,7 @@ const discipline added_to_calls = {
     {".client_cpu", "us/pair", better::lower, &turn::client_cpu_us},
 };
 
-/// Figures of waiters that do nothing but wait.
+/// Figures of waiters that only wait.
 const discipline waits = {
     {".server_cpu", "% of a core", better::lower, &turn::server_share},
 };
@@ -150,7 +150,7 @@ goal goal_of(const goals& wanted, const char* suffix) {
     return found == wanted.end() ? goal{} : found->second;
 }
 
-/// Returns whether ratios can be computed. They cannot if the yardstick took no time.
+/// Returns whether ratios can be computed. They cannot be computed if the yardstick took no time.
 bool can_be_compared(const comparison& seen) {
     return !seen.yardstick.empty() && std::none_of(seen.yardstick.begin(), seen.yardstick.end(),
                                                    [](double each) { return each == 0; });
@@ -294,7 +294,8 @@ std::string json(const std::string& words) {
 std::string json(const std::optional<spread>& of) {
     if (!of)
         return "null";
-    // Append piece by piece. At -O3, g++ 12 warns of a false overlap for "[" + text (PR 105651).
+    // Append piece by piece, because at -O3, g++ 12 wrongly warns of an overlap for "[" + text (PR
+    // 105651).
     std::string out = "[";
     out += json(of->low);
     out += ", ";

@@ -61,8 +61,8 @@ struct outcome {
 
 enum class better { higher, lower };
 
-/// Limits of a figure. If higher is better, a limit is the smallest acceptable value, else the
-/// largest. If both limits are given, both must be met.
+/// Limits of a figure. If higher is better, a limit is the smallest acceptable value; otherwise it
+/// is the largest acceptable value. If both limits are given, both must be met.
 struct goal {
     std::optional<double> ratio{}; ///< limit of holdfast's value divided by the yardstick's
     std::optional<double> value{}; ///< limit of holdfast's value
@@ -77,7 +77,7 @@ struct figure {
     std::optional<spread> ratio{}; ///< spread of the ratios of single rounds, holdfast / yardstick
     goal wanted{};
 
-    /// Returns whether the goal is met. Empty if the figure has no goal.
+    /// Returns whether the goal is met. The result is empty if the figure has no goal.
     std::optional<bool> holds() const;
 };
 
@@ -87,8 +87,8 @@ struct aspect {
     const char* unit;
     better best;
     double turn::*value;
-    /// If not 0, the figure is holdfast's value minus the yardstick's, divided by this number. Then
-    /// the figure has no ratio.
+    /// If not 0, the figure is holdfast's value minus the yardstick's value, divided by this
+    /// number, and the figure has no ratio.
     int more_by_parts = 0;
 };
 
@@ -128,7 +128,7 @@ std::vector<figure> figures(const std::string& contest, const goals&,
 
 // Formats figures as lines of text, without the end of the line.
 
-/// Return lines of a readable table.
+/// The next functions return lines of a readable table.
 std::string table_head();
 std::string table_line(const figure&);
 

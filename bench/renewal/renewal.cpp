@@ -26,7 +26,8 @@ namespace {
 
 using namespace std::chrono_literals;
 constexpr int in_flight = 512;
-// Long, so that the checks need little CPU time of the client's thread.
+// Time between two checks. It is long, so that the checks need little CPU time of the client's
+// thread.
 constexpr auto between_looks = 200ms;
 
 } // namespace
@@ -127,7 +128,7 @@ watcher::~watcher() {
     try {
         ask(control_, {"CONFIG", "SET", "notify-keyspace-events", ""});
     } catch (const std::exception&) {
-        // The server has ended, so its setting need not be reset.
+        // The failure is ignored: the server has ended, so its setting need not be reset.
     }
     ::shutdown(subscriber_->fd, SHUT_RDWR);
 }
@@ -182,8 +183,9 @@ usage used_so_far(const accounts& books) {
 
 using progress = std::function<void(const char*)>;
 
-/// Returns the delay of the latest renewal. Renewal times are random, so among many leases some are
-/// due only after the whole third. A delay of all renewals is therefore fully visible.
+/// Returns the delay of the latest renewal. Renewal times are random, so among many leases, some
+/// are due only after the whole third of the lease. Therefore a delay of all renewals is fully
+/// visible.
 nanoseconds longest_delay(many_leases& kept, const watcher& seen, int leases,
                           const progress& tell) {
     const auto deadline = stopwatch::now() + 2 * due_after;
@@ -262,7 +264,8 @@ struct meeting_point {
     bool is_over() const { return ready == 2 || failed; }
 };
 
-/// Keeps the leases for one period on the calling thread. The thread does nothing else meanwhile.
+/// Keeps the leases for one period on the calling thread. The thread does nothing else in the
+/// meantime.
 void keep_a_period(many_leases& kept, accounts& books, int leases, expenses& all) {
     books.clear();
     const auto begin = stopwatch::now();

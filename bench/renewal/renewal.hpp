@@ -82,15 +82,16 @@ private:
 };
 
 /// Measures the cost of many leases: `NAME.bytes` and `NAME.client_cpu` of this process,
-/// `NAME.server_cpu`, and `NAME.delay`. Calls `progress` often with a text about the present step.
-/// Throws if a lease is lost, or if the server did not get a renewal of each lease.
+/// `NAME.server_cpu`, and `NAME.delay`. Calls `progress` again and again, with a text about the
+/// present step. Throws if a lease is lost, or if the server did not get a renewal of each lease.
 std::vector<figure> hold_vigil(const vigil&, const arena&, accounts&,
                                const std::function<void(const char*)>& progress);
 
 /// Measures the cost of many leases on several primaries, compared with the same number of leases
-/// on one server. Both sides run at the same time. Each has a client with its own thread.
-/// `NAME.client_cpu` is the CPU use of that thread. `NAME.server_cpu` is the CPU use of all servers
-/// of a side. Throws if a lease is lost, or if the servers did not get a renewal of each lease.
+/// on one server. Both sides run at the same time, and each side has a client with its own thread.
+/// `NAME.client_cpu` is the CPU use of the client's thread. `NAME.server_cpu` is the CPU use of all
+/// servers of a side. Throws if a lease is lost, or if the servers did not get a renewal of each
+/// lease.
 std::vector<figure> keep_beside_one_server(const shared_vigil&, const arena& of_several,
                                            const arena& of_one);
 

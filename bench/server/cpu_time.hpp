@@ -36,9 +36,9 @@ machine_time machine_cpu_seconds();
 enum class cores { the_last, all_others };
 void run_on(cores);
 
-/// Measures how much CPU time other programs have used since its construction. If they use much,
-/// client and server do not have a core each. Then the side that needs more CPU time loses, even if
-/// it overlaps its work with the server's work.
+/// Measures how much CPU time other programs have used since its construction. If they use much CPU
+/// time, client and server do not have a core each. In that case the side that needs more CPU time
+/// loses, even if it works at the same time as the server.
 class onlooker {
 public:
     /// Starts the measurement. `ours` returns the CPU time of the run so far, in seconds.

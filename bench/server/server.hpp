@@ -61,10 +61,10 @@ class ledger {
 public:
     virtual ~ledger() = default;
 
-    virtual void clear() = 0; ///< resets all counts to zero
+    virtual void clear() = 0; ///< resets all numbers to zero
 
-    /// Returns why the server's counts contradict the claim, or which keys were left behind. Empty
-    /// if there is no problem.
+    /// Returns why the server's numbers contradict the claim, or which keys were left behind. The
+    /// result is empty if there is no problem.
     virtual std::string trouble_with(const claim&) const = 0;
 
     virtual long long commands_sent() const = 0;
@@ -88,15 +88,15 @@ public:
     void clear() override;
     std::string trouble_with(const claim&) const override;
 
-    /// Returns how many scripts were run. A script that the server did not have (NOSCRIPT) does not
-    /// count.
+    /// Returns how many scripts were run. A script that the server did not have (NOSCRIPT) is not
+    /// included.
     long long scripts_run() const;
 
     /// Returns the number of requests to run a script, to subscribe or to unsubscribe, including
-    /// refused requests. Commands inside scripts and PINGs do not count.
+    /// refused requests. Commands inside scripts and PINGs are not included.
     long long commands_sent() const override;
 
-    /// Returns how often a TTL was set, inside and outside scripts. A grant sets a TTL too.
+    /// Returns how many times a TTL was set, inside and outside scripts. A grant also sets a TTL.
     long long leases_extended() const;
 
     /// Returns the names of all keys. A key with a copy on a replica is listed twice.

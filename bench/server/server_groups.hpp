@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Servers besides the single Redis server: replicas, clusters, Sentinels, servers of other stores,
-// servers that fail over, and servers that get into trouble.
+// Servers in addition to the single Redis server: replicas, clusters, Sentinels, servers of other
+// stores, groups with a failover, and servers that are made to fail.
 #pragma once
 
 #include "bench/server/server.hpp"
@@ -22,7 +22,7 @@
 namespace holdfast::bench {
 
 /// Statistics of a ZooKeeper server. Each write of a client is a transaction with a number. The
-/// count may include heartbeats.
+/// number of transactions may include heartbeats.
 class keeper_books final : public ledger {
 public:
     explicit keeper_books(const support::zookeeper_server& of)
@@ -56,7 +56,8 @@ public:
     support::redis_replicas& replicas(); ///< a primary with two replicas
     support::redis_cluster& cluster(std::size_t primaries, std::size_t replicas_each);
     support::redis_sentinels& sentinels();
-    support::zookeeper_server& keeper(); ///< its writes do not wait for the disk
+    /// a ZooKeeper server whose writes do not wait for the disk
+    support::zookeeper_server& keeper();
 
     /// Returns the server of this type, and starts it at the first call.
     template <std::derived_from<lone_server> Server>
@@ -105,7 +106,7 @@ class realm {
 public:
     virtual ~realm() = default;
 
-    virtual std::string url() const = 0; ///< as `client` takes it
+    virtual std::string url() const = 0; ///< URL for `client`
 
     /// Returns Redisson's arguments: a word for the kind of group, and addresses.
     virtual std::string words_for_redisson() const = 0;

@@ -97,8 +97,8 @@ asio::awaitable<void> working_client::work(mutex& lock) {
 
 namespace {
 
-/// Time limit until the client works again. A server may need long to come back, and a client
-/// pauses before it connects again.
+/// Time limit until the client works again. It is long, because a server may need long to start,
+/// and a client pauses before it connects again.
 constexpr auto works_again_within = 30s;
 
 void let_work(troubled_server&) {

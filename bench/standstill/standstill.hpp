@@ -22,9 +22,9 @@
 
 namespace holdfast::bench {
 
-/// Timer that should fire every millisecond. It measures how late it fires. It subtracts the time
-/// during which its thread waited for a core, because that happens to any thread on a busy machine.
-/// It runs until `stop`.
+/// Timer that should fire every millisecond, and measures how late it fires. From this delay it
+/// subtracts the time during which its thread waited for a core, because on a busy machine this
+/// happens to any thread. It runs until `stop`.
 class ticker {
 public:
     explicit ticker(boost::asio::io_context&);
@@ -60,7 +60,7 @@ private:
 };
 
 /// Client on a watched executor. Some coroutines take and release locks repeatedly. Each coroutine
-/// has its own lock. It repeats a failed call.
+/// has its own lock, and repeats a failed call.
 class working_client {
 public:
     explicit working_client(const std::string& url);

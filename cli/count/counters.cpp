@@ -39,8 +39,8 @@ constexpr std::pair<const char*, counter_kind> types[] = {{"semaphore", counter_
                                                           {"latch", counter_kind::latch},
                                                           {"rate", counter_kind::rate}};
 
-/// Formats a duration in the largest unit that divides it without remainder. So different durations
-/// never look equal.
+/// Formats a duration in the largest unit that divides it without remainder, so that different
+/// durations never look equal.
 std::string exactly(duration length) {
     const std::pair<duration, const char*> units[] = {{std::chrono::hours{1}, "h"},
                                                       {std::chrono::minutes{1}, "m"},
@@ -134,7 +134,8 @@ void print_state(const std::string& name, counter_kind kind, const holdfast::cou
               << '\n';
     if (kind == counter_kind::permits)
         std::cout << "held       " << found.taken << '\n';
-    if (kind == counter_kind::rate) // waiters for a rate poll, so the server cannot count them
+    // waiters for a rate poll, so the server does not know their number
+    if (kind == counter_kind::rate)
         std::cout << "rate       " << rate_in_words(found.of, "permit") << '\n';
     else
         print_listeners(kind, found);
@@ -301,7 +302,8 @@ known_counters find_known_counters(holdfast::client& home, const std::string& pa
     return known;
 }
 
-// `holdfast latch`: lets processes wait until other processes have reached a point.
+// `holdfast latch`: lets processes wait until other processes have reached a certain point in their
+// work.
 
 namespace {
 
@@ -416,8 +418,8 @@ void say_why_not(const std::string& word, const std::string& name, std::int64_t 
         say(which + "was open");
 }
 
-/// Waits until the latch is set and closed. Returns false if `timeout` passes first. It polls,
-/// because the server sends no notification when a latch is set.
+/// Waits until the latch is set and closed. Returns false if the timeout `timeout` passes first.
+/// The function polls, because the server sends no notification when a latch is set.
 bool wait_until_set(const holdfast::latch& of, std::chrono::duration<double> timeout) {
     constexpr std::chrono::duration<double> longest = std::chrono::hours{24 * 366};
     constexpr holdfast::duration ask_again{200};

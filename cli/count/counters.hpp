@@ -32,8 +32,8 @@ std::string rate_in_words(const holdfast::rate&, const std::string& noun);
 /// permits in any 1m`.
 std::string state_in_words(holdfast::counter_kind, const holdfast::counter_state&);
 
-/// Returns how many connections wait for the counter. Returns `-` if the server cannot count them
-/// for this kind, and `?` if the server refused to tell the number.
+/// Returns how many connections wait for the counter. Returns `-` if the server does not know this
+/// number for the kind, and `?` if the server refused to tell the number.
 std::string listeners_in_words(holdfast::counter_kind, const holdfast::counter_state&);
 
 /// Adds "kind", "exists", "count" and "listeners" to the object. For permits it also adds "held",
@@ -68,7 +68,7 @@ known_counters find_known_counters(holdfast::client&, const std::string& pattern
                                    std::size_t limit);
 
 /// Prints on stderr that the list is incomplete, and the reason. `limited` is the noun for an
-/// entry, for example "lock". There may be more than `limit` entries.
+/// entry, for example "lock". There can be more than `limit` entries.
 void tell_incomplete(std::string_view limited, std::size_t limit,
                      const std::vector<std::string>& unreachable);
 

@@ -51,7 +51,7 @@ demo_screen::demo_screen(const output_form& form)
 void demo_screen::show(const std::vector<std::string>& lines) {
     std::string picture;
     if (shown_ > 0)
-        // move the cursor to the start of the first shown line
+        // moves the cursor to the start of the first shown line
         picture = "\x1b[" + std::to_string(shown_) + "F";
     for (const std::string& line : lines)
         picture += line + "\x1b[K\n";
@@ -227,8 +227,8 @@ int demo_holder(const inheritance&, arguments given) {
 
 namespace {
 
-/// Creates a file and removes its name at once. So the demo leaves no file behind, even if it is
-/// killed.
+/// Creates a file and removes its name at once, so that the demo leaves no file behind, even if it
+/// is killed.
 descriptor make_number_file() {
     std::string path = std::filesystem::temp_directory_path() / "holdfast-demo-XXXXXX";
     descriptor file{::mkostemp(path.data(), O_CLOEXEC)};
@@ -330,7 +330,7 @@ struct scene {
                              {"/proc/self/exe", "demo-holder", lock, "2s"},
                              {.standard = {.out = reports.write.get()}}};
         asio::posix::stream_descriptor report{loop, reports.read.release()};
-        // Otherwise the reader would not notice the end of the pipe.
+        // If this end stayed open, the reader would not notice the end of the pipe.
         ::close(reports.write.release());
         co_await report_of(report);
         std::cout << "   Process " << holder.id() << " holds the lock, on a "
@@ -371,7 +371,8 @@ struct scene {
     }
 
     std::vector<std::string> table(pid_t holder, holdfast::duration left, bool ours) const {
-        if (left == holdfast::duration::max()) // ZooKeeper does not tell how long a session lasts
+        // ZooKeeper does not report how long a session will last
+        if (left == holdfast::duration::max())
             left = 0ms;
         const auto bar = static_cast<std::size_t>(std::clamp<long>(left.count() / 100, 0, 20));
         const std::string waited =

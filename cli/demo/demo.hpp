@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of `holdfast demo`: its output, its processes that count with and without a lock, and its
-// waiter behind a killed holder.
+// Parts of `holdfast demo`: its output, its processes that add to a number with and without a lock,
+// and its waiter, which gets the lock after the holder was killed.
 #pragma once
 
 #include "cli/terminal/output.hpp"
@@ -43,8 +43,8 @@ private:
     std::size_t shown_ = 0; ///< number of lines above the cursor that may be overwritten
 };
 
-/// Display of the workers' progress and of the number of lost additions. On a live screen it
-/// redraws a table. Otherwise it prints a line after each quarter of the work.
+/// Display of the workers' progress and of the number of lost additions. On a live screen, it
+/// redraws a table; otherwise it prints a line after each quarter of the work.
 class demo_board {
 public:
     demo_board(demo_screen&, std::size_t workers, int adds_each, bool locked);

@@ -15,7 +15,8 @@ namespace cli {
 struct workload {
     std::string name; ///< prefix of the locks' names; a number follows it
     std::size_t threads = 1;
-    std::size_t locks = 1; ///< if it equals `threads`, no thread waits for another thread
+    /// number of locks; if it equals `threads`, no thread waits for another thread
+    std::size_t locks = 1;
     /// Number of replicas that must confirm each lock. If empty, the URL decides.
     std::optional<unsigned> replicas{};
     std::chrono::duration<double> length{1};
@@ -28,8 +29,8 @@ struct measurement {
     std::chrono::nanoseconds p50{}, p99{}; ///< time of one pair, including its wait for the lock
 };
 
-/// Takes and releases the lock once. Fails at once if the server cannot be reached, unlike a wait.
-/// Needs no other permissions than a lock needs.
+/// Takes and releases the lock once. Unlike a call that waits, it fails at once if the server
+/// cannot be reached. It needs no other permissions than a lock.
 void try_out(holdfast::client&, const std::string& name, std::optional<unsigned> replicas = {});
 
 /// Runs the workload and returns the result. Throws the first error of a lock. All locks are

@@ -217,7 +217,7 @@ finding words_on_votes(const holdfast::quorum_votes& votes) {
             "since then is over"};
 }
 
-/// Returns why the nodes could not be asked. It uses a blocking call, because an asynchronous call
+/// Returns why the nodes could not be asked. Uses a blocking call, because an asynchronous call
 /// reports only an error code and no text.
 std::string why_not(holdfast::quorum_mutex& lock) {
     try {

@@ -19,9 +19,11 @@ namespace cli {
 struct look_options {
     bool json = false;
     std::vector<std::string> urls{};
-    std::string name{};   ///< name of a lock, or a pattern; without an argument, the verb's default
+    /// name of a lock, or a pattern; the verb's default if there is no argument
+    std::string name{};
     std::string server{}; ///< URL or URLs of the servers; set by `ask_server`
-    /// Longest time between two polls of a wait. A value in the URL has priority.
+    /// Longest time between two polls of a call that waits. If the URL contains a value, that value
+    /// is used instead.
     std::optional<holdfast::duration> asks_within{};
 };
 
@@ -38,9 +40,9 @@ bool parse_look(CLI::App&, look_options&, lock_word, arguments, std::string_view
 /// Reads a yes-or-no answer from stdin. Returns false at the end of the input.
 bool is_answered_yes();
 
-/// Returns why the lock may not be removed, or an empty text if it may. The text continues a
-/// sentence that begins with the lock's name. A key that looks like a token lock may be any value
-/// of another program. So its removal is refused unless `is_token` is set.
+/// Returns why the lock must not be removed. Returns an empty text if it may be removed. The text
+/// continues a sentence that begins with the lock's name. A key that looks like a token lock may be
+/// any value of another program, so its removal is refused unless `is_token` is set.
 std::string objection_to_taking_away(const holdfast::lock_state&, bool is_token);
 
 /// Connects to the server and calls `look(client)`. `look` prints the result and returns the exit

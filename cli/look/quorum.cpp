@@ -158,7 +158,8 @@ std::size_t take_away_everywhere(node_list& of, const std::string& name,
     return taken;
 }
 
-/// Returns why the lock may not be removed from one of the nodes, or an empty text if it may.
+/// Returns why the lock must not be removed from one of the nodes. Returns an empty text if it may
+/// be removed from all nodes.
 std::string objection_of_nodes(const std::vector<node_state>& seen, bool is_token) {
     for (const node_state& each : seen) {
         const std::string objection =

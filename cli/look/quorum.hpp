@@ -24,7 +24,7 @@ struct node {
 struct node_state {
     std::string server;
     std::optional<holdfast::lock_state> lock{}; ///< empty if the lock is free on this node
-    /// Why the node could not be asked. Empty if it replied.
+    /// Reason why the node could not be asked. Empty if the node replied.
     std::string failure{};
 
     bool is_held() const { return lock && lock->is_held && !is_something_else(); }
@@ -43,7 +43,7 @@ inline std::size_t majority_of(std::size_t nodes) {
 }
 
 /// Returns the exit status for these replies. `success` means that the lock is held on so many
-/// nodes that no other client can get a majority. Otherwise returns `is_free`, `no_lock`, or
+/// nodes that no other client can get a majority. Otherwise returns `is_free` or `no_lock`, or
 /// `unavailable` if fewer than a majority replied.
 int standing_of(const std::vector<node_state>&);
 

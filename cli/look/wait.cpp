@@ -52,7 +52,7 @@ int wait(const inheritance& inherited, arguments all) {
     expect_time(expected, "-w,--wait", "-w", timeout);
     if (!parse_look(expected, given, lock_word::required, std::move(all), wait_help))
         return success;
-    // Needed for locks that send no notification at their release.
+    // The polls are needed for locks that send no notification at their release.
     given.asks_within = std::chrono::seconds{1};
     const auto most = timeout.value_or(std::chrono::duration<double>::max());
 
@@ -61,7 +61,7 @@ int wait(const inheritance& inherited, arguments all) {
     return ask_server(inherited, given, [&](holdfast::client& home) -> int {
         const holdfast::time_point start = holdfast::boot_clock::now();
         const std::optional<holdfast::lock_state> found = home.inspect(given.name);
-        // The key is no lock, so it would never be released.
+        // The key is not a lock, so it would never be released.
         if (found && found->kind == holdfast::key_kind::other) {
             say("'" + printable(given.name) + "' is no lock, but a " + printable(found->type));
             return no_lock;

@@ -33,8 +33,8 @@ bool ignored(int signal) {
     return ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
-/// Opens /dev/null for each missing standard descriptor. If this program was started with stdin
-/// closed, its first socket would otherwise become descriptor 0.
+/// Opens /dev/null for each missing standard descriptor. Without this, if the program was started
+/// with stdin closed, its first socket would become descriptor 0.
 void open_standard_descriptors() {
     for (int fd = ::open("/dev/null", O_RDWR); fd >= 0; fd = ::dup(fd)) {
         if (fd > STDERR_FILENO) {
@@ -84,7 +84,8 @@ void inheritance::hand_on() const noexcept {
     if (descriptors_.empty())
         return; // all descriptors of this program should have close-on-exec
     // All descriptors between the inherited descriptors were opened by this program. Set
-    // close-on-exec instead of closing them, because the pipe for a failed exec is among them.
+    // close-on-exec for these descriptors and do not close them, because one of them is the pipe
+    // that reports a failed exec.
     unsigned first = 0;
     for (const int fd : descriptors_) {
         if (static_cast<unsigned>(fd) > first)
@@ -116,7 +117,7 @@ struct plan {
 [[noreturn]] void become_command(const plan& how) noexcept {
     ::setpgid(0, 0);
     // The kernel sends the signal when the thread that created this child ends, which is the main
-    // thread. If that thread ended before the call of prctl(), the child already has another
+    // thread. If the main thread ended before the call of prctl(), the child already has another
     // parent.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != how.parent)
@@ -144,7 +145,7 @@ constexpr std::size_t stack_size = 64UL * 1024;
 
 /// Creates the child process. Like vfork(), it does not copy the memory, because the copy costs
 /// more than the exec. The calling thread pauses until the child has called exec. posix_spawn works
-/// in the same way, but cannot do all steps of `become_command`.
+/// in the same way, but it cannot do all steps of `become_command`.
 pid_t start_child(plan& how) {
     const std::size_t size = (stack_size + how.command.size() * sizeof(char*)) / 16 * 16;
     // not zeroed, because only a few of its pages are used
@@ -152,8 +153,8 @@ pid_t start_child(plan& how) {
     return ::clone(child, stack.get() + size, CLONE_VM | CLONE_VFORK | SIGCHLD, &how);
 }
 
-/// Waits for the exec of the child. Returns 0 if exec succeeded, which closes the pipe. Otherwise
-/// returns the errno that the child wrote to the pipe.
+/// Waits for the exec of the child. A successful exec closes the pipe, and the function returns 0.
+/// Otherwise the function returns the errno that the child wrote to the pipe.
 int error_of_exec(int report) {
     int error = 0;
     ssize_t got = 0;

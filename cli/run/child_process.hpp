@@ -17,9 +17,9 @@
 
 namespace cli {
 
-/// State of this process at its start. A command must get the same state. It consists of open
-/// descriptors (redirections of a shell), ignored signals (nohup), and blocked signals. Later
-/// changes by this program are not passed to the command.
+/// State of this process at its start. A command must get the same state: the open descriptors
+/// (redirections of a shell), the ignored signals (nohup), and the blocked signals. Later changes
+/// by this program are not passed to the command.
 class inheritance {
 public:
     /// Records the state. Call it first in main(), with one thread, before any file is opened. It
@@ -68,8 +68,8 @@ struct surroundings {
 };
 
 /// Command in its own process group. The group is killed if this process ends. The command gets the
-/// descriptors, ignored signals and blocked signals that this program had at its start. It does not
-/// get what this program has opened or changed since.
+/// descriptors, ignored signals and blocked signals that this program had at its start. Descriptors
+/// that this program has opened later, and its later changes, are not passed on.
 class child_process {
 public:
     /// Starts the command. Returns after the exec. Throws `cannot_start`.

@@ -248,8 +248,8 @@ std::string seconds(duration length) {
     return text;
 }
 
-/// Returns when the remaining lease is down to `reserve`. The command must end before the lease
-/// does. A renewal during this time lengthens the wait.
+/// Returns when the remaining lease is down to `reserve`, because the command must end before the
+/// lease. A renewal during this wait lengthens the wait.
 asio::awaitable<void> reserve_is_reached(const holdfast::lease& held, duration reserve) {
     while (held.remaining() > reserve)
         co_await until_first(pause(held.remaining() - reserve), stop_requested(held.lost()));
@@ -382,7 +382,8 @@ std::vector<std::string> command_run::variables(const holdfast::lease& held) con
     for (const std::string& each : wanted_.with)
         around.add(each);
     std::ranges::move(around.variables_with(wanted_.name), std::back_inserter(all));
-    // Remove the token of an outer lock. The command would take it for the token of this lock.
+    // Remove the token of an outer lock, because the command would treat it as the token of this
+    // lock.
     const std::string token = "HOLDFAST_TOKEN", tokens = "HOLDFAST_TOKENS";
     if (wanted_.kind != holdfast::lock_kind::fenced) {
         all.insert(all.end(), {token, tokens});
@@ -415,8 +416,8 @@ asio::awaitable<int> command_run::under(const holdfast::lease& held) {
 }
 
 /// Waits for the end of the job. If the command ends by itself, the job has ended, even if other
-/// processes are left. If the command was told to end or has lost its lock, the other processes
-/// must end first. Otherwise they would work without the lock.
+/// processes are left. If the command was told to end or has lost its lock, the job has ended only
+/// when the other processes have ended, because they would otherwise work without the lock.
 asio::awaitable<void> command_run::job_ends(running_job& started, const stop_reason& stopped,
                                             int& status) {
     co_await started.command_ended();
@@ -430,7 +431,7 @@ asio::awaitable<void> command_run::job_ends(running_job& started, const stop_rea
         heard_last_ = status - signalled;
 
     if (stopped)
-        // The guard kills the processes that do not end.
+        // The coroutine guard() kills the processes that do not end.
         co_await started.others_ended(std::nullopt);
     else if (heard_last_ && !wanted_.rate)
         co_await end_others(started);
@@ -470,7 +471,7 @@ void command_run::pass(running_job& started, int signal) {
     }
     if (behind_ != nullptr && behind_->front_is_gone() && !front_is_gone_.stop_requested()) {
         front_is_gone_.request_stop();
-        return; // the guard stops the job
+        return; // the coroutine guard() stops the job
     }
     if (signal == SIGCONT && reads_terminal_)
         give_terminal(started);
@@ -501,8 +502,8 @@ void command_run::remember_terminal() {
         settings_ = behind_->device.settings();
 }
 
-/// Gives the terminal to the command if the shell's job is in the foreground. If the shell has
-/// given the terminal to another job, nothing is changed.
+/// Gives the terminal to the command if the shell's job is in the foreground. Does nothing if the
+/// shell has given the terminal to another job.
 void command_run::give_terminal(const running_job& started) {
     if (!behind_->is_in_foreground())
         return;

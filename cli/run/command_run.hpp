@@ -30,13 +30,13 @@ namespace cli {
 /// Descendants of the command. They may be in another group or session, and their parent may have
 /// ended.
 ///
-/// A private server that a `holdfast` command of the job has started does not count, because other
-/// programs use it too.
+/// A private server that a `holdfast` command of the job has started is not part of the job,
+/// because other programs also use it.
 class job_processes {
 public:
-    /// Makes this process the new parent of descendants that lose their parent. Children from
-    /// before this call do not count. A shell that became `holdfast run` by exec may have such
-    /// children.
+    /// Makes this process the new parent of descendants that lose their parent. Children that
+    /// existed before this call are not part of the job; if a shell became `holdfast run` by exec,
+    /// it may have such children.
     job_processes();
 
     /// Reaps adopted processes that have exited. Stops at `command`, because its status is read
@@ -53,9 +53,10 @@ public:
     /// Sends SIGKILL to each process of the job.
     void kill() const;
 
-    /// Sends SIGTERM to processes without a parent that did not get the signal `heard`, or ignore
-    /// it. Each process gets SIGTERM only once. Call it after `heard` was sent to the command's
-    /// group and the command has ended. A process with a parent must be stopped by its parent.
+    /// Sends SIGTERM to the processes without a parent that did not get the signal `heard`, or that
+    /// ignore it. Each process gets SIGTERM only once. Call it after `heard` was sent to the
+    /// command's group and the command has ended. Other processes get no signal, because a process
+    /// must be stopped by its parent.
     void tell_orphans(int heard, pid_t group);
 
 private:
@@ -109,8 +110,8 @@ public:
     /// ended.
     int take_status();
 
-    /// Returns when no process of the job is left. After `kill` it returns within one second,
-    /// because a process that hangs inside the kernel does not die at once. `heard` is the signal
+    /// Returns when no process of the job is left. After `kill`, it returns after one second at the
+    /// latest, even if a process that hangs inside the kernel has not ended. `heard` is the signal
     /// that has ended the command. Processes that did not get `heard` get SIGTERM.
     asio::awaitable<void> others_ended(std::optional<int> heard);
 
@@ -120,7 +121,7 @@ public:
 private:
     asio::awaitable<void> child_changes(std::chrono::milliseconds at_most);
 
-    // constructed before the command, because earlier children do not count as part of the job
+    // constructed before the command, because earlier children are not part of the job
     job_processes others_;
     child_process command_;
     const pid_t group_;
@@ -132,20 +133,20 @@ private:
 /// Why the command was stopped, for example `lock 'job' was lost`. Empty if it was not stopped.
 using stop_reason = std::optional<std::string>;
 
-/// Stops the job when its lock is in danger or lost. Also stops it when `orphaned` fires because
-/// the front process, for which the shell waits, was killed. Prints the reason, and sets
-/// `stop_reason` when it begins to stop the job. Never returns.
+/// Stops the job when its lock is in danger or lost. Also stops the job when the stop token
+/// `orphaned` reports that the front process, for which the shell waits, was killed. Prints the
+/// reason, and sets `stop_reason` when it begins to stop the job. Never returns.
 ///
 ///     danger, 10 s left ──TERM──▶ a third of that left ──KILL──▶ the lease ends
 ///     lost: refused     ──TERM──▶ a tenth of the lease later ──KILL
 ///     orphaned          ──TERM──▶ `usual_grace` later ──KILL
 ///
-/// `on_loss` can set another signal than TERM, and another time until KILL. In danger, that time
-/// can only shorten the wait. After a loss, it may lengthen the wait to at most half a lease. A
-/// renewal is refused a third of a lease after the last granted renewal, so the command still ends
-/// within that lease.
+/// `on_loss` can set another signal than TERM, and another time until KILL. In danger, `on_loss`
+/// can only shorten the time until KILL. After a loss, it can also lengthen this time, to at most
+/// half a lease. A renewal is refused a third of a lease after the last granted renewal, so the
+/// command still ends within that lease.
 ///
-/// If the danger passes after TERM was sent, no KILL follows unless `on_loss` sets a time.
+/// If the danger passes after TERM was sent, KILL follows only if `on_loss` sets a time.
 asio::awaitable<void> guard(const holdfast::lease&, running_job&, const on_loss&, const last_words&,
                             std::stop_token orphaned, stop_reason&);
 

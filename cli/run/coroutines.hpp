@@ -49,7 +49,8 @@ asio::awaitable<void> until_first(Parts... parts) {
 inline asio::awaitable<void> stop_requested(std::stop_token token) {
     using timer = asio::steady_timer;
     timer bell{co_await asio::this_coro::executor, timer::time_point::max()};
-    // An expiry in the past also ends a wait that begins later. cancel() would not do so.
+    // Use an expiry in the past, because it also ends a wait that begins later, which cancel()
+    // would not do.
     const std::stop_callback ring{token, [&bell] { bell.expires_at(timer::time_point::min()); }};
     holdfast::error_code rung;
     co_await bell.async_wait(asio::redirect_error(asio::use_awaitable, rung));

@@ -22,7 +22,8 @@ namespace cli {
 
 namespace {
 
-/// Guard that blocks SIGTTOU. Otherwise a background process that changes the terminal is stopped.
+/// Guard that blocks SIGTTOU, because otherwise a background process that changes the terminal is
+/// stopped.
 class without_sigttou {
 public:
     without_sigttou() noexcept {
@@ -65,7 +66,7 @@ std::optional<termios> controlling_terminal::settings() const noexcept {
 
 void controlling_terminal::restore(const termios& before) const noexcept {
     const without_sigttou asking;
-    // TCSANOW does not wait for output, which Ctrl-S may hold up.
+    // TCSANOW is used, because it does not wait for the output, which Ctrl-S may have stopped.
     ::tcsetattr(device_.get(), TCSANOW, &before);
 }
 
@@ -170,7 +171,7 @@ void die_of(int signal) {
     ::sigprocmask(SIG_UNBLOCK, &one, nullptr);
 }
 
-/// The front process. The shell waits for it, and it only passes signals on to the worker.
+/// The front process, for which the shell waits. It only passes signals on to the worker.
 class front {
 public:
     front(pid_t worker, const sigset_t& heard)
@@ -237,7 +238,8 @@ private:
 };
 
 [[noreturn]] void be_worker(job behind, const std::function<int(const job*)>& work) {
-    // If the front is killed, the worker still ends the job properly: see `front_is_gone`.
+    // If the front process is killed, this signal tells the worker, which then ends the job
+    // properly: see `front_is_gone`.
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (behind.front_is_gone())
         ::_exit(signalled + SIGKILL); // the front has ended before the call of prctl()

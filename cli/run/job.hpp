@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `holdfast run` as a job of the shell: the terminal, the signals, and two processes. At Ctrl-Z one
-// of them stops, and the other goes on renewing.
+// of the two processes stops, and the other continues to renew the lock.
 #pragma once
 
 #include "cli/descriptor.hpp"
@@ -53,32 +53,33 @@ private:
 class inheritance;
 
 /// Blocks all signals that can be blocked, except the ignored signals and TTIN and TTOU. Returns
-/// the blocked set. Read it with signalfd() or sigwaitinfo(). The default action of most signals
-/// would kill only this process. The command would run on without a renewed lock, and the lock
-/// would stay held until its lease ends.
+/// the blocked set. Read it with signalfd() or sigwaitinfo(). They are blocked because the default
+/// action of most signals would kill only this process. The command would then continue without a
+/// renewed lock, and the lock would stay held until its lease ends.
 ///
 /// The set includes SIGPIPE, unless it was ignored at the start. A write of this process to a
-/// closed pipe raises SIGPIPE too, see `is_own_pipe`.
+/// closed pipe also raises SIGPIPE; see `is_own_pipe`.
 sigset_t block_signals_of_job(const inheritance&);
 
-/// Returns whether a write of this process to a closed pipe has raised the signal. `sender` is the
-/// process that sent the signal.
+/// Returns whether this process itself has raised the signal, which is then SIGPIPE, by a write to
+/// a closed pipe. `sender` is the process that sent the signal.
 bool is_own_pipe(int signal, pid_t sender);
 
 /// Returns whether the signal asks the command to end. Users and containers stop a program with
-/// INT, TERM, HUP, QUIT, PWR or RTMIN+3. Without a terminal, WINCH counts too, because no window
-/// size can have changed.
+/// INT, TERM, HUP, QUIT, PWR or RTMIN+3. Without a terminal, WINCH also asks the command to end,
+/// because no window size can have changed.
 bool asks_to_end(int signal, bool on_terminal);
 
-/// Returns whether the signal ends a process that waits for a lock. True if the signal asks for the
-/// end, or if its default action ends a process.
+/// Returns whether the signal ends a process that waits for a lock: the signal asks for the end, or
+/// its default action ends a process.
 bool ends_wait(int signal, bool on_terminal);
 
 namespace asio = holdfast::asio;
 
 /// Receives the signals that are sent to this process, including SIGCHLD. The constructor blocks
-/// the signals, and they are read from a descriptor. So no signal is lost, and no signal interrupts
-/// a call. Construct it before any thread starts, so that all threads have the signals blocked.
+/// the signals, and they are read from a descriptor, so that no signal is lost, and no signal
+/// interrupts a call. Construct it before any thread starts, so that all threads have the signals
+/// blocked.
 class signal_inbox {
 public:
     /// Blocks the signals. Signals that were ignored at the start of the program stay ignored,
@@ -127,7 +128,7 @@ struct job {
 /// stops, and the worker continues. Every signal that the front gets is passed to the worker. If
 /// the front is killed, the worker ends the job properly and then exits.
 ///
-/// Without a terminal there is no Ctrl-Z. Then `work` runs in this process, without a job. Call it
+/// Without a terminal there is no Ctrl-Z, so `work` runs in this process, without a job. Call it
 /// while the process has only one thread.
 int work_behind_job(const inheritance&, const std::function<int(const job*)>& work);
 

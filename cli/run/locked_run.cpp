@@ -37,7 +37,7 @@ struct named_signal {
     int number;
 };
 
-/// Signals that ask or force a program to end. Other signals are refused. For example, STOP would
+/// Signals that ask or force a program to end. Other signals are refused; for example, STOP would
 /// only hide the loss from the command.
 constexpr std::array<named_signal, 8> ending_signals{{
     {"TERM", SIGTERM},
@@ -83,8 +83,9 @@ on_loss parse_on_loss(std::string_view text) {
 
 namespace {
 
-/// Largest size of the list in bytes. If the list is too long, it keeps the innermost locks. An
-/// environment string may have at most 128 KiB, and a lock name 64 KiB.
+/// Largest size of the list in bytes. If the list is too long, it keeps the innermost locks. The
+/// limit exists because an environment string may have at most 128 KiB, while one lock name may
+/// have 64 KiB.
 constexpr std::size_t list_bytes_max = 32'768;
 
 std::string variable(const char* name) {
@@ -272,8 +273,8 @@ private:
             report.granted(held->fencing_token());
     }
 
-    /// Takes the lock, a slot, or a start. For a start of a rate, the lease is empty and is never
-    /// lost.
+    /// Takes the lock, a slot, or a start. For a start of a rate, the lease holds nothing and is
+    /// never lost.
     asio::awaitable<void> take(std::optional<holdfast::lease>& held) {
         if (wanted_.rate) {
             const bool may_start = co_await draw_start(homes_.front(), wanted_);
@@ -368,7 +369,8 @@ private:
     const std::string thing_; ///< description of the lock in messages
     clients homes_;
     holdfast::time_point granted_at_{};
-    /// Whether --hold-for is over: its time has passed, or a signal or a loss has ended it.
+    /// True: --hold-for is over, because its time has passed, or because a signal or a loss has
+    /// ended it.
     bool hold_ended_ = false;
     std::optional<int> interrupted_by_;
 };

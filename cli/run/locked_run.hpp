@@ -22,14 +22,15 @@ namespace cli {
 /// Reaction to a lost lock: the signal for the command, and the time from the signal until KILL.
 struct on_loss {
     int signal = SIGTERM;
-    /// Time until KILL; if empty, as long as the lease allows.
+    /// Time until KILL. Empty: as long as the lease allows.
     std::optional<std::chrono::duration<double>> grace{};
 };
 
 /// Default time from TERM to KILL for a job that is told to end while its lock is safe.
 inline constexpr std::chrono::seconds usual_grace{10};
 
-/// Returns the user's time until KILL, at most one day. Empty if the user gave none.
+/// Returns the time until KILL that the user gave, at most one day. The result is empty if the user
+/// gave no time.
 std::optional<holdfast::duration> grace_of(const on_loss&);
 
 /// Parses `SIGNAL[:GRACE]`, for example `INT`, `SIGTERM:5s` or `15:0`. Throws `usage_error` with
@@ -37,14 +38,15 @@ std::optional<holdfast::duration> grace_of(const on_loss&);
 on_loss parse_on_loss(std::string_view);
 
 /// Locks of the `holdfast run` commands that run this command, directly or indirectly. If this
-/// command asked for one of these locks again, it would wait for a command that waits for it.
+/// command asked for one of these locks again, it would wait for a command that is waiting for this
+/// command.
 ///
 ///     HOLDFAST_LOCK   the name of the innermost lock, unchanged
 ///     HOLDFAST_LOCKS  all locks on HOLDFAST_URL's server, one per line, the outermost first;
 ///                     in a name, `%` and the end of a line are %25 and %0A
 class outer_locks {
 public:
-    /// Reads the environment. Ignores locks on other servers than `url`.
+    /// Reads the locks from the environment. Ignores locks on other servers than `url`.
     static outer_locks on(const std::string& url);
 
     bool have(const std::string& name) const;

@@ -94,8 +94,8 @@ namespace {
 using holdfast::counter_kind;
 using holdfast::counter_state;
 
-/// Maximal number of attempts to set the counter and read it. Between set and read, another client
-/// may delete the counter.
+/// Maximum number of attempts to set the counter and read it. More than one attempt may be needed,
+/// because another client may delete the counter between set and read.
 constexpr int settings_max = 3;
 
 std::string told_of(const holdfast::rate& how) {
@@ -112,9 +112,9 @@ std::int64_t slots_in(const counter_state& found) {
     return found.value + found.taken;
 }
 
-/// Returns whether no slot is held and none can ever become free. This happens if the server lost
-/// the set of holders, and with it their slots. Causes are an eviction, or a script that deletes
-/// keys.
+/// Returns true if no slot is held and no slot can ever become free. This happens if the server
+/// lost the set of holders, and with the set their slots, because of an eviction or a script that
+/// deletes keys.
 bool has_lost_its_holders(const counter_state& found) {
     return found.taken == 0 && found.value <= 0;
 }
@@ -213,14 +213,14 @@ holdfast::rate parse_rate(const std::string& text) {
 
 namespace {
 
-/// Returns whether the owner can be described by more than a number. A holdfast client without
-/// client information has only a number.
+/// Returns whether more than a number is known about the owner. A holdfast client without client
+/// information has only a number.
 bool is_known(const holdfast::lock_owner& owner) {
     return owner.client || !owner.is_holdfast;
 }
 
-/// Returns whether the waiter may still have its entry in the queue. Some servers do not tell how
-/// long the entry lasts. Then the result is true.
+/// Returns false if the waiter's entry in the queue has certainly expired. Returns true otherwise,
+/// also if the server does not tell how long the entry lasts.
 bool still_waits(const holdfast::lock_waiter& waits) {
     return !waits.remaining || *waits.remaining > holdfast::duration::zero();
 }
@@ -362,7 +362,7 @@ void wait_report::show(const std::string& holder) {
         const std::string line = "holdfast: waiting for " + thing_ + ", " +
                                  in_words(boot_clock::now() - since_) +
                                  (holder.empty() ? "" : "; " + holder);
-        // Cut the line, because a wrapped line could not be overwritten.
+        // Cut the line at the terminal's width, because a wrapped line could not be overwritten.
         write_raw("\r" + cut(line, form_of(STDERR_FILENO).columns - 1) + "\x1b[K");
         drawn_ = true;
     }

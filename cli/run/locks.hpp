@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a `holdfast run` takes before its command starts: a lock, a slot or a start of a rate. Also
-// describes who holds the lock, and reports the wait.
+// Functions for the wait of a `holdfast run`, before its command starts, for a lock, a slot or a
+// start of a rate. They also describe who holds the lock, and report the wait.
 #pragma once
 
 #include "cli/run/coroutines.hpp"
@@ -84,11 +84,11 @@ struct not_a_lock {
 };
 
 /// Exception: the user wants an exclusive lock, but the name belongs to a lock that can be shared,
-/// or the reverse. The two kinds do not exclude each other reliably. A release of one kind does not
-/// wake waiters of the other kind.
+/// or the reverse. The two kinds do not exclude one another reliably. A release of one kind does
+/// not wake waiters of the other kind.
 struct kept_to_share {};
 
-/// Returns whether this kind of lock uses the keys of locks that can be shared.
+/// Returns whether this kind of lock uses the same keys as the locks that can be shared.
 inline bool can_be_shared(holdfast::lock_kind kind) {
     return kind == holdfast::lock_kind::read || kind == holdfast::lock_kind::write;
 }
@@ -98,8 +98,8 @@ inline bool can_be_shared(holdfast::lock_kind kind) {
 /// if this user may not read it.
 asio::awaitable<void> refuse_if_another(holdfast::client&, std::string lock, holdfast::lock_kind);
 
-/// Calls `refuse_if_another` for each wanted lock. Does nothing on a quorum: one wrong node only
-/// has no vote, and many wrong nodes make the lock fail with an error.
+/// Calls `refuse_if_another` for each wanted lock. Does nothing on a quorum, because one node with
+/// such a key only has no vote, and many such nodes make the lock fail with an error.
 asio::awaitable<void> refuse_if_any_is_another(clients&, const locked_run&);
 
 /// Describes the holder of the lock. If the user wants several locks, describes the first of them
@@ -109,8 +109,8 @@ asio::awaitable<std::string> who_holds_one(clients&, const locked_run&, wording)
 struct job;
 
 /// Messages on stderr about a wait for a lock. If stderr is a terminal and the job is in the
-/// foreground, one line is updated in place. Elsewhere, with `-v`, it prints a line that stays.
-/// Without `-v`, it prints a message only if the wait would never end.
+/// foreground, one line is updated in place. Otherwise, with `-v`, the report prints a line that
+/// stays; without `-v`, it prints a message only if the wait would never end.
 class wait_report {
 public:
     /// Creates the report. `behind` is the shell's job, or null. `held_around` is true if an outer
@@ -131,14 +131,15 @@ public:
 private:
     void show(const std::string& holder);
     void clear();
-    bool may_draw() const; ///< whether the line can be overwritten, and this job has the terminal
+    /// returns whether the line can be overwritten, and this job has the terminal
+    bool may_draw() const;
 
     clients& homes_;
     const locked_run& wanted_;
     const std::string thing_; ///< description of what the run waits for, for messages
     const job* const behind_;
     const bool held_around_;
-    const bool live_; ///< whether stderr is a terminal on which a line can be overwritten
+    const bool live_; ///< true: stderr is a terminal on which a line can be overwritten
     const holdfast::time_point since_ = holdfast::boot_clock::now();
     bool drawn_ = false;
     bool told_ = false;

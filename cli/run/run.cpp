@@ -305,8 +305,8 @@ void check_has_no_nodes(const given_options& given) {
         throw usage_error{std::string{option} + " is for a quorum: give --url 3 to 15 times"};
 }
 
-/// Throws `usage_error` if the lease is too short. A lease is renewed after a third of its time. On
-/// a busy machine, a process may pause for longer than a very short lease. Then the lock would be
+/// Throws `usage_error` if the lease is too short. A lease is renewed every third of its time. On a
+/// busy machine, a process may pause for longer than a very short lease, so that the lock would be
 /// lost and the command stopped.
 void check_lease(const given_options& given) {
     constexpr std::chrono::milliseconds least{100};

@@ -43,7 +43,8 @@ std::optional<server_link> server_link::open(const std::string& path) {
         ::setsockopt(socket.get(), SOL_SOCKET, direction, &answer_timeout, sizeof answer_timeout);
     const int result =
         ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
-    const bool has_no_room = result != 0 && errno == EAGAIN; // its queue of connections is full
+    // EAGAIN means that the server's queue of connections is full
+    const bool has_no_room = result != 0 && errno == EAGAIN;
     if (result != 0 && !has_no_room)
         return std::nullopt;
     server_link link{std::move(socket)};
@@ -164,7 +165,7 @@ pid_t server_guard::holder(const std::string& folder) {
     const address at{folder};
     const cli::descriptor socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
     if (::connect(socket.get(), at.get(), at.size) != 0)
-        // The queue of connections is full, so the process is stopped.
+        // EAGAIN means that the queue of connections is full, so the process is stopped.
         return errno == EAGAIN ? -1 : 0;
     ucred peer{};
     socklen_t size = sizeof peer;
@@ -210,7 +211,7 @@ bool is_writable_and_ours(const std::string& path) {
            ::access(path.c_str(), W_OK | X_OK) == 0;
 }
 
-/// Returns why the private server cannot use that XDG_RUNTIME_DIR. Empty if it can.
+/// Returns why the private server cannot use that XDG_RUNTIME_DIR. The result is empty if it can.
 std::string trouble_with(const std::string& chosen) {
     if (!chosen.starts_with('/'))
         return "it is no absolute path";
@@ -233,7 +234,7 @@ bool is_of_a_login(const std::string& path) {
 
 struct folder_choice {
     std::string path;
-    /// Why the folder is not where the user wanted it; empty if there is no problem.
+    /// Reason why the folder is not where the user wanted it. Empty: the folder is there.
     std::string trouble;
 };
 
@@ -248,8 +249,9 @@ std::optional<std::string> folder_of_run_around() {
 }
 
 /// Chooses the folder. A terminal, a cron job and a user who has logged out must find the same
-/// server. So XDG_RUNTIME_DIR is used only if the user has chosen it. The folder of a login session
-/// is not used, because cron does not have it and the last logout removes it (docs/adr/0007).
+/// server. So XDG_RUNTIME_DIR is used only if the user has chosen its value. If it is the folder of
+/// a login session, it is not used, because cron does not have this folder and the last logout
+/// removes it (docs/adr/0007).
 folder_choice choose_folder() {
     if (const std::optional<std::string> around = folder_of_run_around())
         return {*around, {}};
@@ -354,8 +356,8 @@ void private_folder::stop_ending() const noexcept {
 std::optional<descriptor> private_folder::try_to_serve() const {
     descriptor file{::openat(folder_.get(), "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
                              S_IRUSR | S_IWUSR)};
-    // A cleaner of /tmp may have removed the file. Then this is a new file, and its flock does not
-    // show whether a server runs.
+    // A cleaner of /tmp may have removed the file. In that case this is a new file, and its flock
+    // does not show whether a server runs.
     if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0 || server_guard::holder(path_) != 0)
         return std::nullopt;
     return file;
@@ -382,7 +384,7 @@ namespace {
 /// Limit of open files, if the system allows it: a few connections for each program.
 constexpr rlim_t server_files_max = 4096;
 
-/// Raises the limits as far as the system allows. The server is for all programs of this user. So
+/// Raises the limits as far as the system allows. The server is for all programs of this user, so
 /// it must not inherit the limits of the process that starts it, for example `ulimit -t`.
 void raise_limits() noexcept {
     for (const auto resource : {RLIMIT_CPU, RLIMIT_FSIZE, RLIMIT_DATA, RLIMIT_RSS, RLIMIT_AS,
@@ -469,8 +471,9 @@ void start_supervisor(const private_folder& home, const descriptor& lock) {
 
 namespace {
 
-/// Number of timeouts before a server is given up that accepts connections but does not reply. Such
-/// a server is stopped or stuck. A server that is starting or ending does not behave in this way.
+/// Number of timeouts after which the program gives up a server that accepts connections but does
+/// not reply. Such a server is stopped or stuck, because a server that is starting or ending does
+/// not behave in this way.
 constexpr int silences_max = 2;
 
 /// Returns the number of keys that do not require the server to stay. There are three kinds:
@@ -520,7 +523,7 @@ holdfast::duration server_linger() {
 
 std::string use_private_server() {
     (void)server_linger(); // read the variable here, where a mistake can be reported to the user
-    // Static, because the server counts as used until this process ends.
+    // The object is static, because the server is in use until this process ends.
     static const private_folder home = private_folder::make();
     if (!home.use(2 * server_start_timeout))
         throw no_server{"the private server in " + printable(home.path()) + " does not end"};
@@ -547,7 +550,8 @@ std::vector<std::string> variables_of_private_server(const std::string& url) {
 
 server_use use_of(server_link& link) {
     server_use found;
-    // Read this number first. Keys that are added meanwhile can only raise the result.
+    // Read this number first, so that keys that are added in the meantime can only raise the
+    // result.
     const long without_use = keys_without_use(link);
     const std::string databases = link.ask("INFO keyspace"); // db0:keys=1,expires=1,...
     for (std::size_t at = 0; (at = databases.find(":keys=", at)) != std::string::npos; ++at)

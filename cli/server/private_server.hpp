@@ -43,8 +43,7 @@ public:
     pid_t server() const; ///< returns the process id of the server
     bool answers() noexcept;
 
-    /// Returns true if the last command timed out. Returns false if the connection was closed
-    /// instead.
+    /// Returns true if the last command timed out, and false if the connection was closed.
     bool was_silent() const noexcept { return silent_; }
 
     void shut_down(); ///< stops the server without saving; the server closes the connection
@@ -81,8 +80,8 @@ public:
     /// connections is full.
     static pid_t holder(const std::string& folder);
 
-    /// Returns the socket, for a child process that must keep the guard too. Negative if there is
-    /// no socket.
+    /// Returns the socket, for a child process that must also keep the guard. The result is
+    /// negative if there is no socket.
     int descriptor() const noexcept { return socket_ ? socket_->get() : -1; }
 
     /// Accepts and closes the connections of processes that called `holder`. Call it when the

@@ -105,8 +105,8 @@ std::optional<server_link> find(const std::optional<private_folder>& home) {
     return home ? server_link::open(home->socket()) : std::nullopt;
 }
 
-/// Returns nothing if there is no server, or if it ended before it had replied. Throws `no_answer`
-/// if it does not reply.
+/// Returns the state of the server. Returns nothing if there is no server, or if the server ended
+/// before it had replied. Throws `no_answer` if the server does not reply.
 std::optional<server_state> find_state(const std::optional<private_folder>& home) {
     std::optional<server_link> link = find(home);
     try {
@@ -163,8 +163,8 @@ int stop_without_socket(const std::optional<private_folder>& home, bool force) {
     throw no_answer{"it runs, but its socket was removed"};
 }
 
-/// Stops a server that has accepted a connection. Returns nothing if it is ending already. Throws
-/// `no_answer` if it does not reply.
+/// Stops a server that has accepted a connection. Returns nothing if the server is ending already.
+/// Throws `no_answer` if the server does not reply.
 std::optional<int> stop_connected(const private_folder& home, server_link& link, bool force) {
     try {
         if (!force) {

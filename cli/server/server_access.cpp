@@ -38,9 +38,9 @@ void add_schemes() {
 
 namespace {
 
-/// Returns whether HOLDFAST_REQUIRE_SERVER forbids the private server. If HOLDFAST_URL is
-/// forgotten, a job for the whole cluster would otherwise run once on each machine. It is an
-/// environment variable, so that a deployment can set it once for all jobs.
+/// Returns whether the environment variable HOLDFAST_REQUIRE_SERVER forbids the private server.
+/// Without it, if HOLDFAST_URL is forgotten, a job for the whole cluster would run once on each
+/// machine. A deployment can set the variable once for all jobs.
 bool shared_server_is_required() {
     const char* const told = std::getenv("HOLDFAST_REQUIRE_SERVER");
     if (told == nullptr)
@@ -202,7 +202,7 @@ std::string one_without_password(std::string url) {
         url.replace(colon + 1, at - colon - 1, "***");
     else if (at != std::string::npos && at > start &&
              (url.starts_with("redis") || url.starts_with("valkey")))
-        // Redis clients write a password without a user in this form
+        // Redis clients write a password in this form if there is no user
         url.replace(start, at - start, "***");
     return without_passwords_in_query(std::move(url));
 }
@@ -230,9 +230,9 @@ holdfast::options reaching(std::string url) {
 
 namespace {
 
-/// Shortens a message. Removes `[category:number]`, and the error code's general sentence if a more
-/// precise text precedes it. After an error of the server, the general sentence stays, because only
-/// it says what the user can do.
+/// Shortens a message. Removes `[category:number]`, and also the error code's general sentence if a
+/// more precise text precedes this sentence. After an error text of the server, the general
+/// sentence stays, because only the general sentence says what the user can do.
 std::string for_people(std::string text, const holdfast::error_code& code) {
     if (const std::size_t bracket = text.rfind(" ["); text.ends_with(']') && bracket != text.npos)
         text.erase(bracket);
@@ -251,7 +251,8 @@ std::string for_people(std::string text, const holdfast::error_code& code) {
 }
 
 /// Adds the source of a wrong URL to the message: --url or HOLDFAST_URL. The user must know what to
-/// correct, and may have forgotten the variable. An error about a URL begins with `url`.
+/// correct, and may have forgotten the variable. (The text of an error about a URL begins with
+/// `url`.)
 std::string with_source(const std::string& why, const std::string& url) {
     constexpr std::string_view subject = "url: ";
     if (!why.starts_with(subject))

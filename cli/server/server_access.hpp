@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the server of a command, and makes the client's options for it. Remembers why a wait
-// failed, for the message.
+// Functions that choose the server of a command, and make the client's options for the server; and
+// an observer that remembers why a wait failed, for the message.
 #pragma once
 
 #include <holdfast/error.hpp>
@@ -32,7 +32,7 @@ std::string server_urls(const std::vector<std::string>& options);
 std::vector<std::string> each_url(const std::string& urls);
 
 /// Returns whether a lock on that server lasts as long as its client's session. This is so on
-/// ZooKeeper. There the client's lease time is the session timeout that the client requests.
+/// ZooKeeper, where the client's lease time is the session timeout that the client requests.
 bool keeps_sessions(const std::string& url);
 
 /// Returns whether this is the URL of this machine's private server.
@@ -56,8 +56,8 @@ holdfast::options reaching(std::string url);
 /// this information.
 class last_words : public holdfast::observer {
 public:
-    /// Creates the observer. With `tells`, it prints on stderr when the locks have moved to other
-    /// servers.
+    /// Creates the observer. If `tells` is true, the observer prints on stderr when the locks have
+    /// moved to other servers.
     explicit last_words(bool tells = false)
         : tells_{tells} {}
 
@@ -71,7 +71,7 @@ public:
 
 private:
     std::string text_;
-    std::string quorums_; ///< text about the whole quorum
+    std::string quorums_; ///< text that describes the whole quorum
     bool max_hold_reached_ = false;
     const bool tells_;
 };

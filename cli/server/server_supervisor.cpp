@@ -201,8 +201,8 @@ public:
                 guard_.let_go();
             const bool told_to_end = any[1].revents != 0 || !server_.lives();
             // If new programs cannot find this server, the next program starts another server,
-            // which does not know the locks of this server. So stop this server at once. Then the
-            // holders notice the loss.
+            // which does not know the locks of this server. So stop this server at once, so that
+            // the holders notice the loss.
             if (told_to_end || !home_.is_found() || end_if_idle())
                 return;
         }
@@ -214,8 +214,8 @@ private:
             last_use_ = boot_clock::now();
             return false;
         }
-        // `holdfast` programs cannot begin to use the server now. Other programs can, because they
-        // only know the socket.
+        // `holdfast` programs cannot begin to use the server now. Other programs still can, because
+        // they use only the socket and no flock.
         const bool idle = is_idle();
         if (!idle)
             last_use_ = boot_clock::now();

@@ -27,8 +27,8 @@ public:
     /// Asks the server to end if it still runs. Kills the server if it does not end.
     ~server_process();
 
-    /// Returns a descriptor that becomes readable when the server has ended. Negative if the system
-    /// has no pidfds.
+    /// Returns a descriptor that becomes readable when the server has ended. The result is negative
+    /// if the system has no pidfds.
     int end() const noexcept { return ended_ ? ended_->get() : -1; }
 
     /// Returns whether the server still runs. Waits at most `timeout` for its end.
@@ -42,7 +42,8 @@ private:
     std::optional<descriptor> ended_; ///< pidfd of the server, if the system has pidfds
 };
 
-/// Returns the path of redis-server or valkey-server, found in PATH. Empty if there is none.
+/// Returns the path of redis-server or valkey-server, found in PATH. The result is empty if PATH
+/// has neither.
 std::string find_server_program();
 
 } // namespace cli

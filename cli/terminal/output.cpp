@@ -52,7 +52,7 @@ std::string on_one_line(std::string_view text) {
 
 namespace {
 
-/// Returns whether the terminal can move its cursor. A `dumb` terminal cannot.
+/// Returns whether the terminal can move its cursor. A terminal of type `dumb` cannot do so.
 bool can_move_its_cursor() {
     const char* const kind = std::getenv("TERM");
     return kind != nullptr && std::string_view{kind} != "dumb";
@@ -65,7 +65,7 @@ bool colours_are_welcome() {
     return forbidden == nullptr || *forbidden == '\0';
 }
 
-/// Returns whether stdout is a pipe without a reader. Then a message about the failed output is
+/// Returns whether stdout is a pipe without a reader. If so, a message about the failed output is
 /// useless.
 bool reader_is_gone() {
     pollfd out{STDOUT_FILENO, 0, 0};

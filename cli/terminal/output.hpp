@@ -40,8 +40,8 @@ class inheritance;
 /// Properties of stdout or stderr.
 struct output_form {
     std::size_t columns; ///< width of the terminal; no limit if it is not a terminal
-    bool live;           ///< whether it is a terminal on which a line can be overwritten
-    bool colours;        ///< whether it is live, and NO_COLOR does not forbid colours
+    bool live;           ///< true: it is a terminal on which a line can be overwritten
+    bool colours;        ///< true: `live` is true, and NO_COLOR does not forbid colours
 };
 output_form form_of(int descriptor);
 

@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiles Boost.JSON from its headers. So the program need not link the Boost.JSON library.
+// Compiles Boost.JSON from its headers, so that the program need not link the Boost.JSON library.
 #include <boost/json/src.hpp>

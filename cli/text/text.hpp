@@ -17,8 +17,8 @@ std::size_t utf8_letter(std::string_view text);
 std::string as_utf8(std::string_view text, std::string_view replacement);
 
 /// Returns the text. Calls `written` for each character that controls a terminal, and inserts its
-/// result instead. These are control characters above ASCII, and characters that change the
-/// direction of text.
+/// result instead. Such characters are the control characters above ASCII, and the characters that
+/// change the direction of text.
 std::string without_commands(std::string_view text, std::string (*written)(char32_t));
 
 /// Returns the number of terminal columns for a `printable` text: one for each character.
@@ -33,9 +33,9 @@ std::string how_many(Number number, const std::string& noun) {
     return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
 }
 
-/// Returns advice to print after an unknown word. If the user probably meant a known word, returns
-/// `: did you mean …? See …`, else `; see …`. `verb` is the verb of the help text, and may be
-/// empty.
+/// Returns advice to print after an unknown word. If the user probably meant a known word, the
+/// advice is `: did you mean …? See …`, otherwise `; see …`. `verb` is the verb of the help text,
+/// and may be empty.
 std::string advice_on(std::string_view word, const std::vector<std::string>& known,
                       std::string_view verb);
 

@@ -22,8 +22,8 @@ namespace detail {
 /// Settings that the constructor of a counter type passes to `basic_counter`.
 struct counter_setup {
     counter_kind kind;
-    std::int64_t most = 0;              ///< maximum number of permits; 0: no limit
-    std::optional<unsigned> replicas{}; ///< required replicas; empty: the client's value
+    std::int64_t most = 0;              ///< maximum number of free permits; 0: no limit
+    std::optional<unsigned> replicas{}; ///< number of required replicas; empty: the client's value
 };
 /// Request to take `amount` from a counter. The call may have to wait. A timeout (`timeout`) of
 /// zero or less means one attempt.
@@ -37,18 +37,18 @@ using flag_handler = asio::any_completion_handler<void(error_code, bool)>;
 using number_handler = asio::any_completion_handler<void(error_code, std::int64_t)>;
 } // namespace detail
 
-/// Base class of the counters. A counter is a number in the store; several processes change it and
-/// wait for it. No process owns the counter: permits that a process took are not given back when
-/// the process dies (except with `leased_semaphore`).
+/// Base class of the counters. A counter is a number in the store that several processes change and
+/// wait for. No process owns the counter: permits that a process took are not given back when the
+/// process dies (except with `leased_semaphore`).
 ///
-/// *At most once.* A change of a counter is executed at most once, even if its request is sent
-/// several times. A call repeats its request for at most `options::unavailable_timeout`, always
-/// with the same request number, which the store remembers. Then the call fails with `unreachable`
-/// if nothing was done, or with `outcome_unknown` if the client does not know whether the change
-/// was executed. The client sends nothing more for a call that failed; the caller must decide how
-/// to continue. With `required_replicas`, a change succeeds after this number of replicas has
-/// confirmed it. If fewer replicas confirm it, the call fails with `outcome_unknown`
-/// (`not_replicated`).
+/// *At most once.* A change of a counter is executed at most once, even if the client repeats its
+/// request. A call repeats its request for at most `options::unavailable_timeout`, always with the
+/// same request number, which the store remembers. After that time the call fails with
+/// `unreachable` if nothing was done, or with `outcome_unknown` if the client does not know whether
+/// the change was executed. The client sends nothing more for a call that failed; the caller must
+/// decide how to continue. With `required_replicas`, a change succeeds after this number of
+/// replicas has confirmed it. If fewer replicas confirm the change, the call fails with
+/// `outcome_unknown` (`not_replicated`).
 ///
 /// *Blocking functions* throw `boost::system::system_error` with `unreachable`, `outcome_unknown`,
 /// `refused`, `closed`, `forked`, `overloaded`, `would_deadlock` (the call runs on the client's
@@ -56,12 +56,13 @@ using number_handler = asio::any_completion_handler<void(error_code, std::int64_
 /// requested a stop).
 ///
 /// If no thread runs the client's executor, a call returns two seconds after its timeout. A call
-/// that never waits for other clients returns after two seconds. The error code is `unreachable` if
-/// the call had not begun on the executor, otherwise `outcome_unknown`.
+/// that has no timeout because it never waits for other clients returns two seconds after its
+/// start. The error code is `unreachable` if the call had not begun on the executor, otherwise
+/// `outcome_unknown`.
 ///
 /// *Asynchronous functions* complete with the same codes. Functions that wait can be cancelled at
-/// any time. They then complete at once with `operation_aborted`, and permits that may have been
-/// taken are given back in the background. The other functions cannot be cancelled.
+/// any time. A cancelled function completes at once with `operation_aborted`, and permits that it
+/// may have taken are given back in the background. The other functions cannot be cancelled.
 ///
 /// Thread safety: any thread may call every member.
 class HOLDFAST_EXPORT basic_counter {
@@ -69,7 +70,7 @@ public:
     basic_counter(const basic_counter&) = delete;
     basic_counter& operator=(const basic_counter&) = delete;
 
-    /// Returns the greatest count: 2^31 - 1, the limit of Redisson.
+    /// Returns the greatest value of a counter: 2^31 - 1, the limit of Redisson.
     static constexpr std::int64_t max() noexcept { return counted_max; }
 
     /// Deletes the counter. Returns false if it did not exist.
@@ -87,7 +88,8 @@ protected:
 
     const shared_counter& counter() const noexcept { return counter_; }
 
-    /// Takes the amount. Returns false if the amount was not available before the timeout.
+    /// Takes the requested amount. Returns false if the amount was not available before the
+    /// timeout.
     bool take(detail::counter_wish) const;
     counter_answer change(counter_verb, std::int64_t amount = 0,
                           std::optional<duration> kept = {}) const;

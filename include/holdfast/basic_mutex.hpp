@@ -18,7 +18,8 @@ class subject;
 } // namespace sync
 
 /// Behaviour of a lock when a thread that holds the lock locks it again. `refused`: the call fails
-/// with `already_held`. `counted`: the entries are counted.
+/// with `already_held`. `counted`: the lock counts the entries, and is released at the last
+/// unlock().
 enum class recursion : std::uint8_t { refused, counted };
 
 /// Tag for a lock whose unlock() does not wait: unlock() returns when the release is on its way to
@@ -48,9 +49,9 @@ struct mutex_options {
 };
 
 /// Pauses between the polls of a waiter that receives no notification. The first pause is `first`;
-/// each later pause is twice as long, up to `longest`. Each pause is shortened at random by up to a
-/// half, so that waiters do not poll all at the same time. If `first` and `longest` are equal, the
-/// pauses stay about the same.
+/// each later pause is twice as long, up to `longest`. Each pause is shortened at random by up to
+/// half, so that the waiters do not all poll at the same time. If `first` and `longest` are equal,
+/// the pauses do not grow.
 struct backoff {
     duration first{1};
     duration longest{128};
@@ -65,11 +66,11 @@ struct lock_setup {
     bool deferred = false;
     /// Set for a lock that sends no notification when it is released.
     std::optional<backoff> polls{};
-    /// For a fair lock: how long a waiter keeps its place without a request (see `ask`); empty: the
-    /// default.
+    /// For a fair lock: how long a waiter keeps its place in the queue without sending a request
+    /// (see `ask::outlasts`). Empty: the default value.
     std::optional<duration> outlasts{};
     fencing numbers = fencing::counted;
-    std::optional<unsigned> replicas{}; ///< required replicas; empty: the client's value
+    std::optional<unsigned> replicas{}; ///< number of required replicas; empty: the client's value
 };
 
 constexpr lock_setup setup_of(const mutex_options& how, recursion again) {
@@ -85,7 +86,7 @@ struct wish {
     duration timeout = duration::max();
     std::optional<lease_time> lease{}; ///< if set, the hold lasts for this time and is not renewed
     std::stop_token cancel{};
-    bool upgrades = false; ///< upgrades the read hold of this thread
+    bool upgrades = false; ///< true: upgrades the read hold of this thread
 };
 using lease_handler = asio::any_completion_handler<void(error_code, lease)>;
 using maybe_lease_handler = asio::any_completion_handler<void(error_code, std::optional<lease>)>;
@@ -94,9 +95,9 @@ using maybe_lease_handler = asio::any_completion_handler<void(error_code, std::o
 /// Base class of the locks: *Lockable* and *TimedLockable*, asynchronous versions of their
 /// functions, and functions that ask about the lock.
 ///
-/// *Lease time.* Every acquiring function has an overload with a `lease_time`. The hold then lasts
-/// for that time and is not renewed (Redisson: `lock(leaseTime)`). Without a `lease_time`, the hold
-/// has the lock's lease time and is renewed until it is released.
+/// *Lease time.* Every acquiring function has an overload with a `lease_time`. A hold that such a
+/// call acquires lasts for that time and is not renewed (Redisson: `lock(leaseTime)`). Without a
+/// `lease_time`, the hold has the lock's lease time and is renewed until it is released.
 ///
 /// *Waiting.* A release notifies the waiters. Correctness does not depend on that notification: a
 /// waiter also polls when the holder's lease expires, and at least every `poll_bound`. While the
@@ -183,8 +184,8 @@ public:
     /// - `not_owner`, `closed`, `forked`.
     /// - `would_deadlock`: the lock is released without waiting.
     /// - A failure of the store: it did not acknowledge the release within `release_timeout`, or
-    ///   refused it. The release is then repeated in the background. This thread holds nothing any
-    ///   more.
+    ///   refused it. The release is then repeated in the background. This thread no longer holds
+    ///   the lock.
     void unlock() noexcept;
     void unlock(error_code&) noexcept;
 
@@ -234,21 +235,21 @@ public:
                                   std::forward<Token>(token));
     }
 
-    // The next two functions report about this thread and send no request. A lost hold does not
-    // count.
+    // The next two functions report about the hold of this thread, and send no request. They report
+    // a lost hold as no hold.
     [[nodiscard]] bool is_held_by_this_thread() const;
     [[nodiscard]] std::size_t hold_count() const;
 
-    // The next functions ask the store about any holder, also a JVM. The result may be out of date
-    // when it arrives. They throw the errors of the acquiring functions. The asynchronous versions
-    // cannot be cancelled.
+    // The next functions ask the store about the lock. Its holder can be any client, also a JVM.
+    // The result may be out of date when it arrives. They throw the errors of the acquiring
+    // functions. The asynchronous versions cannot be cancelled.
     [[nodiscard]] bool is_locked() const;
-    /// Returns the time that is left of the holder's lease. Empty: the lock is free.
-    /// `duration::max()`: the lease never expires.
+    /// Returns the remaining time of the holder's lease. The result is empty if the lock is free,
+    /// and `duration::max()` if the lease never expires.
     [[nodiscard]] std::optional<duration> remaining_lease() const;
     /// Removes the lock from its holder and notifies the waiters. Returns false if the lock was
-    /// free. A holder in this client learns of the loss at once (`lost()`), a holder in another
-    /// client at its next renewal.
+    /// free. A holder in this client learns of the loss at once (`lost()`). A holder in another
+    /// client learns of the loss at its next renewal.
     bool force_unlock();
 
     template <asio::completion_token_for<void(error_code, bool)> Token>
@@ -273,7 +274,7 @@ protected:
     explicit basic_mutex(std::shared_ptr<sync::subject>);
     ~basic_mutex();
 
-    /// Completes with a second `lease` for the hold of `outer`; sends no request.
+    /// Completes with a second `lease` for the hold that `outer` owns; sends no request.
     template <typename Token>
     auto initiate_share(const lease& outer, Token&& token) {
         return asio::async_initiate<Token, void(error_code, lease)>(
@@ -294,7 +295,7 @@ protected:
     static const std::shared_ptr<sync::subject>& subject_of(const basic_mutex& lock) noexcept {
         return lock.lock_;
     }
-    bool take(detail::wish); ///< returns false if the lock was busy until the timeout expired
+    bool take(detail::wish); ///< false: the lock was busy until the timeout expired
 
     using shared_subject = std::shared_ptr<sync::subject>;
     static void start_try_lock(shared_subject, detail::wish, detail::maybe_lease_handler);

@@ -20,13 +20,13 @@ class engine;
 } // namespace sync
 
 /// Connection of a process to one store. All locks of the process share the client: it has the
-/// connections, an identity at the store, the renewal of leases, and the queues of local waiters.
-/// One client per store and process is enough for any number of locks and threads.
+/// connections and an identity at the store, renews the leases, and queues the local waiters. One
+/// client per store and process is enough for any number of locks and threads.
 ///
 ///     holdfast::client client{"redis://127.0.0.1:6379"};
 ///
 /// The client connects when it sends its first request. Locks and leases may outlive the client;
-/// they then fail with `errc::closed`.
+/// their functions then fail with `errc::closed`.
 ///
 /// *After fork()*, the copies in the child fail with `errc::forked`, and their destructors do
 /// nothing. A client that the child creates works. If code on the client's own thread (a handler,
@@ -40,7 +40,8 @@ public:
     /// `errc::invalid_argument` if the URL is wrong; the error text says why.
     explicit client(std::string_view url)
         : client{with_url(url)} {}
-    explicit client(const char* url) ///< throws for null (an unset variable)
+    /// throws for null, for example from an unset environment variable
+    explicit client(const char* url)
         : client{with_url(url)} {}
     explicit client(std::nullptr_t) = delete; ///< pass a URL: client{"redis://127.0.0.1:6379"}
     explicit client(options how)
@@ -61,8 +62,9 @@ public:
     /// `would_deadlock` if the client can detect it.
     client(asio::any_io_executor executor, options how);
 
-    /// Also takes the user's clock, for simulations (docs/howto, tests/sim). After the close has
-    /// completed, the client does not use the clock any more, so the clock may be destroyed first.
+    /// Creates a client like the constructor above, which also uses the user's clock, for
+    /// simulations (docs/howto, tests/sim). After the close has completed, the client does not use
+    /// the clock any more, so the clock may be destroyed first.
     client(asio::any_io_executor executor, clock& time, options how);
 
     client(client&&) noexcept;
@@ -100,8 +102,8 @@ public:
     ///
     /// Each problem is reported as a finding with a remedy, not as an exception. Throws
     /// `invalid_argument` if no lock can have that name. Throws `would_deadlock`, `closed` and
-    /// `forked` like all blocking calls. Takes a few round trips, or a few timeouts if servers do
-    /// not reply.
+    /// `forked` like all blocking calls. The check takes a few round trips, or a few timeouts if
+    /// servers do not reply.
     diagnosis doctor(lock_name trial = {"holdfast-doctor"});
 
     template <asio::completion_token_for<void(error_code, diagnosis)> Token>
@@ -113,9 +115,9 @@ public:
             token);
     }
 
-    /// Creates what the store needs before the first lock, for example the tables of a database.
-    /// The findings list what was created and what existed already. The call may be repeated; it
-    /// never deletes or changes anything that exists.
+    /// Creates everything that the store needs before the first lock, for example the tables of a
+    /// database. The findings list what was created and what existed already. The call can be
+    /// repeated: it never deletes or changes anything that exists.
     ///
     /// Throws `invalid_argument` if this store needs no set-up. Throws `refused` if this user has
     /// no permission, or if another object has the name already. It also throws the errors of the
@@ -150,14 +152,14 @@ public:
     ///
     /// The list is incomplete on a server with many millions of keys, and if some servers of a
     /// cluster cannot be asked. If no server can be asked, the call throws. A lock that is acquired
-    /// or released during the call may be in the list or not. A `token_mutex` that another program
-    /// holds is not listed, because its key looks like any other string.
+    /// or released during the call may be in the list or missing. A `token_mutex` that another
+    /// program holds is not listed, because its key looks like any other string.
     lock_list list(std::string pattern = "*", std::size_t limit = 1000);
 
-    /// Lists keys that may be counters of that kind. Every stored number looks like a semaphore and
-    /// like a latch, so both lists contain it. The list of leased semaphores has only semaphores
-    /// with at least one permit in use. Throws `invalid_argument` if the store does not support the
-    /// kind.
+    /// Lists keys that may be counters of that kind. A stored number can be a semaphore or a latch,
+    /// and the store does not say which. So both lists contain every number. The list of leased
+    /// semaphores has only the semaphores with at least one held permit. Throws `invalid_argument`
+    /// if the store does not support the kind.
     counter_list list(counter_kind kind, std::string pattern = "*", std::size_t limit = 1000);
 
     /// Waits until the lock is observed to be free. Returns false if the lock was not free before

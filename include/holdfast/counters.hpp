@@ -26,7 +26,8 @@ enum class counter_kind : std::uint8_t { semaphore, permits, latch, rate };
 /// rate limiter".
 HOLDFAST_EXPORT const char* words_for(counter_kind) noexcept;
 
-/// Greatest value of a counter. Redisson's numbers have 32 bits.
+/// Greatest value of a counter. It is the greatest signed 32-bit number, because Redisson's
+/// counters have 32 bits.
 inline constexpr std::int64_t counted_max = 2'147'483'647;
 
 /// Settings of a rate limiter: at most `permits` permits may be drawn in any interval of length
@@ -39,28 +40,29 @@ struct rate {
     std::int64_t permits = 0; ///< maximum in any interval of length `per`: 1 to `counted_max`
     duration per{};           ///< length of the interval, at least 1 ms
     scope_of scope = scope_of::overall;
-    /// Time without use after which the store deletes the rate. It is not shorter than `per`. Zero:
-    /// the rate is never deleted.
+    /// Time without use after which the store deletes the rate; not shorter than `per`. Zero: the
+    /// store never deletes the rate.
     duration kept{};
     bool operator==(const rate&) const = default;
 };
 
-/// Ways to change a counter. A latch supports `set_new`, `count_down` and `erase`. `permits`
-/// support `add`, `take_back`, `set_new`, `set`, `erase`, `give_back` and `set_lease`. A rate
-/// limiter supports `set_new`, `set`, `add` (gives back permits that any client drew) and `erase`.
+/// Ways to change a counter. A latch supports `set_new`, `count_down` and `erase`. A leased
+/// semaphore (`permits`) supports `add`, `take_back`, `set_new`, `set`, `erase`, `give_back` and
+/// `set_lease`. A rate limiter supports `set_new`, `set`, `add` (gives back permits that any client
+/// drew) and `erase`.
 enum class counter_verb : std::uint8_t {
     add, ///< adds; if the semaphore does not exist, creates it with zero first; used by release()
     add_if_there, ///< adds only if the counter exists
     take_back,    ///< subtracts, also below zero; used by add_permits() with a negative number
     drain,        ///< takes all available permits
     set_new,      ///< sets only if the counter does not exist
-    set,          ///< sets in any case; for `permits`: the total, including held permits
+    set,          ///< sets in any case; for kind `permits`: the total, including held permits
     /// Subtracts from a latch, not below zero. At zero the store deletes the latch, so the latch is
     /// open.
     count_down,
     erase,
-    give_back, ///< of `permits`: gives back one held permit of any holder
-    set_lease, ///< of `permits`: sets the expiry of one held permit of any holder
+    give_back, ///< for kind `permits`: gives back one held permit of any holder
+    set_lease, ///< for kind `permits`: sets the expiry of one held permit of any holder
 };
 
 /// Request to take `amount` from a counter, or to wait until a latch is open. `request` is a
@@ -93,10 +95,10 @@ struct counter_change {
     counter_kind kind;
     counter_verb verb;
     std::int64_t amount;
-    /// For add: nothing is done if the value would exceed this maximum; 0: no limit.
+    /// For `add`: maximum of the value. If the value would exceed it, nothing is done. 0: no limit.
     std::int64_t most = 0;
-    /// For set_new: the counter is deleted after this time; zero: never. For set_lease: the new
-    /// length of the lease.
+    /// For `set_new`: time after which the counter is deleted; zero: never. For `set_lease`: the
+    /// new length of the lease.
     duration kept{};
     /// For give_back and set_lease: id of the permit, in the form of `permit_id`.
     std::string permit{};
@@ -120,12 +122,12 @@ struct counter_answer {
 struct counter_state {
     bool exists = false;
     std::int64_t value = 0; ///< free permits, or the count of the latch
-    std::int64_t taken = 0; ///< of `permits`: the number of held permits
+    std::int64_t taken = 0; ///< for kind `permits`: the number of held permits
     /// Number of connections that wait for the counter. Each connection belongs to a client that
-    /// has waiting calls, or had some a few seconds ago. Empty: the store does not report the
-    /// number.
+    /// has waiting calls, or had waiting calls a few seconds ago. Empty: the store does not report
+    /// the number.
     std::optional<std::size_t> listeners{};
-    rate of{}; ///< settings of a rate limiter
+    rate of{}; ///< the rate of a rate limiter
 };
 
 /// The counters of one kind that `client::list()` found, in the order of their names.
@@ -148,17 +150,17 @@ struct counter_list {
 /// *At most once.* The store executes a request at most once per request number, even if the client
 /// repeats the request. This holds for changes and for the attempts of a waiter (`place`). The
 /// store remembers each request for `memory()`. It replies to a repeated request with the first
-/// reply. It also writes again, so that replicas confirm the result. If the store cannot remember a
-/// request, the call fails with `errc::refused` before anything is done, or with
-/// `errc::outcome_unknown`.
+/// reply. For a repeated request the store also writes again, so that replicas confirm the result.
+/// If the store cannot remember a request, the call fails with `errc::refused` before anything is
+/// done, or with `errc::outcome_unknown`.
 class counter_store {
 public:
     virtual ~counter_store() = default;
 
     virtual bool offers(counter_kind) const noexcept = 0;
 
-    /// Returns why this store cannot have a counter of that name, or nothing if it can. Sends
-    /// nothing.
+    /// Returns the reason why this store cannot have a counter of that name. Returns nothing if the
+    /// store can have it. Sends nothing.
     virtual std::optional<std::string> objection_to(const lock_name&, counter_kind) const = 0;
 
     /// Creates a waiter for the request; sends nothing yet. `wake` must outlive the waiter. The

@@ -28,7 +28,7 @@ struct semaphore_options {
 ///     seats.release();
 ///
 /// No process owns a permit: any process may release permits, and the permits of a process that
-/// died are lost. Use a lock or a `leased_semaphore` if that matters.
+/// died are lost. If your program must not lose them, use a lock or a `leased_semaphore`.
 ///
 /// Callers of one client are served in order of arrival, so a caller that needs many permits is
 /// never starved by callers that need few. Between processes there is no order. If a release has
@@ -52,13 +52,13 @@ public:
     void acquire(std::int64_t permits = 1, std::stop_token cancel = {}) {
         (void)take({.amount = permits, .cancel = std::move(cancel)});
     }
-    /// Tries once. Returns false if there are not enough permits, or if calls of this client
-    /// already wait for permits.
+    /// Tries once to take the permits. Returns false if there are not enough permits, or if calls
+    /// of this client already wait for permits.
     [[nodiscard]] bool try_acquire(std::int64_t permits = 1) {
         return take({.amount = permits, .timeout = duration::zero()});
     }
-    /// Tries until the timeout `timeout`; makes at least one attempt. Returns false if the timeout
-    /// expired; no permits are taken then.
+    /// Tries to take the permits until the timeout `timeout`; makes at least one attempt. If the
+    /// timeout expired, returns false and has taken no permits.
     template <typename Rep, typename Period>
     [[nodiscard]] bool try_acquire_for(length<Rep, Period> timeout, std::int64_t permits = 1,
                                        std::stop_token cancel = {}) {

@@ -12,7 +12,7 @@ namespace holdfast {
 /// Severity of a finding, in rising order.
 enum class severity : std::int32_t {
     fine = 0, ///< no problem
-    note,     ///< worth knowing
+    note,     ///< no problem now, but worth knowing
     warning,  ///< locks work, but will not behave as expected in some situations
     danger,   ///< locks do not work, or are lost in everyday situations
 };
@@ -22,8 +22,8 @@ HOLDFAST_EXPORT const char* to_string(severity) noexcept;
 /// The result of one check.
 struct finding {
     severity how_bad = severity::fine;
-    std::string topic{};  ///< one word, for programs: "reach", "rights", "eviction", …
-    std::string what{};   ///< what was found
+    std::string topic{}; ///< one word that programs can compare: "reach", "rights", "eviction", …
+    std::string what{};  ///< what was found
     std::string remedy{}; ///< what to do about the problem; empty: nothing
 };
 

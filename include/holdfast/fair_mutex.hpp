@@ -16,12 +16,12 @@ struct fair_options {
 
     /// How long a waiter keeps its place in the queue without sending a request. If a waiter dies,
     /// the waiters after it have to wait for this time. A waiter that was disconnected for longer
-    /// goes to the end of the queue.
+    /// than this time goes to the end of the queue.
     ///
     /// The minimum is `poll_bound + unavailable_timeout + 2 * command_timeout` (21 s with the
-    /// default values), so that a waiter that survives an outage keeps its place. The maximum is
-    /// one hour. If the minimum would be longer than one hour, the only value is one hour. Empty:
-    /// 30 s, or the minimum if that is longer.
+    /// default values), so that a waiter keeps its place during an outage that its call survives.
+    /// The maximum is one hour. If the minimum would be longer than one hour, only one hour is
+    /// allowed. Empty: 30 s, or the minimum if that is longer.
     std::optional<duration> waiter_timeout{};
     std::optional<unsigned> required_replicas{}; ///< overrides the client's value (options.hpp)
 };
@@ -41,8 +41,9 @@ struct fair_options {
 /// place in the queue, and never overtakes a waiter.
 ///
 /// docs/guarantees.md says what the lock promises in addition to exclusion, and when it cannot keep
-/// the order. Other locks of the same name exclude this lock, but do not queue. The lock is
-/// recursive only if the options say so; see recursive_mutex. Wire format: docs/protocol/fair.md.
+/// the order. Other types of locks with the same name exclude this lock, but their waiters do not
+/// join its queue. The lock is recursive only if the options say so; see recursive_mutex. Wire
+/// format: docs/protocol/fair.md.
 class HOLDFAST_EXPORT fair_mutex : public basic_mutex {
 public:
     /// Creates the lock object; sends nothing. Throws `errc::invalid_argument` if the name, the
@@ -62,7 +63,7 @@ public:
 
     /// Completes with a second lease for the hold that `outer` owns. Fails with `already_held` if
     /// this lock is not recursive. Fails with `lease_lost` if that hold is lost, and with
-    /// `not_owner` if it is not a hold of this lock. The lock is free when both leases are
+    /// `not_owner` if that hold is not a hold of this lock. The lock is free when both leases are
     /// released.
     template <asio::completion_token_for<void(error_code, lease)> Token>
     auto async_lock(const lease& outer, Token&& token) {

@@ -31,16 +31,17 @@ struct fenced_options {
 /// the greatest token that it has seen, and refuses a smaller token (docs/howto/fencing.md).
 ///
 /// Tokens grow across all clients, including JVMs, and across hand-overs within a client. There are
-/// gaps between tokens. A repeated entry (recursion) has the token of its hold.
+/// gaps between tokens. If the holder enters the lock again (recursion), the token stays the same.
 ///
 /// *With `fencing::counted`*, as in Redisson, tokens start again at 1 if the server loses its data,
 /// or if a JVM calls `delete()`. A failover may lose the last tokens.
 ///
-/// *With `fencing::dated`*, a token is at least the server's time in µs. Tokens then grow even if
-/// data is lost, unless the new server's clock is behind. `dated` needs the permission to ask for
-/// the server's time (`+time`), else locking is `refused`.
+/// *With `fencing::dated`*, a token is at least the server's time in µs. Such tokens grow even if
+/// data is lost, unless the clock of the server that takes over is behind. `dated` needs the
+/// permission to ask for the server's time (`+time`). Without the permission, the server refuses to
+/// lock (`refused`).
 ///
-/// All clients of a lock should use the same kind of numbers, `counted` or `dated`. MySQL always
+/// All clients of a lock should use the same kind of tokens, `counted` or `dated`. MySQL always
 /// uses `dated`; on ZooKeeper, tokens are transaction numbers (docs/stores.md). A fenced_mutex and
 /// a `mutex` of the same name exclude each other. See `mutex` for everything else. Wire format:
 /// docs/protocol/fenced.md.
@@ -51,13 +52,13 @@ public:
     fenced_mutex(client& home, lock_name name, fenced_options how = {});
 
     /// Returns the token of this thread's hold; 0 if this thread has no hold. Sends no request.
-    /// After the hold is lost, the token is still returned: the resource has to decide. For a
-    /// lease, use `lease::fencing_token()`.
+    /// After the hold is lost, the function still returns its token, because the resource has to
+    /// decide. For a lease, use `lease::fencing_token()`.
     [[nodiscard]] std::uint64_t fencing_token() const noexcept;
 
-    /// Asks the store for the greatest token that any hold ever had, and returns it. It may be a
-    /// reserved token that no hold received. 0: no token was ever given. Throws the errors of
-    /// `basic_mutex::is_locked()`.
+    /// Asks the store for the greatest token that any hold ever had, and returns it. The result can
+    /// be a reserved token that no hold received. 0: no token was ever granted. Throws the errors
+    /// of `basic_mutex::is_locked()`.
     [[nodiscard]] std::uint64_t last_token() const;
     template <asio::completion_token_for<void(error_code, std::uint64_t)> Token>
     auto async_last_token(Token&& token) const {

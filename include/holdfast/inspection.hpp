@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Types for the reports of a store about its locks. The holder of a lock may be a holdfast client
-// or Redisson.
+// Types for the reports of a store about its locks. The holder of a lock can be a holdfast client
+// or a Redisson client.
 #pragma once
 
 #include <holdfast/export.hpp>
@@ -29,8 +29,8 @@ struct client_card {
 struct lock_owner {
     /// Owner as the store has it: `<uuid>:<number>`, or Redisson's `<uuid>:<thread>`.
     std::string text{};
-    /// How often the owner has entered the lock. Always 1 for holdfast, which counts entries inside
-    /// the client.
+    /// How many times the owner has entered the lock. For a holdfast owner the value is always 1,
+    /// because holdfast counts entries inside the client.
     std::int64_t count = 1;
     /// False if the owner is a Redisson client, or a program that writes the same format. For a
     /// token lock, false means any other program.
@@ -39,8 +39,8 @@ struct lock_owner {
     /// For a read-write lock: true if the owner has the write lock, false if it shares the lock.
     bool writes = false;
     /// Remaining time of this reader's own lease. Zero: the lease has expired, and the next writer
-    /// removes the owner. Empty: the hold ends with the lease of the whole lock, or the store does
-    /// not report the time.
+    /// removes the reader. Empty: the reader's hold ends with the lease of the whole lock, or the
+    /// store does not report the time.
     std::optional<duration> remaining{};
 };
 
@@ -54,8 +54,8 @@ struct lock_waiter {
     /// time.
     std::optional<duration> remaining{};
     /// For the queue of a fair lock: whether the waiter is subscribed to its notification. A waiter
-    /// that is not subscribed has just arrived, has lost its connection, or is dead. Empty:
-    /// unknown.
+    /// that is not subscribed has just arrived, has lost its connection, or is dead. Empty: the
+    /// store does not report it.
     std::optional<bool> listens{};
 };
 
@@ -64,7 +64,7 @@ enum class key_kind : std::int32_t {
     /// Lock with one owner: mutex, recursive_mutex; Redisson's RLock, fair, spin and fenced lock.
     lock = 1,
     read_write_lock, ///< Redisson's RReadWriteLock
-    other,           ///< anything else, also a kind of lock that this version does not know
+    other,           ///< any other type, also a kind of lock that this version does not know
     token_lock,      ///< token_mutex; the locks of redis-py, redsync and node-redlock
 };
 
@@ -81,25 +81,26 @@ struct lock_state {
     /// remaining time of the lease; empty if the lease never expires
     std::optional<duration> remaining{};
     /// Number of connections that are subscribed to the release of the lock. Each connection
-    /// belongs to a client that has waiting threads, or had some a few seconds ago. For a fair
-    /// lock, every entry of `waiters` counts. Empty: the store does not report the number.
+    /// belongs to a client that has waiting threads, or had waiting threads a few seconds ago. For
+    /// a fair lock, the number also includes every entry of `waiters`. Empty: the store does not
+    /// report the number.
     std::optional<std::size_t> listeners{};
     /// Fencing token of the current hold, if the store gives a token to each grant (MySQL,
     /// ZooKeeper). 0: the store does not report a token.
     std::uint64_t token = 0;
-    /// Greatest fencing token that any hold of the fenced lock of that name ever had, including
-    /// holds of JVMs. 0: there was no token, or the store does not report it.
+    /// Greatest fencing token that any hold of the fenced lock of that name ever had, also a hold
+    /// of a JVM. 0: there was no token, or the store does not report the token.
     std::uint64_t last_token = 0;
-    /// Waiters of a fair lock, the next in line first. For a read-write lock, the holdfast writers
-    /// that wait while others read. If there are very many waiters, the list has only the first
-    /// ones. Other waiters (waiters for other locks, readers, Redisson's writers) only subscribe to
-    /// the release, so they are not listed.
+    /// Waiters of a fair lock, in the order of the queue. For a read-write lock: the holdfast
+    /// writers that wait while other owners read. If there are very many waiters, the list has only
+    /// the first waiters. Other waiters (waiters for other locks, readers, Redisson's writers) only
+    /// subscribe to the release, so they are not listed.
     std::vector<lock_waiter> waiters{};
     /// total number of `waiters`; empty if the store does not report it
     std::optional<std::size_t> waiting{};
-    /// False: nobody holds the lock, but a waiter is next in line. This happens with a fair lock.
-    /// Then only one waiter can acquire the lock: the first in `waiters` whose place has not
-    /// expired.
+    /// False: nobody holds the lock, but it is reserved for the next waiter. This happens with a
+    /// fair lock. Then only one waiter can acquire the lock: the first waiter in `waiters` whose
+    /// place has not expired.
     bool is_held = true;
 };
 

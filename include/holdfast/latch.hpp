@@ -20,8 +20,9 @@ struct latch_options {
 ///     ready.try_set_count(3);     // once
 ///     ready.arrive_and_wait();    // in each of three processes
 ///
-/// When the latch opens or is erased, all waiters return. If it is set again at once, a waiter that
-/// is notified too late may wait until it opens again; use a new name to avoid this.
+/// When the latch opens or is erased, all waiters return. If the latch is set again at once, a
+/// waiter that is notified late may miss the opening, and wait until the latch opens again. To
+/// avoid this, use a new name.
 ///
 /// Errors, cancellation, at-most-once changes and thread safety: see `basic_counter`. If the name
 /// holds a value that is not a number, the functions fail with `refused`. Wire format:
@@ -35,10 +36,11 @@ public:
     /// allowed, or if the store does not support latches.
     latch(client& home, lock_name name, latch_options how = {});
 
-    /// Closes the latch and sets its count, 1 to `max()`. Returns false if the latch is closed
-    /// already; it is not changed then.
+    /// Closes the latch and sets its count, which must be 1 to `max()`. Returns false, and changes
+    /// nothing, if the latch is closed already.
     bool try_set_count(std::int64_t count);
-    /// Returns the count; zero: the latch is open. The value may be out of date when it arrives.
+    /// Returns the count; zero means that the latch is open. The value may be out of date when it
+    /// arrives.
     [[nodiscard]] std::int64_t count() const { return value(); }
     /// Reduces the count by `by` (1 to `max()`), at most down to zero. At zero the latch opens, and
     /// all waiters are notified.

@@ -25,8 +25,8 @@ class lock_handle;
 ///     co_await held.async_unlock(asio::use_awaitable);
 ///
 /// The lease object owns the hold; no thread owns it. A lease may be moved to any thread. The
-/// destructor releases the lock and does not wait for the store. The time of a lease counts from
-/// the moment when its request was sent, on CLOCK_BOOTTIME, minus a safety margin. So this process
+/// destructor releases the lock and does not wait for the store. The time of a lease is measured on
+/// CLOCK_BOOTTIME from the moment when its request was sent, minus a safety margin. So this process
 /// considers the lock lost before the store lets another client acquire it (docs/guarantees.md).
 ///
 /// Thread safety: different leases are independent. Two threads must not use one lease at the same
@@ -60,15 +60,17 @@ public:
 
     /// Returns a token whose stop is requested when a renewed hold will end soon: a third of its
     /// lease is left, because renewals fail or `max_hold` has stopped them. The stop is also
-    /// requested when the hold is lost. After a later renewal succeeds, ask for a new token. The
-    /// function checks the clock, and callbacks must not block; see lost().
+    /// requested when the hold is lost. A stopped token stays stopped, so call the function again
+    /// for a new token after a later renewal has succeeded. The function checks the clock, and
+    /// callbacks must not block; see lost().
     ///
     /// If holds last as long as a session (ZooKeeper), the limit is a third of the session timeout
     /// or of the lease, whichever is shorter. The token then also warns for a fixed lease that is
     /// longer than the session.
     [[nodiscard]] std::stop_token in_danger() const;
 
-    /// Returns how long the hold stays valid if no renewal succeeds. Zero: the hold is not valid.
+    /// Returns how long the hold stays valid if no renewal succeeds. The result is zero if the hold
+    /// is not valid.
     [[nodiscard]] duration remaining() const noexcept;
 
     /// Returns the lock's name at the store, with the prefix. owner() returns the owner of this
@@ -76,8 +78,8 @@ public:
     [[nodiscard]] std::string_view name() const noexcept;
     [[nodiscard]] std::string owner() const;
 
-    /// Returns the fencing token of a hold of a `fenced_mutex`: a number greater than the token of
-    /// every earlier hold. The token does not change when the hold is lost. Returns 0 for other
+    /// For a hold of a `fenced_mutex`, returns the fencing token: a number greater than the token
+    /// of every earlier hold. The token does not change when the hold is lost. Returns 0 for other
     /// locks, and if this lease holds nothing.
     [[nodiscard]] std::uint64_t fencing_token() const noexcept;
 
@@ -87,9 +89,9 @@ public:
     /// never names a permit of a later holder.
     [[nodiscard]] std::vector<std::string> permit_ids() const;
 
-    /// Makes the lease last at least `length` from now; never shortens it. If the hold is renewed,
-    /// later renewals use at least that length. Fails with `lease_lost` if the hold is lost. After
-    /// any other error the hold is unchanged.
+    /// Makes the lease last at least `length` from now; never shortens the lease. If the hold is
+    /// renewed, later renewals use at least that length. Fails with `lease_lost` if the hold is
+    /// lost. After any other error the hold is unchanged.
     void extend(lease_time length);
     template <asio::completion_token_for<void(error_code)> Token>
     auto async_extend(lease_time length, Token&& token) {
@@ -100,7 +102,7 @@ public:
             token, length);
     }
 
-    /// Releases the lock. Afterwards this object holds nothing, whatever the result. The errors
+    /// Releases the lock. Afterwards this object holds nothing, even after an error. The errors
     /// are:
     /// - `lease_lost`: another client may have had the lock already.
     /// - A failure of the store: it did not acknowledge the release within `release_timeout`, or

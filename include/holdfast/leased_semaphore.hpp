@@ -47,23 +47,24 @@ struct permits_wish {
 /// be moved to any thread. A call that acquires again while a lease is held gets additional
 /// permits.
 ///
-/// *After the call.* A call that returns a lease has the permits. A call that returns no lease,
-/// throws or is cancelled has no permits. Permits that it may have taken are given back in the
-/// background, or become free when their lease expires. Changes to the number of permits are
-/// executed at most once: see `basic_counter`.
+/// *After the call.* If a call returns a lease, the caller has the permits. If a call returns no
+/// lease, throws or is cancelled, the caller has no permits. Permits that such a call may have
+/// taken are given back in the background, or become free when their lease expires. Changes to the
+/// number of permits are executed at most once: see `basic_counter`.
 ///
 /// *Order.* Callers of one client are served in order of arrival, so a caller that needs many
-/// permits is never starved by callers that need few. Between processes there is no order. A
-/// released lease may be handed over to a caller of the same client that waits for the same number
-/// of permits. This needs no request to the store. The limits of `options::hand_off` apply. After a
-/// call of `lease::permit_ids()`, the lease is not handed over.
+/// permits is never starved by callers that need few. Between processes there is no order. The
+/// client can hand a released lease over to its own next caller, without a request to the store, if
+/// that caller waits for the same number of permits. The limits of `options::hand_off` apply. After
+/// a call of `lease::permit_ids()`, the lease is not handed over.
 ///
 /// *Errors.* The acquiring functions behave like the acquiring functions of `basic_mutex`: in their
 /// errors, in cancellation, and without a running executor. The other functions behave like the
 /// functions of `basic_counter`. A call for zero permits or more than `most_at_once` fails with
 /// `invalid_argument`. The functions fail with `refused` in these cases:
 /// - The value under the name is not a leased semaphore.
-/// - JVMs write permits in an older format than `redis::options::redisson` says.
+/// - JVMs have written permits in a format that is older than the value of
+///   `redis::options::redisson`.
 /// - The user has no permission for TIME.
 ///
 /// Thread safety: any thread may call every member. Wire format: docs/protocol/permits.md.
@@ -72,7 +73,8 @@ class HOLDFAST_EXPORT leased_semaphore : public basic_counter {
     using length = std::chrono::duration<Rep, Period>;
 
 public:
-    /// Maximum number of permits of one lease; each permit is requested by its own id.
+    /// Maximum number of permits of one lease. The number is limited because a request contains an
+    /// id for each permit.
     static constexpr std::uint32_t most_at_once = 1000;
 
     /// Creates the semaphore object; sends nothing. Throws `errc::invalid_argument` if the name or
@@ -89,8 +91,8 @@ public:
         return lease_of({permits, {.lease = lasts, .cancel = std::move(cancel)}});
     }
 
-    /// Tries once. Empty: there are not enough free permits, or calls of this client already wait
-    /// for permits.
+    /// Tries once to acquire the permits. The result is empty if there are not enough free permits,
+    /// or if calls of this client already wait for permits.
     std::optional<lease> try_acquire(std::uint32_t permits = 1) {
         return take({permits, {.timeout = duration::zero()}});
     }
@@ -98,8 +100,8 @@ public:
         return take({permits, {.timeout = duration::zero(), .lease = lasts}});
     }
 
-    /// Tries until the timeout `timeout`; makes at least one attempt. Empty: the timeout expired,
-    /// and no permits are taken.
+    /// Tries to acquire the permits until the timeout `timeout`; makes at least one attempt. The
+    /// result is empty if the timeout expired; no permits are taken then.
     template <typename Rep, typename Period>
     std::optional<lease> try_acquire_for(length<Rep, Period> timeout, std::uint32_t permits = 1,
                                          std::stop_token cancel = {}) {
@@ -115,8 +117,8 @@ public:
                       .lease = lasts,
                       .cancel = std::move(cancel)}});
     }
-    /// Tries until a deadline on any clock; see try_acquire_for(). The remaining time is computed
-    /// once, at the start.
+    /// Tries to acquire the permits until a deadline on any clock; see try_acquire_for(). The
+    /// remaining time is computed once, at the start.
     template <typename Clock, typename Duration>
     std::optional<lease> try_acquire_until(std::chrono::time_point<Clock, Duration> deadline,
                                            std::uint32_t permits = 1, std::stop_token cancel = {}) {
@@ -131,10 +133,10 @@ public:
     /// Changes the lease of one permit of any holder. The lease then ends after `lasts` from now.
     /// Returns false if the id is unknown or its lease has expired.
     ///
-    /// A holder that renews the lease extends it again. A holder with a fixed lease in this client
-    /// learns of the new end at once. A holder in another client learns of the new end at its next
-    /// request, after at most a third of its lease. Until then that holder relies on the old end,
-    /// so do not shorten a lease that another client uses.
+    /// A holder that renews its lease extends the lease again. If the holder has a fixed lease and
+    /// belongs to this client, it learns of the new end at once. A holder in another client learns
+    /// of the new end at its next request, after at most a third of its lease. Until then that
+    /// holder relies on the old end, so do not shorten a lease that another client uses.
     bool set_lease(std::string_view permit_id, lease_time lasts);
 
     /// Creates the semaphore with this number of permits. Returns false, and changes nothing, if

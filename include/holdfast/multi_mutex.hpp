@@ -18,24 +18,24 @@ namespace holdfast {
 ///     std::scoped_lock guard{both};
 ///
 /// The members may be of any type, client and store. They are acquired in a fixed order, whatever
-/// the order of the arguments. No caller waits long for one member while it holds others. So there
-/// is no deadlock, not even with a JVM that acquires the same locks in another order.
+/// the order of the arguments. No caller waits long for one member while it holds other members. So
+/// there is no deadlock, not even with a JVM that acquires the same locks in another order.
 ///
 /// *Hold.* The hold is valid while the holds of all members are valid. If one member is lost, the
 /// whole hold is lost: `lost()` fires, and the other members are released. unlock() releases all
-/// members, whatever the result of each release, and reports the worst result. A thread that holds
-/// the multi_mutex also holds each member: `member.lock()` then fails with `already_held` (or
-/// counts, if the member is recursive), and `member.unlock()` fails with `not_owner`.
+/// members, even if one release fails, and reports the worst result. A thread that holds the
+/// multi_mutex also holds each member: `member.lock()` then fails with `already_held` (or counts,
+/// if the member is recursive), and `member.unlock()` fails with `not_owner`.
 ///
 /// Two calls that try to acquire the same locks at the same time may both fail.
 ///
 /// *Questions.* `is_locked()` is true if any member is locked. `remaining_lease()` is the longest
 /// lease of the members. `force_unlock()` removes all members from their holders, and returns
-/// whether any was locked.
+/// whether any member was locked.
 ///
-/// *Client.* Calls wait, and events are reported, on the client of the first member. The lock's
-/// name there is the members' names with " + " between them. Each member's client also reports the
-/// events of that member.
+/// *Client.* The client of the first member runs the waiting calls and reports their events. In
+/// these events, the lock's name is the members' names with " + " between them. Each member's
+/// client also reports the events of that member.
 ///
 /// *Errors* are those of the members' functions; an error of one member ends the call.
 /// `already_held`: this thread holds a member by itself. `invalid_argument`: also if two members
@@ -57,8 +57,9 @@ public:
 
     /// Acquires any one of the members: the first that is free. Returns the lease of that member;
     /// `lease::name()` is the member's name. Empty: all members were busy until the timeout
-    /// expired. A member whose store cannot be reached is skipped as long as another member can be
-    /// asked. The lease owns the hold; no thread owns it. Throws the errors of `try_lock_for`.
+    /// expired. If the store of a member cannot be reached, the member is skipped, as long as
+    /// another member can be asked. The lease owns the hold; no thread owns it. Throws the errors
+    /// of `try_lock_for`.
     [[nodiscard]] std::optional<lease> try_lock_any() { return take_any({.timeout = {}}); }
     template <typename Rep, typename Period>
     [[nodiscard]] std::optional<lease> try_lock_any_for(std::chrono::duration<Rep, Period> timeout,
@@ -77,8 +78,8 @@ public:
     }
 
     /// Returns the fencing tokens of a lease of a multi_mutex, one per member, in the order in
-    /// which the members were given. 0: that member has no token. Empty: the lease is not of a
-    /// multi_mutex.
+    /// which the members were given. A value of 0 means that the member has no token. The result is
+    /// empty if the lease is not of a multi_mutex.
     static std::vector<std::uint64_t> fencing_tokens(const lease&);
 
 private:

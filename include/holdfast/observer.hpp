@@ -22,21 +22,22 @@ enum class event_kind : std::int32_t {
     /// A thread ended while it held the lock, so the hold is not renewed any more. `duration_us`:
     /// how long it was held so far.
     abandoned,
-    /// One attempt to renew failed and will be repeated. `duration_us`: the time until the validity
-    /// ends.
+    /// One attempt to renew failed and will be repeated. `duration_us`: the remaining validity of
+    /// the hold.
     renewal_failed,
     /// The server refused the release, or did not acknowledge it before the lease expired.
-    /// `duration_us`: how long the lock was held. Count the hold as ended: no `released` follows,
-    /// even if a later attempt succeeds.
+    /// `duration_us`: how long the lock was held. If you count holds, count this hold as ended: no
+    /// `released` follows, even if a later attempt succeeds.
     release_failed,
     misuse,       ///< `unlock()` or `unlock(ec)` of a lock that the caller does not hold
     disconnected, ///< a connection to the store failed or was lost; name: its address
-    reconnected,  ///< the connection is back; `duration_us`: how long it was away
+    reconnected,  ///< the connection works again; `duration_us`: how long it was lost
     /// Locks work, but the store denies a feature. `text`: the consequence, and the permission to
     /// grant.
     impaired,
-    /// Another server has all or some of the locks now. Name: its address. `text`: who reported it.
-    /// The client at once asks the new server whether it still has the held locks.
+    /// Another server now has all or some of the locks. `name`: the address of that server. `text`:
+    /// who reported the change. The client at once asks the new server whether it still has the
+    /// held locks.
     moved,
 };
 
@@ -46,7 +47,7 @@ enum class event_cause : std::int32_t {
     none = 0,
     /// The store says that the lock is not held by this owner: forced, evicted, expired or flushed.
     refused,
-    term_ended, ///< the validity ended because the store could not be asked in time
+    term_ended, ///< the validity ended because no renewal reached the store in time
     forced,     ///< `force_unlock` by this client
     max_hold,   ///< `options::max_hold` was reached
     timed_out,  ///< the timeout of the call expired
@@ -55,8 +56,8 @@ enum class event_cause : std::int32_t {
     failed, ///< see `code` and `text`
 };
 
-/// One event, valid during the call only. It is a plain struct, so that C and other languages can
-/// use it.
+/// One event, valid during the call only. The type is a plain struct, so that C and other languages
+/// can use it.
 struct event {
     event_kind kind;
     event_cause cause = event_cause::none;

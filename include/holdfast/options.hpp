@@ -15,11 +15,12 @@ namespace holdfast {
 
 /// Limits for the local hand-over of a lock: on release, the client passes the lock to its own next
 /// waiter without a request to the store. That waiter has the lock after microseconds instead of
-/// two round trips. Other processes have to wait longer because of it.
+/// two round trips. The price is that other processes have to wait longer.
 ///
-/// Both limits count from the store's grant. The time limit is halved if the client knows that
-/// other clients wait for the lock. A lock is not handed over after its lease has expired, nor if
-/// one of the two holds is not renewed. If a limit is zero, every release is sent to the store.
+/// Both limits are measured from the grant of the store. The time limit is halved if the client
+/// knows that other clients wait for the lock. A lock is not handed over after its lease has
+/// expired, nor if one of the two holds is not renewed. If a limit is zero, every release is sent
+/// to the store.
 struct hand_off {
     unsigned times_max = 10'000;
     duration within{20}; ///< time limit, 0 ms to 1 day
@@ -38,8 +39,8 @@ struct options {
     std::string url = "redis://127.0.0.1:6379";
 
     /// Provider of the user name and the password. A user or a password in `url` overrides the
-    /// value from here. A provider keeps passwords out of URLs, and lets them change
-    /// (credentials.hpp).
+    /// value from here. With a provider, passwords need not stand in URLs, and can change while the
+    /// client runs (credentials.hpp).
     credential_provider credentials{};
 
     /// Factory of the store, from a `make_store` function or your own. If it is set, `url` and
@@ -49,20 +50,20 @@ struct options {
     /// Prefix that is put before every lock name at the store. Redisson calls this a NameMapper.
     std::string prefix{};
     /// Your own mapping of lock names, used instead of `prefix`. The function must be pure,
-    /// thread-safe and injective.
+    /// thread-safe and injective (two names never become the same name).
     std::function<std::string(std::string_view)> name_mapper{};
 
     /// Default lease time: if a holder dies, its lock is free after at most this time. A lock or a
-    /// call may set a lease time of its own. A live client renews its leases after a third of the
-    /// lease time ("watchdog"). Same as Redisson's lockWatchdogTimeout. For ZooKeeper, see
+    /// call may set a lease time of its own. A live client renews its leases every third of the
+    /// lease time ("watchdog"). Redisson calls this option lockWatchdogTimeout. For ZooKeeper, see
     /// docs/guarantees.md. 1 ms to 3652 days.
     duration lease_time = std::chrono::seconds{30};
 
-    /// Number of replicas that must confirm a grant or a renewal before it counts. A failover to
-    /// one of these replicas then does not lose the lock. While fewer replicas confirm, `lock()`
-    /// waits, and a held lock is lost at the end of its validity (docs/topologies.md). The options
-    /// of a lock override this value. If you require more replicas than the server has, no lock is
-    /// ever granted. 0 to 100; above 0 only if the store has replicas.
+    /// Number of replicas that must confirm a grant or a renewal before the client relies on it. A
+    /// failover to one of these replicas then does not lose the lock. While fewer replicas confirm,
+    /// `lock()` waits, and a held lock is lost at the end of its validity (docs/topologies.md). The
+    /// options of a lock override this value. If you require more replicas than the server has, no
+    /// lock is ever granted. 0 to 100; above 0 only if the store has replicas.
     unsigned required_replicas = 0;
 
     /// Maximum time that a lock is renewed, counted from its grant. After that time renewal stops,
@@ -87,8 +88,9 @@ struct options {
     /// thread still works under a lock. False: these locks become free when their leases expire.
     bool release_on_close = false;
 
-    /// Longest time between two polls of a waiter (with jitter). A waiter polls even if it receives
-    /// no notification, so correctness never depends on notifications. 1 ms to 1 day.
+    /// Longest time between two polls of a waiter; jitter shortens it at random. A waiter polls
+    /// even if it receives no notification, so correctness never depends on notifications. 1 ms to
+    /// 1 day.
     duration poll_bound = std::chrono::seconds{5};
 
     struct hand_off hand_off {};

@@ -16,12 +16,12 @@ struct quorum_options {
     /// Kind of the locks on the nodes. `plain`: compatible with Redisson's RedLock on the same
     /// servers. `token`: compatible with redsync and node-redlock. Other kinds are not allowed.
     lock_kind kind = lock_kind::plain;
-    /// How long an attempt waits for the reply of a node. A vote that arrives later still counts if
-    /// the lock is held by then. 1 ms to a quarter of the lease time.
+    /// How long an attempt waits for the reply of a node. If a vote arrives later than that and the
+    /// lock is held by then, the vote is still used. 1 ms to a quarter of the lease time.
     duration node_timeout{50};
     /// The longest lease time that any client of these nodes uses for the lock. A restarted node
-    /// has no vote for this time, because it may have forgotten its grants. Empty: the lease time
-    /// of this object, which is also the minimum.
+    /// has no vote for this time after its restart, because it may have forgotten its grants.
+    /// Empty: the lease time of this object, which is also the minimum.
     std::optional<lease_time> longest_lease{};
     /// True: every node keeps all its grants across a restart, because it writes each change to
     /// disk before it replies. A restarted node then votes at once.
@@ -31,7 +31,8 @@ struct quorum_options {
     std::optional<unsigned> required_replicas{};
 };
 
-/// Number of nodes, number of votes that make a majority, and number of votes that are held now.
+/// Votes of a lease: number of nodes, number of votes that make a majority, and number of votes
+/// that are held now.
 struct quorum_votes {
     std::size_t nodes = 0;
     std::size_t majority = 0;
@@ -45,10 +46,10 @@ struct quorum_votes {
 ///     holdfast::quorum_mutex stock{{a, b, c, d, e}, "stock:42"}; // five clients
 ///     if (stock.try_lock_for(2s)) …
 ///
-/// *When to use it.* The lock works while a minority of the servers is down. It is not safer than
-/// one server that writes to its disk, and it cannot give fencing tokens. docs/guarantees.md lists
-/// the assumptions of the lock and the events that break it. Use it if the failure of any single
-/// server must not stop the lock.
+/// *When to use it.* The lock works while a minority of the servers is down. The lock is not safer
+/// than a lock on one server that writes to its disk, and it has no fencing tokens.
+/// docs/guarantees.md lists the assumptions of the lock and the events that break it. Use it if the
+/// failure of any single server must not stop the lock.
 ///
 /// *Votes.* All nodes are asked at the same time, and the replies of a majority are enough. A vote
 /// counts if the node granted the lock in time, and has not restarted within the last
@@ -57,24 +58,25 @@ struct quorum_votes {
 /// the lock or may have granted it.
 ///
 /// *Validity time.* `remaining()` of a lease is the time for which a majority of the nodes keeps
-/// the lock. It counts from the time of the requests, minus the drift of the clocks.
+/// the lock. The time is measured from the sending of the requests, minus an allowance for the
+/// drift of the clocks.
 ///
 /// *Errors.* If a majority cannot be reached for `unavailable_timeout`, an attempt throws
 /// `unreachable`, and the text names each node. unlock() reports `lease_lost` only if fewer than a
 /// majority of the votes were still held. It reports `outcome_unknown` if fewer than a majority
 /// acknowledged the release.
 ///
-/// *Questions.* `is_locked()` returns true if no other client could get a majority, because too
-/// many nodes report the lock as held. `remaining_lease()` returns the remaining time of this
-/// state. `force_unlock()` removes the lock on all nodes. These functions throw `unreachable` if
-/// too few nodes reply.
+/// *Questions.* `is_locked()` returns true if so many nodes report the lock as held that no other
+/// client could get a majority. `remaining_lease()` returns how long this will last.
+/// `force_unlock()` removes the lock on all nodes. These functions throw `unreachable` if too few
+/// nodes reply.
 ///
-/// *Clients.* Calls run on the executor of the first client, and events are reported there. That
-/// client must stay open as long as the lock is used; its server may be down. The lock works best
-/// if all clients share one executor. Each client must use another server. If two clients use the
-/// same server, the constructor throws `invalid_argument`, or a later call throws it after the
-/// servers were asked. With fewer than three nodes the lock works, and reports `impaired` to the
-/// observer once.
+/// *Clients.* The first client runs the calls on its executor and reports the events. It must stay
+/// open as long as the lock is used, but its server may be down. The lock works best if all clients
+/// share one executor. Each client must use another server. If two clients use the same server, the
+/// constructor throws `invalid_argument`, or a later call throws it after the servers were asked.
+/// With fewer than three nodes the lock works, but it reports the event `impaired` to the observer
+/// once.
 ///
 /// Thread safety: as for `basic_mutex`. The clients must live as long as this object.
 class HOLDFAST_EXPORT quorum_mutex : public basic_mutex {
@@ -97,8 +99,8 @@ public:
         return initiate_share(outer, std::forward<Token>(token));
     }
 
-    /// Returns the current votes of a lease of a quorum_mutex. All zero: the lease is not of a
-    /// quorum_mutex.
+    /// Returns the current votes of a lease of a quorum_mutex. For the lease of another lock, all
+    /// numbers are zero.
     static quorum_votes votes(const lease&) noexcept;
 };
 

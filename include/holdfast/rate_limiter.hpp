@@ -20,9 +20,9 @@ struct limiter_options {
 ///
 /// *Interval.* The interval slides: each draw counts for `rate::per` from its own time on, on the
 /// server's clock only. So no interval of that length has more draws than `rate::permits`. There
-/// are two exceptions: a call gives permits back (`release()`), or sets the rate again, which
-/// forgets all draws. If the server's clock is set forward, callers can once draw more permits than
-/// the rate allows. If the clock is set back, callers wait longer.
+/// are two exceptions. A call of `release()` gives permits back, and a call of `set_rate()` forgets
+/// all draws. Each time the server's clock is set forward, callers can draw more permits than the
+/// rate allows. Each time the clock is set back, callers wait longer.
 ///
 /// *Order.* No process owns drawn permits; they become free by themselves. Callers of one client
 /// are served in order of arrival. Between processes there is no order. The server's reply says how
@@ -31,12 +31,12 @@ struct limiter_options {
 ///
 /// With `rate::scope_of::per_client`, each `client` object has the whole rate for itself.
 ///
-/// *After the call.* After success, the permits are drawn once, even if the request was sent
-/// several times. After false, a cancellation, `outcome_unknown` or `unreachable`, no permits are
+/// *After the call.* After success, the permits are drawn exactly once, even if the client repeated
+/// the request. After false, a cancellation, `outcome_unknown` or `unreachable`, no permits are
 /// drawn; permits that may have been drawn are given back in the background. If they cannot be
-/// given back because the store stays unreachable, they count for `rate::per`, and no longer. A
-/// request that is repeated after more than `rate::per` may count in both intervals, so the limiter
-/// never counts too little.
+/// given back because the store stays unreachable, they count as drawn for `rate::per`, and no
+/// longer. If a request is repeated after more than `rate::per`, its permits may be counted twice,
+/// in both intervals. So the limiter never allows too much.
 ///
 /// *Errors*, cancellation, at-most-once changes and thread safety: see `basic_counter`. A number of
 /// permits below zero or above `max()`, or an invalid rate, fails with `invalid_argument` before
@@ -57,13 +57,13 @@ public:
     void acquire(std::int64_t permits = 1, std::stop_token cancel = {}) {
         (void)take({.amount = permits, .cancel = std::move(cancel)});
     }
-    /// Tries once. Returns false if there are not enough permits now, or if calls of this client
-    /// already wait for permits.
+    /// Tries once to draw the permits. Returns false if there are not enough permits now, or if
+    /// calls of this client already wait for permits.
     [[nodiscard]] bool try_acquire(std::int64_t permits = 1) {
         return take({.amount = permits, .timeout = duration::zero()});
     }
-    /// Tries until the timeout `timeout`; makes at least one attempt. Returns false if the timeout
-    /// expired; no permits are drawn then.
+    /// Tries to draw the permits until the timeout `timeout`; makes at least one attempt. If the
+    /// timeout expired, returns false and has drawn no permits.
     template <typename Rep, typename Period>
     [[nodiscard]] bool try_acquire_for(length<Rep, Period> timeout, std::int64_t permits = 1,
                                        std::stop_token cancel = {}) {
@@ -77,8 +77,8 @@ public:
         return try_acquire_for(detail::timeout_until(deadline), permits, std::move(cancel));
     }
 
-    /// Sets the rate if no rate is set. Returns false if a rate is set already; it is not changed
-    /// then. Throws `invalid_argument` for less than one permit or more than `max()`, and for an
+    /// Sets the rate if no rate is set. Returns false, and changes nothing, if a rate is set
+    /// already. Throws `invalid_argument` for less than one permit or more than `max()`, and for an
     /// interval below 1 ms or above ten years. It also throws if `rate::kept` is shorter than the
     /// interval.
     bool try_set_rate(rate);
@@ -86,7 +86,8 @@ public:
     /// `per_client`, it forgets only the draws of this client; the draws of other clients still
     /// count.
     void set_rate(rate);
-    /// Returns the rate, or nothing if it is not set. It may be out of date when it arrives.
+    /// Returns the rate, or nothing if no rate is set. The result may be out of date when it
+    /// arrives.
     [[nodiscard]] std::optional<rate> current_rate() const;
 
     /// Gives back permits of any client; the latest draws become free first. There are never more

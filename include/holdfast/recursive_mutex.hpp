@@ -11,10 +11,11 @@ namespace holdfast {
 /// request to the store, and never shortens the lease. There are four exceptions:
 /// - If the new entry has a longer lease time than the remaining time, it first extends the lease
 ///   (one request).
-/// - If the new entry has no lease time, a hold that was not renewed is renewed from now on.
-/// - If the new entry requires more replicas than the hold, this number of replicas must confirm
-///   the hold first (one request). Otherwise the call throws `not_replicated`, and the hold is
-///   unchanged.
+/// - If the new entry has no lease time and the hold was not renewed until now, the hold is renewed
+///   from now on.
+/// - If the new entry requires more replicas than the hold, that greater number of replicas must
+///   first confirm the hold (one request). If they do not confirm it, the call throws
+///   `not_replicated`, and the hold is unchanged.
 /// - If the hold is lost, the new entry throws `errc::lease_lost`. It never acquires the lock
 ///   again.
 ///
@@ -46,8 +47,8 @@ public:
     using basic_mutex::async_lock;
 
     /// Completes with a second lease for the hold that `outer` owns. Fails with `lease_lost` if
-    /// that hold is lost, and with `not_owner` if it is not a hold of this lock. The lock is free
-    /// when both leases are released.
+    /// that hold is lost, and with `not_owner` if that hold is not a hold of this lock. The lock is
+    /// free when both leases are released.
     template <asio::completion_token_for<void(error_code, lease)> Token>
     auto async_lock(const lease& outer, Token&& token) {
         return initiate_share(outer, std::forward<Token>(token));

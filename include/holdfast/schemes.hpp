@@ -36,12 +36,14 @@ struct parts;
 class reading;
 } // namespace url
 
-/// The URL of a store, as it is given to the reader of its scheme. Every part is decoded. Errors
-/// are thrown as `errc::invalid_argument`; the text names the wrong part and the allowed values.
+/// The URL of a store, as the scheme's `scheme_reader` function gets it. Every part is decoded.
+/// Errors are thrown as `errc::invalid_argument`; the text names the wrong part and the allowed
+/// values.
 ///
-/// A parameter becomes known when a reader asks for it, whether the URL contains it or not. So ask
-/// for every parameter of the scheme, once each, and then call `refuse_unknown()`. The parameters
-/// of the client (`lease_time`, `prefix`, ...) have been read before.
+/// The function `refuse_unknown()` accepts only parameters that your function has asked for. So ask
+/// for every parameter of your scheme, once each, even if the URL does not contain it, and then
+/// call `refuse_unknown()`. The parameters of the client (`lease_time`, `prefix`, ...) have been
+/// read before.
 class HOLDFAST_EXPORT store_url {
 public:
     explicit store_url(url::reading& inside) noexcept
@@ -57,7 +59,7 @@ public:
     /// Returns one or more servers, which the URL separates by commas. A missing port is 0. Throws
     /// for an empty host and a wrong port; the error text shows `example` as a correct URL.
     std::vector<server_address> servers(std::string_view example) const;
-    /// False if the URL names no server: only slashes stand before the path.
+    /// Returns false if the URL names no server, so that only slashes stand before the path.
     bool names_servers() const noexcept;
 
     const std::string& path() const noexcept; ///< path of the URL, for example `/a/b`
@@ -68,8 +70,8 @@ public:
     /// Returns the text of a parameter, or nothing if the URL does not have it.
     std::optional<std::string_view> given(std::string_view name);
 
-    // Each read() stores the value of a parameter; if the URL does not have it, the field is
-    // unchanged.
+    // Each read() stores the value of a parameter in `into`. If the URL does not have the
+    // parameter, `into` is unchanged.
 
     void read(std::string_view name, std::string& into);
     void read(std::string_view name, secret& into);
@@ -97,15 +99,15 @@ public:
     /// Reads `tls=yes` and the TLS parameters of tls.hpp, for example `tls_ca_file`.
     void read_tls(std::optional<tls_options>& into);
 
-    /// Throws for the first parameter that no reader asked for; the error text suggests the most
-    /// similar parameter.
+    /// Throws for the first parameter that your function has not asked for; the error text suggests
+    /// the most similar parameter.
     void refuse_unknown() const;
 
     /// Throws an error with this text. The text must not contain any part of the URL that `shown()`
     /// did not return.
     [[noreturn]] void refuse(std::string_view why) const;
-    /// Returns the text in quotes. If it could be part of a password, returns the reason why it is
-    /// hidden.
+    /// Returns the text in quotes, for an error text. If the text could be part of a password,
+    /// returns instead the reason why the text is hidden.
     std::string shown(std::string_view text) const;
 
     const url::parts& inside() const noexcept; ///< for the library's own schemes

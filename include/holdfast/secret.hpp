@@ -12,8 +12,8 @@
 namespace holdfast {
 
 /// A password. It cannot be printed or converted to a string, so it does not get into a log by
-/// accident; `reveal()` returns its text. Its memory is overwritten before it is freed. The string
-/// that it was created from is not overwritten.
+/// accident; `reveal()` returns its text. Its memory is overwritten before it is freed. If it was
+/// created from a string, that string is not overwritten.
 ///
 ///     how.password = "correct horse battery staple";
 ///

@@ -5,7 +5,7 @@
 
 namespace holdfast {
 
-/// Options of `shared_mutex`, for both of its sides.
+/// Options of `shared_mutex`, for its readers' side and its writers' side.
 struct shared_options {
     /// Overrides the client's lease time; the lease is still renewed.
     std::optional<lease_time> lease{};
@@ -27,19 +27,20 @@ struct shared_options {
 /// object work on the writers' side. `shared()` returns the readers' side, which has the same
 /// functions.
 ///
-/// *Readers* of one client that arrive soon after each other share one hold at the store
+/// *Readers* of one client that arrive within a short time share one hold at the store
 /// (`options::hand_off::within`), so the later readers need no request. A reader that sets a lease
 /// time gets its own hold. A shared hold counts as one hold for the observer.
 ///
 /// *Writers* that wait keep new readers out, in every holdfast client. A waiting writer of Redisson
-/// does not keep new readers out. While that writer is subscribed, the readers of a holdfast client
-/// leave gaps, and the writer can acquire the lock in a gap (docs/guarantees.md).
+/// does not keep new readers out. While a Redisson writer is subscribed to the lock's channel, the
+/// readers of a holdfast client leave gaps without a read hold, and the writer can acquire the lock
+/// in a gap (docs/guarantees.md).
 ///
-/// *Downgrade*: a thread that holds the lock alone may also acquire it shared, at once. After
-/// unlock() the thread then still shares the lock.
+/// *Downgrade*: a thread that holds the lock alone can also acquire it shared, without waiting.
+/// After unlock(), that thread still shares the lock.
 ///
-/// *Upgrade*: see try_upgrade_for(). A thread that shares the lock and calls lock() would wait for
-/// itself, so the call fails with `already_held`.
+/// *Upgrade*: see try_upgrade_for(). If a thread that shares the lock calls lock(), it would wait
+/// for itself, so the call fails with `already_held`.
 ///
 /// Errors are those of `basic_mutex`, and `refused` if another kind of lock uses the name. Thread
 /// safety: any thread may call every member. Wire format: docs/protocol/shared.md.
@@ -81,15 +82,15 @@ public:
     void unlock_shared(error_code& ec) noexcept { readers_.unlock(ec); }
 
     /// Upgrades this thread's shared hold to an exclusive hold. Returns true if the thread now
-    /// holds the lock alone; no other owner has held it alone in between. unlock() then makes the
-    /// hold shared again, and unlock_shared() ends it. Returns false if other readers stayed until
-    /// the timeout `timeout`; this thread then still shares the lock.
+    /// holds the lock alone. No other owner has held the lock alone in between. After that,
+    /// unlock() makes the hold shared again, and unlock_shared() ends the hold. Returns false if
+    /// other readers stayed until the timeout `timeout`; this thread then still shares the lock.
     ///
     /// Throws the errors of lock(), and also:
     /// - `not_owner`: this thread does not share the lock.
-    /// - `lease_lost`: its shared hold is lost.
-    /// - `would_deadlock`: another reader waits for its own upgrade. One of the two must give way:
-    ///   release the shared hold and start again.
+    /// - `lease_lost`: the shared hold of this thread is lost.
+    /// - `would_deadlock`: another reader waits for its own upgrade. One of the two readers must
+    ///   release its shared hold and start again.
     template <typename Rep, typename Period>
     [[nodiscard]] bool try_upgrade_for(length<Rep, Period> timeout, std::stop_token cancel = {}) {
         return take({.timeout = detail::saturate(timeout, detail::rounding::up),
@@ -117,7 +118,7 @@ public:
 
     /// Completes at once with a shared lease in addition to `exclusive`. To downgrade, release
     /// `exclusive` afterwards. Fails with `not_owner` if `exclusive` is not an exclusive hold of
-    /// this lock, and with `lease_lost` if it is lost.
+    /// this lock, and with `lease_lost` if that hold is lost.
     template <asio::completion_token_for<void(error_code, lease)> Token>
     auto async_lock_shared(const lease& exclusive, Token&& token) {
         return readers_.async_lock_beside(exclusive, std::forward<Token>(token));

@@ -17,15 +17,15 @@ struct spin_options {
     std::optional<unsigned> required_replicas{}; ///< overrides the client's value (options.hpp)
 };
 
-/// Lock whose waiters poll. It is compatible with Redisson's spin lock. It sends and receives no
-/// notifications, so its only cost at the server is the attempts. Use it if a few clients hold the
-/// lock for short times, or if the server's user has no permission for channels. Otherwise use
-/// `mutex`: its waiters wake up sooner and send fewer requests.
+/// Lock whose waiters poll. It is compatible with Redisson's spin lock. The lock sends and receives
+/// no notifications, so the server has to process only the attempts to acquire the lock. Use it if
+/// a few clients hold the lock for short times, or if the server's user has no permission for
+/// channels. Otherwise use `mutex`: its waiters wake up sooner and send fewer requests.
 ///
 /// Waiters of one client queue in the process, and only the first of them polls. Between processes
-/// there is no order, and a client that polls more often wins more often. A client that acquires
-/// the lock again and again while others wait sometimes pauses for its longest pause. The others
-/// can then acquire the lock.
+/// there is no order, and a client that polls more often wins more often. If a client acquires the
+/// lock again and again while other clients wait, it sometimes pauses for its longest pause
+/// (`backoff::longest`), so that they can acquire the lock.
 ///
 /// It uses the same key as a `mutex` of that name, and the two locks exclude each other. Do not use
 /// both types for one name: the release of a spin_mutex does not notify the waiters of a `mutex` or

@@ -9,7 +9,8 @@
 //                wait ── deadline, cancellation, error ──▶ leave
 //
 // A `place` is a waiter. line_up() creates a waiter, look() tries to acquire the lock, and leave()
-// removes the waiter. `doubt` means that the store may have lost the hold.
+// removes the waiter. `wake` is the waiter's alarm. `doubt` means that the store may have lost the
+// hold.
 //
 // Users need this header only to write a store of their own. All functions are called on the
 // client's executor, one at a time, except `bounds()` and `objection_to()`. Any thread may call
@@ -50,7 +51,8 @@ struct lock_name {
     std::string text;
 };
 
-/// Owner of one hold: 128 bits for the client, and a number that the client uses only once.
+/// Owner of one hold: 128 bits that identify the client, and a number that the client uses only
+/// once.
 struct owner_id {
     std::array<std::uint8_t, 16> client{};
     std::uint64_t number = 0;
@@ -61,7 +63,8 @@ struct owner_id {
 HOLDFAST_EXPORT std::string to_string(const owner_id&);
 
 /// Returns the permit id for that owner: 32 hexadecimal digits, the format that Redisson returns to
-/// users. The first ten bytes are from the client, the last six from the number.
+/// users. The first ten bytes come from the client's id, and the last six bytes come from the
+/// owner's number.
 HOLDFAST_EXPORT std::string permit_id(const owner_id&);
 
 /// Kinds of locks. `plain`, `spin` and `fenced` use the same key and exclude each other. Programs
@@ -88,15 +91,15 @@ struct hold {
     /// For kind `permit`: number of permits. The first permit has the owner's number, and the
     /// others have the numbers after it. The hold is lost if one of its permits is lost.
     std::uint32_t permits = 1;
-    /// Number of replicas that must confirm a grant or a renewal before it counts. If fewer
-    /// replicas confirm it, the call fails with `store_errc::not_replicated`; the store may still
-    /// have the hold.
+    /// Number of replicas that must confirm a grant or a renewal before the client relies on it. If
+    /// fewer replicas confirm it, the call fails with `store_errc::not_replicated`, although the
+    /// store may have the hold.
     std::uint8_t replicas = 0;
 };
 
 /// How the tokens of a fenced lock grow. `counted`: by one. `dated`: by one, or to the server's
 /// time in µs if that is greater. `dated` tokens grow even if the server lost all its data, unless
-/// its clock is behind.
+/// the server's clock is behind.
 enum class fencing : std::uint8_t { counted, dated };
 
 /// List of pointers to holds, so that a request about a hundred thousand holds copies none of them.
@@ -107,14 +110,15 @@ struct ask : hold {
     using hold::hold;
     /// Requested lease time; a store with sessions grants the remaining session time instead.
     duration lease_time{};
-    /// Deadline of the request. After it, the store must not grant a repeated attempt (look()), not
-    /// even if the server was stalled. The first attempt may take the store's whole time limit,
-    /// because the timeout of try_lock() is zero.
+    /// Deadline of the request. After the deadline, the store must not grant a repeated attempt
+    /// (look()), not even if the server was stalled. The deadline does not apply to the first
+    /// attempt, because the timeout of try_lock() is zero: the first attempt may take the store's
+    /// whole time limit.
     time_point give_up_at{};
     bool waits = true; ///< false: one attempt only, without a place in a queue of the store
     /// For a fair lock: how long a waiter stays in the queue after its last attempt.
     duration outlasts{};
-    /// For a fenced lock: number of tokens to reserve; `answer::token` is the first.
+    /// For a fenced lock: number of tokens to reserve. `answer::token` is the first reserved token.
     std::uint32_t tokens = 1;
     fencing numbers = fencing::counted;
     /// For a shared lock: number of the hold of the other kind (read or write) that this client
@@ -129,20 +133,20 @@ struct ask : hold {
 struct answer {
     /// True if the lock was granted; for a renewal: if the owner still holds the lock.
     bool granted = false;
-    /// If granted: the validity, counted from before the call. If busy: the longest time until the
-    /// next attempt.
+    /// If granted: the validity, measured from the start of the call. If busy: the longest time
+    /// until the next attempt.
     duration term{};
     /// Fencing token of the grant; 0 if the store or the kind has none. The holder gets it only
     /// for the kind `fenced`. Operators see other tokens in `lock_state::token`.
     std::uint64_t token = 0;
     /// Number of reserved tokens, from `token` on. Each local hand-over uses one token.
     std::uint32_t tokens = 0;
-    /// Remaining time at the store just before this request. For a renewal, it is the time of the
-    /// renewed hold. For a grant, it is the time of the other owners who share the lock. Empty:
-    /// unknown, or only the hold's own client can change the time.
+    /// Remaining time that the store had just before this request: for a renewal, the time of the
+    /// renewed hold; for a grant, the time of the other owners who share the lock. Empty: the time
+    /// is unknown, or no other client can change it.
     std::optional<duration> left_before{};
     /// True: the store said whether the lock is free. False: the store was not asked, or its reply
-    /// came too late; an earlier failure then still counts.
+    /// came too late. Then the caller still has to report an earlier failure.
     bool answered = true;
 };
 
@@ -161,16 +165,16 @@ public:
     virtual ~place() = default; ///< stops notifications and sends nothing: call leave() first
 
     /// Tries once to acquire the lock. If the lock is busy, the alarm `wake` rings as soon as
-    /// another attempt may succeed. For this, the second attempt subscribes before it returns busy,
-    /// and then tries again. If the store keeps a queue, the first attempt adds the waiter to the
-    /// queue.
+    /// another attempt may succeed. To be notified, the second attempt subscribes when it finds the
+    /// lock busy, and tries again before it returns. If the store keeps a queue, the first attempt
+    /// adds the waiter to the queue.
     ///
     /// Idempotent: after a lost reply, call look() again. Each granted attempt writes to the store,
     /// also a repeated attempt. So the confirmation by replicas covers this grant.
     virtual asio::awaitable<answer> look() = 0;
 
     /// Removes the waiter, and a hold that may have been granted to it. Afterwards this owner has
-    /// neither, unless an attempt is still on its way to the store (see settled_at).
+    /// no waiter and no hold, unless an attempt is still on its way to the store (see settled_at).
     virtual asio::awaitable<void> leave() = 0;
 
     /// Returns whether the store may have anything of this owner: a hold, a place in a queue, or a
@@ -181,16 +185,16 @@ public:
     /// Returns whether the outcome of an attempt is unknown. The owner may then hold the lock.
     virtual bool uncertain() const noexcept = 0;
 
-    /// Returns the time after which the store grants no attempt of this waiter any more. If you
-    /// leave an uncertain waiter, release the lock once more after this time. The time is in the
-    /// past if a new connection invalidates the requests of the connection before.
+    /// Returns the time after which the store grants no attempt of this waiter any more. If leave()
+    /// was called while an outcome was unknown, release the lock once more after this time. The
+    /// time is in the past if a new connection invalidates the requests of the previous connection.
     virtual time_point settled_at() const noexcept = 0;
 };
 
 /// Options for one renewal request with many holds.
 struct renewal_wishes {
-    /// Requested lease time. Zero: only asks whether the locks are held, without confirmation by
-    /// replicas.
+    /// Requested lease time. Zero: the request only asks whether the locks are held, and needs no
+    /// confirmation by replicas.
     duration lease_time{};
     /// Deadline for the replies; later replies are of no use. A request that was sent fails with
     /// `outcome_unknown` at the deadline.
@@ -233,7 +237,7 @@ private:
 };
 
 /// Callback for a hold that the store may have lost. It is called on the executor. The client then
-/// asks the store at once.
+/// asks the store at once whether the hold still exists.
 class doubter {
 public:
     virtual void doubt() noexcept = 0;
@@ -255,27 +259,27 @@ struct limits {
     std::size_t name_bytes_max = 64 * 1024;
     /// Every call of a lock_store ends within this time.
     duration time_limit = std::chrono::seconds{3};
-    /// True: holds last as long as the client's session at the store. The validity in a reply is
-    /// then the remaining session time, whatever lease was requested. Every renewal request extends
-    /// the session, even a request that only asks. The client (`engine`) ends each lease by its own
-    /// clock, and then releases the lock. The store itself repeats a release or a leave that was
-    /// not acknowledged, as long as the session lives.
+    /// True: the store keeps holds as long as the client's session at the store. The validity in a
+    /// reply is then the remaining session time, whatever lease was requested. Every renewal
+    /// request extends the session, even if it asks for no lease time. The client (`engine`) ends
+    /// each lease by its own clock, and then releases the lock. If a release or a call of leave()
+    /// was not acknowledged, the store itself repeats it as long as the session lives.
     bool by_session = false;
     /// Maximum of `hold::replicas`; zero: the store does not support confirmation.
     std::uint8_t replicas_max = 0;
-    /// Maximum time between two requests about a read hold, also if its lease is fixed. Other
-    /// programs may shorten a read hold at any time; the request restores its remaining validity.
-    /// `duration::max()`: no other program shortens read holds.
+    /// Maximum time between two requests about a read hold, also if the lease of the hold is fixed.
+    /// Other programs may shorten a read hold at any time, and the request restores the hold's
+    /// remaining time. `duration::max()`: no other program shortens read holds.
     duration read_contact_max = duration::max();
-    /// Usual length of an outage, during which calls retry. It is longer if another server has to
-    /// take over from a dead server.
+    /// Usual length of an outage, during which calls retry. The value is greater if another server
+    /// has to take over from a dead server.
     duration usual_outage = std::chrono::seconds{10};
 };
 
 /// Interface of a store for locks. Every call ends within the store's own time limit. It returns a
 /// result or throws `boost::system::system_error`. After `errc::unreachable`, `errc::refused` and
-/// `errc::overloaded`, nothing was done. After any other error, the outcome is unknown. An alarm
-/// that rings is only a hint; replies and the clock decide.
+/// `errc::overloaded`, nothing was done. After any other error, the outcome is unknown. When an
+/// alarm rings, this is only a hint; replies and the clock decide.
 class lock_store {
 public:
     virtual ~lock_store() = default;
@@ -283,24 +287,25 @@ public:
     virtual bool offers(lock_kind) const noexcept = 0;
     virtual limits bounds() const noexcept = 0;
 
-    /// Returns why this store cannot have a lock of that name, or nothing if it can. Sends nothing.
+    /// Returns the reason why this store cannot have a lock of that name. Returns nothing if the
+    /// store can have it. Sends nothing.
     virtual std::optional<std::string> objection_to(const lock_name& name) const = 0;
 
     /// Creates a waiter; sends nothing yet. `wake` must outlive the waiter.
     virtual std::unique_ptr<place> line_up(ask, alarm& wake) = 0;
 
-    /// Renews holds. Reports the outcome of each hold to the sink, also failures, in batches that
-    /// the store chooses; throws nothing. It never restores a hold that the store has lost, and
-    /// never shortens a hold. An error of one name or one batch does not affect the other holds.
-    /// All holds of a list require the same number of replicas. The list, its holds, the wishes and
-    /// the sink must live until the call has completed.
+    /// Renews holds. Reports the outcome of each hold, also a failure, to the sink, in batches that
+    /// the store chooses. Throws nothing. A renewal never restores a hold that the store has lost,
+    /// and never shortens a hold. An error of one name or one batch does not affect the other
+    /// holds. All holds of a list require the same number of replicas. The list, its holds, the
+    /// wishes and the sink must live until the call has completed.
     virtual asio::awaitable<void> renew(hold_list, const renewal_wishes&, renewal_sink&) = 0;
 
     /// Releases a hold. Idempotent.
     virtual asio::awaitable<release_answer> release(hold) = 0;
 
-    /// Returns a watch. While the watch exists, the store calls `whom` when it may have lost the
-    /// hold. Null: the store cannot notice a loss.
+    /// Returns a watch: while this object exists, the store calls `whom` when the store may have
+    /// lost the hold. Returns null if the store cannot notice a loss.
     virtual std::unique_ptr<watch> watch_over(const hold&, doubter& whom) = 0;
 };
 
@@ -310,7 +315,7 @@ struct holding {
     std::vector<std::string> owners{};
     std::optional<duration> remaining{}; ///< remaining lease; empty if the lease never expires
     bool alone = true; ///< true if one owner excludes all others; false if the lock is only shared
-    /// True if some owners share the lock; an exclusive owner may share it, too.
+    /// True if some owners share the lock; an exclusive owner can share the lock, too.
     bool shared = false;
     bool tells = true; ///< false: the holder will certainly send no notification when it releases
     key_kind kind = key_kind::lock;
@@ -323,8 +328,8 @@ struct holding {
 /// Result of `inspector::force_release`.
 struct forced {
     bool was_locked = false; ///< true if `owners` held the lock; it is free now
-    /// If `was_locked` is false, nothing was done, and the list has the current owners, if any. It
-    /// may have only some of the owners if very many owners share the lock.
+    /// If `was_locked` is false, nothing was done, and the list has the current owners. If very
+    /// many owners share the lock, the list may have only some of the owners.
     std::vector<std::string> owners{};
 };
 
@@ -351,59 +356,61 @@ public:
     virtual asio::awaitable<forced> force_kind(lock_name, lock_kind) = 0;
 
     /// Returns the greatest token of a fenced lock of that name that was ever granted or reserved.
-    /// Zero: there was none, or the store has no tokens.
+    /// Returns zero if there was no token, or if the store has no tokens.
     virtual asio::awaitable<std::uint64_t> last_token(lock_name) { co_return 0; }
 
-    /// Returns everything that the store reports about that name. Empty: the lock is free, and no
-    /// waiter is queued for it.
+    /// Returns everything that the store reports about that name. The result is empty if the lock
+    /// is free and no waiter is queued for it.
     virtual asio::awaitable<std::optional<lock_state>> describe(lock_name) = 0;
 
     /// Lists the held locks whose names match a glob pattern (`*`, `?`, `[…]`, `\\`): at most
     /// `limit`, in the order of their names. The number of requests to the store is bounded.
     virtual asio::awaitable<lock_list> list(std::string pattern, std::size_t limit) = 0;
 
-    /// Returns a watch. While the watch exists, `wake` rings when the lock may have become free.
-    /// Every later release rings `wake`, except a release that the store announces to one waiter
-    /// only, or to nobody (fair and spin locks). Null: the store cannot report releases at present.
+    /// Returns a watch: while this object exists, the alarm `wake` rings when the lock may have
+    /// become free. Every later release rings the alarm, except a release that the store announces
+    /// to one waiter only, or to nobody (fair and spin locks). Returns null if the store cannot
+    /// report releases at present.
     virtual asio::awaitable<std::unique_ptr<watch>> listen(lock_name, alarm& wake) = 0;
 };
 
 /// Identity of the server that stores a lock. Clients that use several servers compare identities.
 struct server_identity {
-    /// The same on every connection to the server, and different from every other server, of any
-    /// type. Empty: unknown.
+    /// Text that is the same on every connection to the server, and different for every other
+    /// server, of any type. Empty: the identity is unknown.
     std::string id{};
-    /// The server may have forgotten everything from before this time. `time_point::min()`: it
-    /// forgets nothing. Empty: unknown; a quorum with this server is then reported as impaired.
+    /// The server may have forgotten everything from before this time. `time_point::min()`: the
+    /// server forgets nothing. Empty: the time is unknown, and a quorum with this server is
+    /// reported as impaired.
     std::optional<time_point> forgets_before{};
 };
 
 class counter_store; // counters.hpp
 
-/// Interface of a store, as one client uses it. close() makes the running calls fail.
+/// Interface of a store for one client. close() makes the running calls fail.
 class store {
 public:
     virtual ~store() = default;
     virtual lock_store& locks() noexcept = 0;
-    /// Returns the interface for counters. Null: the store has no counters.
+    /// Returns the interface for counters. Returns null if the store has no counters.
     virtual counter_store* counters() noexcept { return nullptr; }
     virtual inspector& operators_view() noexcept = 0;
     virtual void close() noexcept = 0;
 
-    /// Returns the identity of the server that has `name`. The server reported it on the last
-    /// connection. Sends nothing.
+    /// Returns the identity of the server that stores `name`, as that server reported it on the
+    /// last connection. Sends nothing.
     virtual server_identity identity(const lock_name&) const { return {}; }
 
-    /// Deletes the description of this client at the server (`options::announce`). Ends soon, even
-    /// if the server does not reply.
+    /// Deletes the description of this client at the server (`options::announce`). Completes soon,
+    /// even if the server does not reply.
     virtual asio::awaitable<void> depart() { co_return; }
 
     /// Implements `client::doctor`: a problem is a finding, not an exception.
     virtual asio::awaitable<std::vector<finding>> examine(ask trial) = 0;
 
-    /// Implements `client::set_up`: creates what must exist before the first lock. Reports what it
-    /// created and what existed already. A repeated call changes nothing. Empty: this store needs
-    /// no set-up. Throws the errors of `lock_store`.
+    /// Implements `client::set_up`: creates everything that must exist before the first lock.
+    /// Reports what it created and what existed already. A repeated call changes nothing. The
+    /// result is empty if this store needs no set-up. Throws the errors of `lock_store`.
     virtual asio::awaitable<std::vector<finding>> set_up() { co_return std::vector<finding>{}; }
 };
 
@@ -427,8 +434,8 @@ struct store_context {
     /// then asks the store about these holds at once.
     std::function<void(const std::function<bool(const lock_name&)>& which, bool urgent)> doubt{};
 
-    /// Returns whether this client holds anything. If it does, the store tries more often to
-    /// reconnect. Call it on the executor.
+    /// Returns whether this client holds anything. If it holds something, the store tries to
+    /// reconnect more often. Call the function on the executor.
     std::function<bool()> holds_any{};
 
     /// How long the store has to remember the outcome of a request that changes a counter.
@@ -436,14 +443,14 @@ struct store_context {
 
     /// Returns an object that keeps the client's close() from completing. A loop of the store keeps
     /// this object while it may wait on an alarm, because the clock may be destroyed after the
-    /// close. Call the function and destroy the object on the executor. Empty: nobody waits for the
-    /// loop.
+    /// close. Call the function and destroy the object on the executor. If this function is empty,
+    /// close() does not wait for the loop.
     std::function<std::shared_ptr<void>()> at_work{};
 
     /// Runs the work on the executor. Threads that do not run the executor must use this function
     /// instead of `executor`, because the executor may be destroyed in the meantime. The function
-    /// may outlive the store. False: the client has closed or its executor has ended; the work is
-    /// destroyed without a call.
+    /// may outlive the store. Returns false if the client has closed or its executor has ended; the
+    /// work is then destroyed and never called.
     std::function<bool(asio::any_completion_handler<void()>)> post{};
 };
 

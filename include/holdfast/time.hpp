@@ -29,16 +29,16 @@ using duration = boot_clock::duration;
 /// A time on the client's own clock; `time_point::max()` means never.
 using time_point = boot_clock::time_point;
 
-/// Timer for one waiting coroutine; `ring()` ends the wait early. On the executor, the library
-/// sleeps only on alarms. Thread safety: one waiter at a time. Call all functions on the client's
+/// Timer for one waiting coroutine; `ring()` ends the wait early. All sleeps of the library on the
+/// executor use alarms. Thread safety: one waiter at a time. Call all functions on the client's
 /// executor.
 class alarm {
 public:
     virtual ~alarm() = default;
 
-    /// Returns at `when`, or as soon as the alarm rings. If nobody waits when the alarm rings, the
-    /// ring is stored and ends the next wait at once. So a wake-up can come early, but it is never
-    /// lost.
+    /// Returns at `when`, or as soon as the alarm rings (`ring()` is called). If nobody waits when
+    /// the alarm rings, the ring is stored and ends the next wait at once. So a wake-up can come
+    /// early, but it is never lost.
     virtual asio::awaitable<void> wait_until(time_point when) = 0;
     virtual void ring() noexcept = 0;
 };

@@ -17,21 +17,21 @@ namespace holdfast {
 /// invalid. It reads them again for each connection, so a new certificate is used from the next
 /// connection on.
 struct tls_options {
-    /// File with the trusted authorities, used instead of the system's. In a URL: tls_ca_file.
+    /// File with the trusted authorities, used instead of the system's. URL parameter: tls_ca_file.
     std::string ca_file{};
 
     /// This client's certificate with its chain, and its private key, for servers that request a
-    /// client certificate. In a URL: tls_certificate_file, tls_key_file.
+    /// client certificate. URL parameters: tls_certificate_file, tls_key_file.
     std::string certificate_file{};
     std::string key_file{};
     secret key_password{}; ///< password of an encrypted key; not allowed in a URL
 
     /// Name or address that the server's certificate must be valid for. A name is also sent to the
-    /// server (SNI). Empty: the host. In a URL: tls_server_name.
+    /// server (SNI). Empty: the host name is used. URL parameter: tls_server_name.
     std::string server_name{};
 
     /// True: accepts any certificate. Anyone between client and server can then read and change all
-    /// traffic, including the password. In a URL: tls_insecure_skip_verification=yes.
+    /// traffic, including the password. URL parameter: tls_insecure_skip_verification=yes.
     bool insecure_skip_verification = false;
 };
 

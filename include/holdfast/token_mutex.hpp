@@ -17,19 +17,20 @@ struct token_options {
 };
 
 /// Lock that uses the keys of redis-py's `Lock`, redsync, node-redlock and other programs that use
-/// `SET key token NX PX`. The lock is a string under the lock's name, and the program that wrote
-/// the string deletes it. A token_mutex and these programs exclude each other. Use it to share a
-/// lock with these programs; otherwise use `mutex`, which is compatible with Redisson.
+/// `SET key token NX PX`. The lock is a string under the lock's name. The program that wrote the
+/// string deletes it to release the lock. A token_mutex and these programs exclude each other. Use
+/// it to share a lock with these programs; otherwise use `mutex`, which is compatible with
+/// Redisson.
 ///
 /// Between holdfast clients it works like a `mutex`: releases notify the waiters, leases are
 /// renewed, and losses are reported. The other programs send no notification when they release. If
-/// another program holds the lock, a waiter polls four times a second, and when that program's
+/// another program holds the lock, a waiter polls four times a second, and also when that program's
 /// lease expires. A key without a TTL, which redis-py writes by default, is busy until it is
 /// deleted; `force_unlock()` deletes it.
 ///
 /// The key is a string, while the key of a `mutex` is a hash. If one name is used for both, the
 /// second lock is `refused`. See `mutex` for everything else. docs/protocol/token.md describes the
-/// wire format, and the promises that the other programs do not make.
+/// wire format, and the promises of holdfast that the other programs do not keep.
 class HOLDFAST_EXPORT token_mutex : public basic_mutex {
 public:
     /// Creates the lock object; sends nothing. Throws `errc::invalid_argument` if the name or the

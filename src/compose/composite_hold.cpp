@@ -9,8 +9,8 @@
 #include <string>
 #include <utility>
 
-// The state of a hold on several locks, and the state of its parts. The operations on the hold and
-// its upkeep follow below.
+// The first section has the state of a hold on several locks and of its parts. The operations on
+// the hold, and its upkeep, follow below.
 
 namespace holdfast::compose {
 namespace {
@@ -23,8 +23,8 @@ std::stop_token stopped_token() {
 
 } // namespace
 
-// Posts a check of the hold to the hold's executor. A part ends on the executor of its own client,
-// while any thread may destroy the hold.
+// Posts a check of the hold to the hold's executor, because a part ends on the executor of its own
+// client. At the same time any thread may destroy the hold.
 void composite_hold::news::operator()() const noexcept {
     (void)home->reach().post([of = whose] {
         if (const std::shared_ptr<composite_hold> held = of.lock())
@@ -109,7 +109,7 @@ std::stop_token composite_hold::in_danger() const {
     if (is_over() || (!over && count_well() < of_->needs))
         return stopped_token();
     if (danger_.stop_requested() && !over && count_well() >= of_->needs) {
-        danger_ = std::stop_source{}; // the danger is over, so each part needs a new callback
+        danger_ = std::stop_source{}; // the danger is over, so register a new callback at each part
         news{std::const_pointer_cast<composite_hold>(shared_from_this()), home}();
     }
     return danger_.get_token();
@@ -154,9 +154,9 @@ void composite_hold::join(std::size_t which, part got, duration counts_in) {
     const std::scoped_lock guard{mutex_};
     seat& one = seats_[which];
     if (phase_ != phase::held || given_up_ || abandoned_ || one.has.believed())
-        return; // the destructor of `got` releases the part
+        return; // the destructor of the parameter `got` releases the part
     if (asked_ && is_over())
-        return; // not held again: its user may have noticed the loss already
+        return; // the hold stays lost, because its user may have noticed the loss already
     one.loss.reset();
     one.danger.reset();
     one.has = std::move(got);
@@ -165,8 +165,8 @@ void composite_hold::join(std::size_t which, part got, duration counts_in) {
         arm(one);
 }
 
-/// Registers callbacks at a part. When a danger has passed, the part has a new token and needs a
-/// new callback.
+/// Registers the callbacks of a part. After each danger that has passed, the part has a new token
+/// and needs a new callback.
 void composite_hold::arm(seat& one) {
     const news tell{weak_from_this(), home};
     if (!one.loss)
@@ -264,8 +264,8 @@ void composite_hold::lose() {
     home->keep_no_more(*this);
 }
 
-/// Reports the loss. On a borrowed thread, the report is posted to the executor, because such a
-/// thread must not run the user's callbacks.
+/// Reports the loss. On a borrowed thread (a caller's thread that runs the operation itself), the
+/// report is posted to the executor, because a borrowed thread must not run the user's callbacks.
 void composite_hold::lose_soon() {
     if (home->borrowed())
         news{weak_from_this(), home}();
@@ -314,7 +314,7 @@ void composite_hold::release(sync::release_handler done, const asio::any_io_exec
     home->keep_no_more(*this); // at exit() a thread may still release an abandoned hold
     auto told = [self = shared_from_this(), done = std::move(done)](sync::failure why) mutable {
         if (self->quorum_ && why.code && why.code != errc::lease_lost)
-            // Some nodes may have released their lock.
+            // Some nodes may have carried out the release.
             why.code = make_error_code(errc::outcome_unknown);
         self->tell_end(why);
         sync::tell(*self->home, std::move(done), std::move(why));
@@ -352,8 +352,8 @@ void composite_hold::extend(duration length, sync::release_handler done) {
                std::move(done));
 }
 
-/// Fails. A quorum loses votes and gets new votes, and each new vote would need the new number of
-/// replicas.
+/// Fails always. A quorum loses votes and gets new votes, and each new vote would also need the new
+/// number of replicas.
 void composite_hold::confirm(unsigned replicas, sync::release_handler done) {
     sync::tell(*home, std::move(done),
                {make_error_code(errc::already_held),
@@ -403,7 +403,7 @@ void composite_hold::abandon() {
             shares_ -= shares_ > 1 ? 1 : 0;
             return;
         }
-        abandoned_ = true; // parts that are granted from now on are released
+        abandoned_ = true; // from now on, each new part is released at once
     }
     stop_tending();
     home->keep(shared_from_this());
@@ -411,7 +411,7 @@ void composite_hold::abandon() {
     desert_parts();
 }
 
-// Upkeep of a hold on several locks. It removes parts that ended without a report. It asks the
+// Upkeep of a hold on several locks: it removes parts that ended without a report, and asks the
 // members of a quorum again for votes that are missing or lost.
 
 bool composite_hold::is_to_tend() const {
@@ -421,8 +421,8 @@ bool composite_hold::is_to_tend() const {
            std::any_of(seats_.begin(), seats_.end(), is_missing);
 }
 
-/// Returns whether the hold needs upkeep. The executor of another client may stop. Then the end of
-/// that client's part is not reported.
+/// Returns whether the hold needs upkeep. Upkeep is also needed if a part belongs to a client with
+/// another executor, because the end of the part is not reported if that executor stops.
 bool composite_hold::is_attended() const {
     if (is_to_tend())
         return true;

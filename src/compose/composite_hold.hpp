@@ -23,7 +23,7 @@
 
 namespace holdfast::compose {
 
-/// Counts of members, of needed parts, and of valid parts.
+/// Numbers of members, of needed parts, and of valid parts.
 struct vote_count {
     std::size_t members, needs, held;
 };
@@ -34,7 +34,7 @@ public:
     composite_hold(std::shared_ptr<const joint_subject>, const sync::request&);
     ~composite_hold() override;
 
-    // Any thread may call these.
+    // Any thread may call the following functions.
     std::string_view name() const noexcept override { return of_->name.text; }
     std::string_view entry() const noexcept override { return of_->entry(); }
     std::string owner() const override;
@@ -52,20 +52,20 @@ public:
     bool deferred() const noexcept override { return false; }
     void announce_release() noexcept override {}
     std::shared_ptr<lock_handle>
-    hold_of(std::size_t which) const; ///< null if that member has no part
+    hold_of(std::size_t which) const; ///< hold of that member; null if the member has no part
     /// Returns the fencing tokens of the parts, in the order of the members.
     std::vector<std::uint64_t> tokens() const;
     vote_count votes() const;
     /// Returns whether this is the hold of a quorum, which may lose parts and get them again.
     bool is_quorum() const noexcept { return quorum_ != nullptr; }
 
-    // Executor only.
-    /// Adds a part. The part counts after `counts_in`. Releases the part if the hold has ended
-    /// already.
+    // Call the following functions on the executor only.
+    /// Adds a part. The part is counted only after the time `counts_in` has passed. If the hold has
+    /// ended already, releases the part.
     void join(std::size_t which, part, duration counts_in = {});
-    /// Starts to watch the hold. Call it when the hold has enough parts. From now on its loss is
-    /// reported. Members without a reply in `asked` may add their part later. A quorum asks missing
-    /// members again.
+    /// Starts to watch the hold. Call it when the hold has enough parts. From now on the loss of
+    /// the hold is reported. Members that have not replied in `asked` yet can add their part later.
+    /// A quorum asks members without a part again.
     void begin(std::shared_ptr<inquiry> asked);
     void extend(duration, sync::release_handler) override;
     void renew_from_now_on(duration lease) override;
@@ -77,19 +77,20 @@ public:
     void abandon() override;
     std::shared_ptr<lock_handle> whole() override { return shared_from_this(); }
 
-    // For tend().
+    // Functions for the upkeep coroutine tend().
     duration lease() const { return lease_; }
-    bool is_to_tend() const;  ///< whether the hold lacks a part that it may still get
-    bool is_attended() const; ///< whether is_to_tend(), or whether a part may end without a report
+    bool is_to_tend() const;  ///< returns whether a part is missing that the hold may still get
+    bool is_attended() const; ///< returns whether is_to_tend(), or a part may end without a report
     void attend();            ///< removes ended parts, and asks for missing parts
-    /// Sets the alarm of the upkeep coroutine. It is rung when the upkeep should stop.
+    /// Sets the alarm of the upkeep coroutine. The hold rings this alarm when the upkeep should
+    /// stop.
     void tended_by(alarm* sleeping) { tending_ = sleeping; }
     void not_tended() { is_tended_ = false; }
 
 private:
     enum class phase : std::uint8_t { held, ended, lost };
-    /// Callback that posts a check of the hold to the executor. It is called when a part or the
-    /// client has ended, or is near its end.
+    /// Callback that posts a check of the hold to the executor. It is called when a part has ended
+    /// or is near its end, or when the client has closed.
     struct news {
         std::weak_ptr<composite_hold> whose;
         std::shared_ptr<sync::engine> home;
@@ -100,13 +101,14 @@ private:
         part has{};
         time_point counts_from{};
         std::unique_ptr<bell> loss{}, danger{};
-        bool warned = false; ///< whether the part was in danger at the last check
+        bool warned = false; ///< true: the part was in danger at the last check
     };
 
     // Call these under the mutex.
     bool believes(const seat& each) const { return counts(each) && each.has.believed(); }
     bool counts(const seat&) const;
-    bool is_over() const; ///< lost, or too few parts are valid and the loss is not reported yet
+    /// returns whether the hold is lost, also if the loss is not reported yet
+    bool is_over() const;
     std::size_t count_believed() const;
     /// Returns the number of parts that are valid and not in danger.
     std::size_t count_well() const;
@@ -136,7 +138,7 @@ private:
     std::vector<seat> seats_; // one for each member
     phase phase_ = phase::held;
     std::uint32_t shares_ = 1;
-    std::uint32_t ended_threads_ = 0; // number since the last abandon()
+    std::uint32_t ended_threads_ = 0; // number of threads that ended since the last abandon()
     bool parts_deserted_ = false;
     bool given_up_ = false;
     bool abandoned_ = false;
@@ -150,8 +152,8 @@ private:
     bool has_far_ = false;
 };
 
-/// Watches a hold as long as it is held. After each third of the lease, it removes parts that ended
-/// without a report, and asks members without a part.
+/// Upkeep coroutine: runs as long as the hold is held. Every third of the lease time, it removes
+/// parts that ended without a report, and asks members without a part again.
 asio::awaitable<void> tend(std::weak_ptr<composite_hold>, std::shared_ptr<sync::engine>);
 
 } // namespace holdfast::compose

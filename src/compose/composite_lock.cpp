@@ -134,7 +134,8 @@ asio::awaitable<bool> joint_subject::force() const {
 }
 
 // Takes all members or none. A call never waits long for a member while it holds other members, so
-// there is no deadlock. Competing calls ask the same member first, so one of them makes progress.
+// there is no deadlock. Calls that compete for the same members ask the same member first, so one
+// of these calls makes progress.
 //     all at once ──all granted──▶ a hold
 //          │ one is busy
 //          ▼
@@ -144,17 +145,19 @@ asio::awaitable<bool> joint_subject::force() const {
 
 namespace {
 
-/// Time by which the wait for the other members grows in each round after the first.
+/// How much longer the wait for the other members is in each round than in the round before.
 constexpr duration moment_more{10};
 
-/// Maximal number of rounds in which the last grant arrives after the first lease has ended. Then
-/// the call fails.
+/// Maximum number of rounds in which the last grant arrives after the first lease has ended. After
+/// that number the call fails.
 constexpr int late_grants_max = 3;
 
-/// Pause between two rounds, so that competing calls do not meet again at once.
+/// Pause between two rounds, so that competing calls do not send their next requests at the same
+/// time again.
 constexpr backoff between_rounds{duration{2}, duration{100}};
 
-/// Returns the member that every call asks first: the member whose name is first in the alphabet.
+/// Returns the member that every call asks first: the member whose name is first in alphabetical
+/// order.
 std::size_t least_of(const std::vector<member>& members) {
     const auto before = [](const member& one, const member& other) {
         return one->name.text < other->name.text;
@@ -214,7 +217,8 @@ private:
         co_await until_answered(duration::zero());
     }
 
-    /// Asks one member, with all of the remaining time. Then asks the others, for a short time.
+    /// Asks one member, and waits for it as long as the call's timeout allows. Then asks the other
+    /// members, and waits for them only a short time.
     asio::awaitable<void> ask_in_turn(int round) {
         const duration rest = call_->wanted.give_up_at - home_->now();
         round_->ask(first_, {.timeout = rest, .lease = lease_});
@@ -258,8 +262,8 @@ private:
                 first_ = which;
     }
 
-    /// Extends the lease of the member that was asked first. A lease that is not renewed began
-    /// earlier there than at the other members.
+    /// Extends the lease of the member that was asked first, because a lease that is not renewed
+    /// began earlier at this member than at the other members.
     asio::awaitable<void> lengthen_first() {
         if (!lease_ || fails() || round_->open() > 0)
             co_return;
@@ -286,8 +290,8 @@ private:
         co_await wait_for_answers(*call_, end, [] { return false; });
     }
 
-    /// Counts rounds in which all members granted, but the first lease ended before the last grant
-    /// arrived. Throws if there were too many.
+    /// Counts the rounds in which all members granted, but the first lease ended before the last
+    /// grant arrived. Throws after too many such rounds.
     void refuse_late_grants() {
         if (call_->finished() || round_->open() > 0 || fails())
             return;
@@ -329,8 +333,8 @@ multi_subject::take(std::shared_ptr<sync::acquisition> call) const {
     co_return held;
 }
 
-// Takes the first member that becomes free. The call waits for all members at once, and then
-// cancels its requests to the others.
+// Takes the first member that becomes free. The call waits for all members at the same time. After
+// the first grant it cancels its requests to the other members.
 
 namespace {
 
@@ -349,7 +353,7 @@ bool all_failed(const inquiry& round) {
     return true;
 }
 
-/// Returns whether a member was granted, and was lost before the call could use it.
+/// Returns whether a member was granted but lost before the call could use the grant.
 bool lost_one(const inquiry& round) {
     for (std::size_t which = 0; which < round.size(); ++which)
         if (round.granted(which) && !round.answer(which).got.believed())
@@ -357,7 +361,7 @@ bool lost_one(const inquiry& round) {
     return false;
 }
 
-/// Maximal number of grants that are lost before use. Then the call fails.
+/// Maximum number of grants that are lost before use. After that number the call fails.
 constexpr int losses_max = 3;
 
 bool goes_on(const sync::acquisition& call) {

@@ -11,8 +11,8 @@
 
 namespace holdfast::compose {
 
-/// Descriptor of a lock that consists of several locks. A caller must hold `needs` of them. Any
-/// thread may use it, like every subject.
+/// Descriptor of a lock that consists of several locks. A caller must hold at least `needs` of
+/// these locks. Any thread may use the descriptor, as every `subject`.
 class joint_subject : public sync::subject {
 public:
     /// Creates the descriptor. The lock belongs to the client of the first member. `name` is used
@@ -33,7 +33,8 @@ public:
     std::vector<const sync::engine*> homes() const override;
 
 private:
-    const std::string entry_; ///< key; equal for equal members of the same clients
+    /// key; the same for two objects with the same members of the same clients
+    const std::string entry_;
 };
 
 /// Lock that is held when all members are held.
@@ -79,7 +80,7 @@ public:
 
     /// Returns the parameters of a request for a node's vote.
     question ballot(std::optional<duration> lease) const;
-    /// Reports an event, only once, if something makes the quorum weaker than its number of nodes
+    /// Reports the event `impaired`, only once, if the quorum is weaker than its number of nodes
     /// suggests.
     void tell_if_impaired(const inquiry&) const;
 

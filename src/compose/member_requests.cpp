@@ -19,7 +19,8 @@ public:
         , asked_{asked}
         , longest_lease_{longest_lease} {}
 
-    /// Reports "closed" if the call never ran because the context of the member's client has ended.
+    /// Reports "closed" if this call to the member never ran. This happens if the execution context
+    /// of the member's client has ended.
     ~errand() override {
         if (from_ && !home->forked())
             answer(std::move(from_), {.why = {make_error_code(errc::closed), "its client ended"}});
@@ -60,9 +61,9 @@ private:
         };
         (void)whose->reach().post(std::move(arrive));
     }
-    /// Returns whether the call only waited behind another call in the local queue, so that the
-    /// store was not asked. The state of that other call is unknown: it neither holds the lock nor
-    /// was found busy.
+    /// Returns whether the call only waited behind an earlier call in the local queue, so that the
+    /// store was not asked. This is so if the earlier call does not hold the lock, and has got no
+    /// reply "busy".
     bool was_not_asked() const {
         const sync::gate* const door = home->queues().find(sync::key_of(*this));
         const bool is_known = door && (door->holder() || door->somebody_waits_there());
@@ -120,7 +121,7 @@ void inquiry::cancel(std::size_t which) {
     seat& one = seats_[which];
     if (!std::exchange(one.open, false))
         return;
-    ++one.asked; // so that a late reply is ignored
+    ++one.asked; // so that a late reply to the earlier request is ignored
     const std::shared_ptr<sync::acquisition> call = one.call.lock();
     if (!call)
         return;
@@ -156,7 +157,7 @@ void inquiry::retire(late_handler late) {
 void inquiry::arrived(std::size_t which, std::uint64_t asked, member_answer said) {
     seat& one = seats_[which];
     if (one.asked != asked || !one.open)
-        return; // late: `said` releases its grant
+        return; // the reply is late; the destructor of `said` releases its grant
     one.open = false;
     if (!wake_) {
         if (late_)
@@ -170,7 +171,7 @@ void inquiry::arrived(std::size_t which, std::uint64_t asked, member_answer said
 
 namespace {
 
-/// Drops the share, and then releases the whole hold without waiting.
+/// Drops the share, and then releases the whole hold. Does not wait for the result.
 void release_unwatched(std::shared_ptr<sync::lock_handle> share) {
     std::shared_ptr<sync::lock_handle> held = share->whole();
     share.reset();

@@ -47,8 +47,8 @@ private:
 //     ask ──▶ the member's executor: queue at its gate, ask its store ──▶ here: an answer
 //      └─ cancel ─▶ the member's client undoes what it may have taken
 //
-// Correctness does not depend on a reply. If no call takes a grant, the member's client releases
-// the lock.
+// Correctness does not depend on the arrival of a reply. If no call takes a grant, the member's
+// client releases the lock.
 
 using member = std::shared_ptr<const sync::subject>;
 
@@ -56,11 +56,11 @@ using member = std::shared_ptr<const sync::subject>;
 struct member_answer {
     part got{};
     sync::failure why{};
-    bool unasked = false; ///< busy in the local queue only, so its store was not asked
+    bool unasked = false; ///< busy only because of the local queue, so the store was not asked
     std::string server{}; ///< identity of the server; empty: not known
     bool says_restarts = false;
-    /// Time from the request until the vote counts. A restarted server may have forgotten its
-    /// earlier grants.
+    /// Time from the request until the vote is counted. It is not zero for a restarted server,
+    /// which may have forgotten its earlier grants.
     duration counts_in{};
 };
 
@@ -68,15 +68,15 @@ struct member_answer {
 struct question {
     duration timeout{};
     std::optional<duration> lease{}; ///< if a lease is given, the hold is not renewed
-    bool takes = true;               ///< false: only wait until the lock is free
-    /// Longest lease of any client: see member_answer::counts_in.
+    bool takes = true;               ///< false: only waits until the lock is free
+    /// Longest lease that any client uses for the lock; see member_answer::counts_in.
     std::optional<duration> longest_lease{};
 };
 
 /// Requests of one call to several members. Use it on the executor of the call's client.
 class inquiry : public std::enable_shared_from_this<inquiry> {
 public:
-    /// Creates an inquiry without requests. `wake` rings at each reply.
+    /// Creates an inquiry without requests. The alarm `wake` rings at each reply.
     inquiry(std::shared_ptr<sync::engine> home, const std::vector<member>&, alarm& wake);
     inquiry(const inquiry&) = delete;
 
@@ -104,8 +104,8 @@ public:
         return has_answered(which) && !answer(which).got && !answer(which).why.code;
     }
 
-    /// Notes that no caller waits any more. Releases grants that were not taken. Passes later
-    /// replies to `late`; without `late`, releases later grants too.
+    /// Notes that no caller waits any more, and releases the grants that were not taken. Passes
+    /// later replies to `late`. If `late` is empty, releases later grants, too.
     using late_handler = std::function<void(std::size_t which, member_answer)>;
     void retire(late_handler late = {});
 

@@ -8,7 +8,7 @@
 //        │ release all ──▶ wait until enough are seen free, a poll bound, or a pause after silence
 //        └───────────────────────────────────┘
 //
-// If the votes are split between calls that came at the same time, each call pauses at random
+// If the votes are split between calls that were made at the same time, each call pauses at random
 // before it asks again. Source: "Distributed Locks with Redis", the Redlock algorithm.
 #include "compose/composite_hold.hpp"
 #include "compose/rounds.hpp"
@@ -27,19 +27,21 @@ namespace {
 /// times.
 constexpr backoff after_split{duration{4}, duration{200}};
 
-/// Maximal number of majorities that arrive too late. Then the call fails.
+/// Maximum number of majorities that arrive too late. After that number the call fails.
 constexpr int late_votes_max = 3;
 
-/// Shortest time between two rounds. It applies even if nodes are reported free at once.
+/// Shortest time between two rounds, even if the nodes report at once that the lock is free.
 constexpr duration quick{5};
 
 /// Result of a round.
 struct count {
-    std::size_t votes = 0;   ///< granted in time by nodes that remember their earlier grants
-    std::size_t sit_out = 0; ///< granted by nodes that may have forgotten earlier grants
+    /// number of votes, granted in time by nodes that remember their grants
+    std::size_t votes = 0;
+    std::size_t sit_out = 0; ///< number of grants of nodes that may have forgotten earlier grants
     std::size_t busy = 0;
-    std::size_t missing = 0; ///< failed, or no reply in time
-    /// Waited in the local queue behind an earlier request without a reply.
+    std::size_t missing = 0; ///< number of nodes that failed, or did not reply in time
+    /// Number of nodes whose request waited in the local queue behind an earlier request without a
+    /// reply.
     std::size_t unasked = 0;
     duration sit_out_ends{}; ///< time until the next of the `sit_out` votes counts
 };
@@ -138,8 +140,8 @@ private:
         so_far.sit_out_ends = std::min(so_far.sit_out_ends, ends);
     }
 
-    /// Counts majorities whose lease ended between the last reply and the creation of the hold.
-    /// Throws if there were too many.
+    /// Counts the majorities whose lease ended between the last reply and the creation of the hold.
+    /// Throws after too many such majorities.
     void note_late_grant() {
         if (++late_grants_ == late_votes_max || !goes_on())
             throw sync::worded_error{{make_error_code(errc::unreachable),
@@ -147,7 +149,7 @@ private:
                                           std::to_string(late_grants_) + " times"}};
     }
 
-    /// Creates the hold. Returns null if that took as long as the lease.
+    /// Creates the hold. Returns null if the lease ended before the hold was created.
     std::shared_ptr<composite_hold> hold_of(retired_with_scope& round) {
         auto of = std::static_pointer_cast<const joint_subject>(call_->wanted.of);
         auto held = std::make_shared<composite_hold>(std::move(of), call_->wanted);
@@ -174,7 +176,8 @@ private:
         const bool is_behind = can_vote >= of_.needs && can_vote < of_.needs + got.unasked;
         is_undecided_ = is_behind && home_->now() < undecided_until();
         const bool is_too_few = can_vote < of_.needs || (is_behind && !is_undecided_);
-        // An undecided round changes nothing. The result of the last decided round stays valid.
+        // An undecided round does not change the value: the result of the last decided round stays
+        // valid.
         is_unanswered_ = is_too_few || (is_undecided_ && is_unanswered_);
         if (can_vote >= of_.needs + got.unasked) {
             trouble.over();
@@ -196,7 +199,8 @@ private:
     }
 
     /// Returns until when earlier requests of this client may get a reply, for example a request
-    /// that is being undone. After that time, nodes without a reply count as not reachable.
+    /// that is being undone. After that time, a node that has not replied is treated as not
+    /// reachable.
     time_point undecided_until() const {
         return sync::later(behind_since_.value_or(home_->now()), of_.rules.node_timeout);
     }
@@ -211,8 +215,8 @@ private:
         return goes_on();
     }
 
-    /// Returns why there is no majority. If some nodes failed permanently, it returns the code of a
-    /// permanent failure.
+    /// Returns why there is no majority. If some nodes failed permanently, the returned code is the
+    /// code of a permanent failure.
     sync::failure why_too_few(const inquiry& round) const {
         std::string text = "no majority of the " + std::to_string(round.size()) + " nodes can vote";
         error_code code = make_error_code(errc::unreachable);
@@ -277,10 +281,14 @@ private:
     const quorum_subject& of_;
     std::optional<duration> given_{};
     int late_grants_ = 0;
-    std::optional<time_point> behind_since_{}; // since when requests wait behind earlier requests
-    bool is_undecided_ = false;                // earlier requests may still get a reply in time
-    bool is_unanswered_ = false;               // in the last decided round too few nodes could vote
-    bool is_late_ = false;                     // the last round used up the time limit of the nodes
+    // the time since which requests wait behind earlier requests
+    std::optional<time_point> behind_since_{};
+    // true: earlier requests may still get a reply in time
+    bool is_undecided_ = false;
+    // true: in the last decided round, too few nodes could vote
+    bool is_unanswered_ = false;
+    // true: the last round took the whole time limit of the nodes
+    bool is_late_ = false;
 };
 
 } // namespace

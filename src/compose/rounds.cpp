@@ -17,11 +17,12 @@ asio::awaitable<void> wait_for_answers(sync::acquisition& call, time_point limit
 
 namespace {
 
-/// Time that a call waits for its releases after its timeout. Usually they end sooner.
+/// How long a call waits for its releases after its timeout. Usually the releases end sooner.
 constexpr duration farewell{100};
 
 /// Sends a request to all parts. Waits until all have replied, the limit is reached or the call
-/// ends. The handler may run after this wait, but it always runs, because the tally has a timeout.
+/// ends. The handler may run after this wait, but it always runs, because the `tally` (which
+/// combines the replies) has a timeout.
 asio::awaitable<sync::failure> ask_parts(sync::acquisition& call, tally::lock_handles parts,
                                          duration timeout, tally::verb what, time_point limit) {
     const auto said = std::make_shared<std::optional<sync::failure>>();
@@ -35,7 +36,7 @@ asio::awaitable<sync::failure> ask_parts(sync::acquisition& call, tally::lock_ha
     const std::size_t all = parts.size();
     tally::ask(call.home, parts, all, timeout, std::move(what),
                sync::release_handler{std::move(told)});
-    // A named variable is needed, because g++ 12 destroys a temporary twice here.
+    // The lambda needs a named variable, because g++ 12 destroys a temporary twice here.
     const auto answered = [said] { return said->has_value(); };
     co_await wait_for_answers(call, limit, answered);
     sync::failure why;
@@ -72,7 +73,8 @@ asio::awaitable<void> extend_part(sync::acquisition& call, part& one, duration l
     tally::verb longer = tally::extend(length);
     const sync::failure why =
         co_await ask_parts(call, std::move(alone), timeout, std::move(longer), time_point::max());
-    const bool is_lost = why.code == errc::lease_lost; // handled like a grant that arrived too late
+    // handle this like a grant that arrived too late
+    const bool is_lost = why.code == errc::lease_lost;
     if (why.code && !is_lost && !call.finished())
         throw sync::worded_error{why};
 }
@@ -119,7 +121,7 @@ std::size_t failed(const std::vector<reply_of<T>>& all) {
         std::count_if(all.begin(), all.end(), [](const auto& each) { return each.why.code; }));
 }
 
-/// Returns how many members must be held to prevent another caller from getting `needs` members.
+/// Returns how many members a caller must hold so that no other caller can get `needs` members.
 std::size_t blocking(const joint_subject& of) {
     return of.members.size() - of.needs + 1;
 }

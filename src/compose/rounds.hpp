@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that all ways of taking several locks share. In a round, a call asks several members
-// and waits for their replies on its own alarm. After a failed round, the call must release the
-// grants. Other functions ask the members for the state of their locks, and combine the replies of
-// members or parts.
+// Functions that all ways of taking several locks share. In a round, a call asks several members,
+// and sleeps on its own alarm until they have replied. After a failed round, the call must release
+// the grants. Other functions ask the members for the state of their locks, and combine the replies
+// of members or parts.
 #pragma once
 
 #include "compose/composite_lock.hpp"
@@ -21,7 +21,8 @@
 
 namespace holdfast::compose {
 
-/// Guard that ends an inquiry. Replies may arrive after the call and its alarm have ended.
+/// Guard that ends an inquiry (the requests to the members), because replies may arrive after the
+/// call and its alarm have ended.
 class retired_with_scope {
 public:
     explicit retired_with_scope(std::shared_ptr<inquiry> asked)
@@ -37,7 +38,7 @@ public:
     inquiry* operator->() const noexcept { return asked_.get(); }
     inquiry& operator*() const noexcept { return *asked_; }
     const std::shared_ptr<inquiry>& shared() const noexcept { return asked_; }
-    /// Moves the inquiry out, so that it goes on after this scope.
+    /// Moves the inquiry out, so that it continues after this scope.
     std::shared_ptr<inquiry> keep() noexcept { return std::move(asked_); }
 
 private:
@@ -49,8 +50,8 @@ asio::awaitable<void> wait_for_answers(sync::acquisition&, time_point limit,
                                        std::function<bool()> done);
 
 /// Cancels pending requests and releases the grants. Waits for these releases, because otherwise
-/// the next round would find its own locks busy. The wait is at most `release_timeout`, and ends
-/// soon after the call's deadline.
+/// the next round would find the locks busy because of this call's own grants. Waits at most for
+/// `release_timeout`, and not much longer than until the call's deadline.
 asio::awaitable<void> let_go(sync::acquisition&, inquiry&);
 
 /// Extends a part, so that it lasts at least `length` from now. Throws an error of the extension,
@@ -77,8 +78,8 @@ struct reply_of {
     sync::failure why{};
 };
 
-/// Collects the members' replies, which come from other executors. Use it on the executor of the
-/// client that asks.
+/// Collects the members' replies, which come from other executors. Use the object on the executor
+/// of the client that asks.
 template <typename T>
 struct gathering {
     gathering(std::shared_ptr<sync::engine> of, std::size_t size)
@@ -146,8 +147,8 @@ constexpr duration executor_timeout = std::chrono::seconds{1};
 constexpr duration stragglers_timeout{100};
 
 /// Returns the replies in the order of the members. If a member's executor is not running, the
-/// member counts as failed after its store's time limit. When `decided` returns true, the missing
-/// replies cannot change the result. Then the call waits only `stragglers_timeout` longer.
+/// member counts as failed after its store's time limit. `decided` returns true when the missing
+/// replies cannot change the result; from then on the call waits only `stragglers_timeout` longer.
 template <typename T>
 asio::awaitable<std::vector<reply_of<T>>>
 ask_members(const joint_subject& of, work_on<T> work,
@@ -172,9 +173,9 @@ ask_members(const joint_subject& of, work_on<T> work,
     co_return std::move(all->replies);
 }
 
-/// Combines the replies of all members. Returns the state if so many members are held that another
-/// caller could not get enough of them. `remaining` is how long this will stay so. Otherwise
-/// returns nothing. Throws the first failure if too few members have replied to decide.
+/// Combines the replies of all members. If so many members are held that another caller could not
+/// get enough of them, returns the state; its `remaining` says how long this will last. Otherwise
+/// returns nothing. Throws the first failure if too few members have replied for a decision.
 std::optional<holding> as_one(const joint_subject&, std::vector<reply_of<std::optional<holding>>>);
 
 /// Returns whether the missing replies can no longer change the result of as_one(). In the list, a

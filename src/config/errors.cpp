@@ -195,7 +195,8 @@ std::string sentences_of(const explanation& of) {
     return all;
 }
 
-// The fixed ids make the categories of two shared objects equal, if both objects contain this code.
+// The ids are fixed, so that the categories of two shared objects are equal if both objects contain
+// this code.
 struct category final : boost::system::error_category {
     constexpr category() noexcept
         : error_category{0xbe854fc4efea3759} {}
@@ -248,8 +249,8 @@ void append_escaped(std::string& text, char byte) {
     }
 }
 
-/// Error that contains only the reason in its what(). Boost would append the code's general
-/// message.
+/// Error whose what() contains only the reason. Without this class, Boost would append the code's
+/// general message.
 class refusal final : public boost::system::system_error {
 public:
     explicit refusal(std::string why)

@@ -26,7 +26,7 @@ options resolve_url(options how) {
     store_url seen{inside};
     url::read_client_parameters(seen, how);
     how.store = read(seen);
-    seen.refuse_unknown(); // the user's own reader may have forgotten this call
+    seen.refuse_unknown(); // the user's own scheme reader may have forgotten this call
     return how;
 }
 
@@ -47,8 +47,8 @@ store_factory zookeeper_store(store_url& url) {
     return zookeeper::make_store(read_ensemble(url));
 }
 
-/// Scheme of the core library. `followed_by` is the text after its name in the list of an error
-/// message. Empty: the scheme is not in the list.
+/// Scheme of the core library. `followed_by` is the text that follows the scheme's name in the list
+/// of schemes in an error message. Empty: the scheme is not in that list.
 struct own_scheme {
     std::string_view name;
     std::string_view followed_by;
@@ -335,7 +335,7 @@ std::string_view behind_first_slash(const parts& all) {
 
 redis::options of_one_server(const parts& all) {
     redis::options server = over_network(all, one_server);
-    // The error does not show the hosts, because their text may be a password.
+    // The error text does not show the hosts, because their text may be a password.
     if (all.hosts.size() > 1)
         refuse(
             "url: " + all.scheme +

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Splits a URL into its parts (RFC 3986), and reads values from the parts. Boost.URL is not used,
-// because its errors do not name the wrong part. Also, its header-only mode would put its symbols
-// into every program that links the library statically; a program that uses Boost.URL itself would
-// then have them twice.
+// Splits a URL into its parts (RFC 3986), and reads values from the parts. Boost.URL is not used
+// for two reasons. Its errors do not name the wrong part. And its header-only mode would put its
+// symbols into every program that links the library statically, so that a program which uses
+// Boost.URL would have these symbols twice.
 #pragma once
 
 #include <holdfast/address.hpp>
@@ -53,7 +53,7 @@ struct parts {
 /// Splits a URL. Throws `errc::invalid_argument`.
 parts split(std::string_view url);
 
-/// Returns the text in lower case if it is a valid scheme, else an empty string.
+/// Returns the text in lower case if it is a valid scheme. Otherwise returns an empty string.
 std::string scheme_of(std::string_view text);
 
 /// Returns the text by which an error message shows a part of the URL.

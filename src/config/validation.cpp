@@ -14,11 +14,12 @@ struct range {
     duration least;
     duration most;
 };
-/// Range of timeouts. `duration::max()` means for ever; sums with these timeouts are saturated.
+/// Range of timeouts. `duration::max()` means for ever. Sums with these timeouts cannot overflow:
+/// they stop at the greatest value.
 constexpr range any_timeout{duration::zero(), duration::max()};
 constexpr range any_length{duration{1}, duration::max()};
-/// Range of times that are normally seconds. The upper limit of one day ensures that sums of these
-/// times cannot overflow.
+/// Range of times whose usual length is some seconds. The upper limit of one day ensures that sums
+/// of these times cannot overflow.
 constexpr range up_to_a_day{duration{1}, day};
 
 std::string in_words(duration length) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks of values before anything is sent. The checks are needed for safety. A lock with a lease
+// Checks of values before anything is sent. The checks are needed for safety: a lock with a lease
 // time of zero would not exist, and a lock whose lease time overflows might never end.
 #pragma once
 
@@ -28,7 +28,8 @@ backoff checked_backoff(backoff polls);
 unsigned checked_replicas(unsigned number, const limits&);
 
 /// Checks how long a waiter of a fair lock keeps its place without sending a request. The time must
-/// not be shorter than the longest outage that a waiter survives. Empty: returns the default.
+/// not be shorter than the longest outage that a waiter survives. If `length` is empty, returns the
+/// default.
 duration checked_waiter_timeout(std::optional<duration> length, const options&, const limits&);
 
 /// Checks how long a quorum waits for one node: at most a quarter of the lease.

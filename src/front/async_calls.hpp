@@ -21,9 +21,9 @@
 
 namespace holdfast::front {
 
-/// Pending handler of the user, with its executor (or `otherwise` if it has none). While this
-/// object exists, it counts as work of that executor, as Asio requires. The object must outlive the
-/// call of `complete`: a context without work may be destroyed before that call has returned.
+/// Pending handler of the user, with its executor (or `otherwise` if it has none). As Asio
+/// requires, the executor has work as long as this object exists. The object must outlive the call
+/// of `complete`, because a context without work may be destroyed before that call has returned.
 template <typename Handler>
 class awaited {
 public:
@@ -48,9 +48,9 @@ private:
     Handler handler_;
 };
 
-/// Completes a handler when the client's executor cannot run it: in a forked child, after the
-/// executor's end, or for an object that holds nothing. It starts a new thread, because even Asio's
-/// system_executor has no thread in a child whose parent used that executor.
+/// Completes a handler when the client's executor cannot run it: in a child of fork(), after the
+/// executor's end, or for an object that holds nothing. The function starts a new thread, because a
+/// child of fork() has no thread of Asio's system_executor if the parent has used that executor.
 template <typename Handler, typename... Args>
 void complete_elsewhere(Handler handler, Args... args) {
     auto begin = [waiting = awaited{std::move(handler), asio::system_executor{}},
@@ -61,7 +61,8 @@ void complete_elsewhere(Handler handler, Args... args) {
     runtime::start_thread(std::move(begin)).detach();
 }
 
-/// Returns the code of a store failure. Throws any other exception again, because it is a bug.
+/// Returns the code of a store failure. Throws any other exception again, because such an exception
+/// is a bug.
 inline error_code to_error_code(const std::exception_ptr& thrown) {
     if (!thrown)
         return {};
@@ -72,8 +73,8 @@ inline error_code to_error_code(const std::exception_ptr& thrown) {
     }
 }
 
-/// Runs `work`, unless the client has closed. After the close, `work` might use a clock that no
-/// longer exists.
+/// Runs `work`, unless the client has closed, because after the close `work` might use a clock that
+/// no longer exists.
 template <typename T>
 asio::awaitable<T> unless_closed(std::shared_ptr<sync::engine> home, asio::awaitable<T> work) {
     if (home->stopped())
@@ -114,8 +115,8 @@ public:
         , waiting_{std::move(handler), home->executor()}
         , deliver_{std::move(deliver)} {}
 
-    /// Starts the call. Cancellation by the user ends it at once; pending requests are cleaned up
-    /// later.
+    /// Starts the call. If the user cancels the call, it ends at once; its pending requests are
+    /// cleaned up later.
     static void begin(const std::shared_ptr<async_call>& call) {
         auto slot = asio::get_associated_cancellation_slot(call->waiting_.handler());
         if (slot.is_connected())
@@ -145,8 +146,8 @@ private:
     Deliver deliver_;
 };
 
-/// Starts the acquire call that `wanted()` describes. If `wanted()` throws, the handler gets that
-/// error.
+/// Starts the acquire call that `wanted()` describes. If `wanted()` throws, the handler gets the
+/// error that was thrown.
 template <typename Handler, typename Deliver, typename Wanted>
 void start_call(const std::shared_ptr<sync::engine>& home, Handler handler, Deliver deliver,
                 Wanted wanted) {

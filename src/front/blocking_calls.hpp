@@ -2,8 +2,8 @@
 // Blocking calls. Either the thread sleeps on its own semaphore while the client's executor runs
 // the operation, or the thread runs the operation itself inside the client's monitor.
 //
-// A sleeping thread gets its result through a `rendezvous`. It does not wait for ever if the
-// executor is not running or ends.
+// A sleeping thread gets its result through a `rendezvous` object. If the executor is not running
+// or ends, the thread does not wait for ever.
 #pragma once
 
 #include "front/preconditions.hpp"
@@ -30,20 +30,20 @@
 
 namespace holdfast::front {
 
-/// Time that a thread gives the executor after its own timeout: first to deliver the result, and
-/// then once more to run an empty function. If neither happens, nothing runs the executor, or its
-/// thread is stuck in code of the user. Then the call returns.
+/// How long a thread waits for the executor after the call's timeout: first for the result, and
+/// then, for the same time again, until the executor has run an empty function. If neither happens,
+/// no thread runs the executor, or its thread is blocked in code of the user, so the call returns.
 inline constexpr duration executor_timeout = std::chrono::seconds{1};
 
-/// Returns the monitor that threads may enter instead of waking the client's own thread. Null: the
-/// executor belongs to the user.
+/// Returns the monitor that threads may enter instead of waking the client's own thread. Returns
+/// null if the executor belongs to the user.
 inline runtime::monitor* entrance_of(const sync::engine& home) {
     return home.reach().lasting() ? runtime::monitor::of(home.executor()) : nullptr;
 }
 
-/// Result that the executor delivers to a waiting thread. The thread and the executor share the
-/// object, because the thread may end before the executor releases it. The thread keeps the engine
-/// alive.
+/// Result that the executor delivers to a waiting thread. The thread and the executor share
+/// ownership of this object, because the thread may end before the executor drops its reference.
+/// The thread keeps the engine alive.
 template <typename T>
 class rendezvous {
 public:
@@ -58,9 +58,11 @@ public:
         return state_.compare_exchange_strong(expected, state::begun);
     }
 
-    /// Delivers the value. `keep` is the object that contains this one. A visitor wakes the thread
-    /// only after it has left the monitor. Otherwise the woken thread would find the monitor
-    /// occupied. Returns false if the thread no longer waits; the caller then keeps the value.
+    /// Delivers the value. `keep` is the object that contains this object. If a visitor (a thread
+    /// that runs an operation inside the monitor) calls this function, the waiting thread is woken
+    /// only after the visitor has left the monitor. Otherwise the woken thread would find the
+    /// monitor occupied. Returns false if the thread no longer waits; the caller then keeps the
+    /// value.
     bool bring(T&& value, std::shared_ptr<void> keep) {
         if (!leave_for(state::bringing))
             return false;
@@ -86,14 +88,14 @@ public:
 
     /// Waits without a limit while the executor runs. If it does not run, waits for `timeout` plus
     /// twice `executor_timeout`. Returns nothing if the executor is not running or has ended. A
-    /// value that comes later is refused.
+    /// value that is delivered later is refused.
     std::optional<T> wait_while_it_runs(duration timeout) {
         if (state_ != state::brought && !await(timeout))
             return std::nullopt;
         return std::move(*value_);
     }
 
-    /// Ends the timeout of the wait now. Any thread.
+    /// Ends the timeout of the wait now. Any thread may call it.
     void hurry() {
         hurried_ = true;
         ready_.post();
@@ -105,8 +107,8 @@ public:
 private:
     enum class state : std::uint8_t { open, begun, bringing, brought, given_up };
 
-    /// Changes the state from open or begun to `next`. Returns false if the object was in another
-    /// state.
+    /// Changes the state from open or begun to `next`. Returns false, and changes nothing, if the
+    /// object was in another state.
     bool leave_for(state next) {
         state now = state_;
         while (now == state::open || now == state::begun)
@@ -134,7 +136,8 @@ private:
         return true;
     }
 
-    /// Waits while the executor is ending. Returns false if it ended without a value.
+    /// Waits while the executor is ending. Returns false if the executor ended and delivered no
+    /// value.
     bool brought_before_the_end() {
         while (state_ != state::brought && !way_.ended())
             (void)ready_.wait_for(executor_timeout);
@@ -155,7 +158,7 @@ private:
     runtime::semaphore ready_;
     std::atomic<state> state_ = state::open;
     std::atomic<bool> hurried_ = false;
-    bool had_begun_ = false; // written before the other thread learns of the new state
+    bool had_begun_ = false; // written before the other thread can see the new state
     std::optional<T> value_;
 };
 
@@ -167,7 +170,7 @@ inline runtime::visit* visit_at(const sync::engine& home) {
 }
 
 /// Returns the error for a thread that got no result because the executor does not run or has
-/// ended. `begun`: the operation may be executed, now or later.
+/// ended. If `begun` is true, the operation may have been executed, or may still be executed.
 inline sync::failure unrun(const sync::engine& home, bool begun) {
     if (!home.stopped())
         return {make_error_code(errc::outcome_unknown),
@@ -203,12 +206,12 @@ public:
         };
         if (!call->wanted.of->is_joint())
             return front::begin(call->home, std::move(step));
-        // Always uses the background thread, because the calls to the members run there in any
-        // case. If this thread entered the monitor, it would only delay them.
+        // Always use the background thread, because the calls to the members run on it in any case.
+        // If this thread entered the monitor, it would only delay the members' calls.
         (void)call->home->reach().post([call, step] { step(call->home->executor()); });
     }
 
-    /// Cancels the call. Any thread.
+    /// Cancels the call. Any thread may call it.
     static void stop(const std::shared_ptr<blocking_call>& call) {
         (void)call->home->reach().post([call] { call->cancel(); });
         call->meeting_.hurry();
@@ -231,7 +234,8 @@ public:
 protected:
     void complete(sync::outcome got) override {
         if (visitor_ && visitor_ != visit_at(*home))
-            // The call was cancelled or the client closed while the visitor waits for the store.
+            // The call was cancelled, or the client closed, while the visitor (this thread, inside
+            // the monitor) waits for the store.
             visitor_->interrupt();
         std::shared_ptr<sync::lock_handle> held = got.held;
         const bool counted = got.counted;
@@ -244,7 +248,8 @@ protected:
 
 private:
     rendezvous<sync::outcome> meeting_;
-    runtime::visit* visitor_ = nullptr; // the visit that runs the call, until its first sleep
+    // the thread's stay in the monitor that runs the call, until the call's first sleep
+    runtime::visit* visitor_ = nullptr;
 };
 
 /// Waits for the outcome of an acquire call. Throws its failure.
@@ -257,7 +262,7 @@ inline sync::outcome outcome_of(sync::request what, const std::stop_token& cance
     return got;
 }
 
-/// Waits for a hold on a lock. Null: busy. Throws the failure of the call.
+/// Waits for a hold on a lock. Returns null if the lock is busy. Throws the failure of the call.
 inline std::shared_ptr<sync::lock_handle> acquire(sync::request what,
                                                   const std::stop_token& cancel) {
     return outcome_of(std::move(what), cancel).held;
@@ -269,7 +274,7 @@ sync::failure wait_for_handler(const std::shared_ptr<sync::engine>& home, durati
                                Work work) {
     const auto meeting = std::make_shared<rendezvous<sync::failure>>(*home);
     begin(home, [work = std::move(work), meeting](const asio::any_io_executor& where) mutable {
-        (void)meeting->begin(); // the work is done even if the thread stops waiting
+        (void)meeting->begin(); // the work must be done even if the thread stops waiting
         auto tell = [meeting](sync::failure why) { meeting->bring(std::move(why), meeting); };
         work(sync::release_handler{std::move(tell)}, where);
     });
@@ -285,9 +290,9 @@ inline sync::failure release(const std::shared_ptr<sync::lock_handle>& held) {
 }
 
 /// Releases a hold, but waits only until the request is on its way. If this thread sent the request
-/// itself, the local wait queue (`gate`) opens at once, and the thread's next request follows the
-/// release. If other clients wait, the gate stays closed, because they would otherwise never get
-/// the lock. The next request of this thread then waits at the gate.
+/// itself, the local wait queue (`gate`) opens at once, so that the thread's next request can
+/// follow the release. But if other clients wait, the gate stays closed, and the next request of
+/// this thread waits at the gate. Otherwise the other clients would never get the lock.
 inline void release_unwaited(const std::shared_ptr<sync::lock_handle>& held) {
     held->announce_release();
     begin(held->home, [held](const asio::any_io_executor& where) {

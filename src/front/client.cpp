@@ -15,7 +15,8 @@
 namespace holdfast {
 namespace {
 
-/// Returns a function that returns true in every process that is forked later from this process.
+/// Returns a function that tells whether it is called in a child of fork(). It returns true in
+/// every process that is forked from this process after this call.
 std::function<bool()> forked_since_now() {
     return [made_in = runtime::fork_generation()] { return runtime::fork_generation() != made_in; };
 }
@@ -36,8 +37,8 @@ asio::any_io_executor one_at_a_time(const asio::any_io_executor& executor, const
     return asio::make_strand(executor);
 }
 
-/// Destroys an engine, but not in a forked child. Even closing a copied socket there would affect
-/// the parent, because both share the epoll set.
+/// Destroys an engine, but not in a child of fork(). If the child closed its copy of a socket, this
+/// would affect the parent, because parent and child share the epoll set.
 void destroy_where_made(sync::engine* made) {
     if (!made->forked())
         delete made;
@@ -83,7 +84,7 @@ options client::with_url(const char* url) {
 
 client::client(own_thread, options how)
     : owns_thread_{true} {
-    how = complete(std::move(how)); // errors are thrown before there is a thread
+    how = complete(std::move(how)); // throws errors before the thread is created
     const auto loop = std::make_shared<runtime::loop>();
     engine_ = make_engine(loop->executor(), loop->time(), loop, std::move(how));
 }

@@ -20,7 +20,7 @@ bool is_same_lock(const member& one, const member& other) {
     return one->home == other->home && one->name == other->name;
 }
 
-/// Checks the members that the user gave. A call that contains one lock twice would wait for
+/// Checks the members that the user gave. If a call contained one lock twice, it would wait for
 /// itself.
 void check_members(const std::vector<member>& all) {
     if (all.empty() || all.size() > multi_mutex::members_max)

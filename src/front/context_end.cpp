@@ -12,7 +12,7 @@
 namespace holdfast::front {
 namespace {
 
-/// Service in each execution context of a client. A context calls `shutdown` when it ends.
+/// Service of the execution context that a client uses. The context calls `shutdown` when it ends.
 class context_end final : public asio::execution_context::service {
 public:
     using key_type = context_end;
@@ -22,8 +22,8 @@ public:
         : service{context} {}
     context_end(const context_end&) = delete;
 
-    /// Destroys the objects that were created on the context. This is the last moment at which that
-    /// is allowed: a client that outlives the context must not destroy them later.
+    /// Destroys the objects that were created on the context. They must be destroyed now, because a
+    /// client that outlives the context must not destroy them later.
     ~context_end() override {
         for (const client& known : known_)
             if (const std::shared_ptr<sync::engine> home = known.home.lock()) {
@@ -63,7 +63,7 @@ private:
     std::vector<client> known_;
 };
 
-/// One object of each kind that a store or a clock creates on the context.
+/// One object of each type that a store or a clock creates on the context.
 struct net_objects {
     explicit net_objects(const asio::any_io_executor& executor)
         : file{executor}
@@ -79,8 +79,8 @@ struct net_objects {
 void let_go_with_context(const std::shared_ptr<sync::engine>& home,
                          const std::shared_ptr<runtime::real_clock>& own) {
     asio::execution_context& context = asio::query(home->executor(), asio::execution::context);
-    // Services are destroyed in the reverse order of their creation. This creates Asio's services
-    // first, so that our service is destroyed before them.
+    // Services are destroyed in the reverse order of their creation. These objects create Asio's
+    // services first, so that our service is destroyed before Asio's services.
     const net_objects made_first{home->executor()};
     asio::use_service<context_end>(context).add({home, own});
 }

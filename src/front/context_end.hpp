@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of a user's execution context. It may come while threads still hold locks, and posted
-// functions may never run.
+// Handling of the end of a user's execution context. The context may end while threads still hold
+// locks, and functions that were posted to it may never run.
 #pragma once
 
 #include "runtime/clock.hpp"
@@ -8,9 +8,10 @@
 
 namespace holdfast::front {
 
-/// Makes `home` drop its holds, and `own` its sleepers, when the context behind the executor ends.
-/// That happens while objects on the context can still be destroyed. Otherwise a thread that ends
-/// later would use a dead context, and sleeping coroutines would keep themselves alive for ever.
+/// Makes `home` drop its holds, and `own` drop its sleeping coroutines, when the context of the
+/// executor ends, while objects on the context can still be destroyed. Otherwise a thread that ends
+/// later would use a destroyed context, and sleeping coroutines would keep themselves alive for
+/// ever.
 void let_go_with_context(const std::shared_ptr<sync::engine>& home,
                          const std::shared_ptr<runtime::real_clock>& own = nullptr);
 

@@ -20,8 +20,8 @@ namespace {
 
 using shared_counter = std::shared_ptr<const sync::counter_subject>;
 
-/// Change of a counter that does not wait for permits. It is checked on the executor, so that the
-/// handler of an asynchronous function gets the error.
+/// Change of a counter that does not wait for permits. Its arguments are checked on the executor,
+/// so that the handler of an asynchronous function gets the error.
 struct errand {
     counter_verb verb;
     std::int64_t amount = 0;
@@ -58,7 +58,7 @@ asio::awaitable<std::int64_t> value_at(shared_counter of) {
     co_return found.value;
 }
 
-/// Returns whether the call takes nothing and succeeds at once.
+/// Returns whether the call is for zero permits, and so succeeds at once.
 bool is_for_nothing(const sync::counter_subject& of, std::int64_t amount) {
     return of.what != counter_kind::latch && amount == 0;
 }
@@ -79,7 +79,7 @@ basic_counter::basic_counter(client& home, lock_name name, const detail::counter
 basic_counter::~basic_counter() = default;
 
 bool basic_counter::take(detail::counter_wish how) const {
-    // Keeps the counter alive: at exit() a waiting thread may outlive this object.
+    // Keeps the counter alive, because at exit() a waiting thread may outlive this object.
     const shared_counter of = counter_;
     front::throw_if(front::objection_to_blocking(*of->home));
     const std::int64_t amount = front::checked_take(*of, how.amount);
@@ -328,7 +328,7 @@ leased_semaphore::leased_semaphore(client& home, lock_name name, leased_options 
 leased_semaphore::~leased_semaphore() = default;
 
 std::optional<lease> leased_semaphore::take(const detail::permits_wish& wanted) {
-    // Keeps the semaphore alive: at exit() a waiting thread may outlive this object.
+    // Keeps the semaphore alive, because at exit() a waiting thread may outlive this object.
     const shared_subject of = permits_;
     front::throw_if(front::objection_to_blocking(*of));
     sync::request what = permits_wanted(of, wanted);
@@ -340,7 +340,7 @@ std::optional<lease> leased_semaphore::take(const detail::permits_wish& wanted) 
 
 lease leased_semaphore::lease_of(const detail::permits_wish& wanted) {
     std::optional<lease> got = take(wanted);
-    return got ? std::move(*got) : lease{}; // never empty: there is no timeout
+    return got ? std::move(*got) : lease{}; // `got` is never empty, because there is no timeout
 }
 
 bool leased_semaphore::release(std::string_view permit_id) {

@@ -38,8 +38,8 @@ std::stop_token stopped() {
     return source.get_token();
 }
 
-/// Returns why an asynchronous function cannot begin: there is no hold, or nothing runs the
-/// executor.
+/// Returns why an asynchronous function cannot begin: there is no hold, or nothing can be posted to
+/// the executor.
 error_code objection(const shared_lock_handle& held) {
     if (!held)
         return make_error_code(errc::not_owner);
@@ -94,8 +94,9 @@ std::uint64_t lease::fencing_token() const noexcept {
     return hold_ ? hold_->token() : 0;
 }
 
-// Returns the ids of the permits. A program that knows an id may release the permit at any later
-// time. So these permits go back to the store and are not handed over within the client.
+// Returns the ids of the permits. A program that knows an id can release the permit at any later
+// time. So on release, these permits go back to the store, and are not handed over within the
+// client.
 std::vector<std::string> lease::permit_ids() const {
     if (!hold_)
         return {};

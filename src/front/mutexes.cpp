@@ -63,7 +63,7 @@ basic_mutex::basic_mutex(std::shared_ptr<sync::subject> lock)
 basic_mutex::~basic_mutex() = default;
 
 bool basic_mutex::take(detail::wish how) {
-    // Keeps the lock alive: at exit() a waiting thread may outlive this object.
+    // Keeps the lock alive, because at exit() a waiting thread may outlive this object.
     const std::shared_ptr<sync::subject> lock = lock_;
     const std::shared_ptr<sync::engine>& home = lock->home;
     if (home->forked())

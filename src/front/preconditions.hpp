@@ -23,7 +23,7 @@ inline sync::failure closed() {
     return {make_error_code(errc::closed), "the client is closed"};
 }
 
-/// Returns whether this thread runs the client's executor. False if the executor has ended.
+/// Returns whether this thread runs the client's executor. Returns false if the executor has ended.
 inline bool runs_here(const sync::engine& home) {
     bool here = false;
     (void)home.reach().use(
@@ -31,8 +31,9 @@ inline bool runs_here(const sync::engine& home) {
     return here;
 }
 
-/// Returns why this thread may not make a blocking call; no code if it may. Does not use the
-/// executor and the clock after a close, because they may no longer exist then.
+/// Returns why this thread must not make a blocking call. Returns no code if it is allowed to.
+/// After a close, the function does not use the executor or the clock, because they may no longer
+/// exist.
 inline sync::failure objection_to_blocking(const sync::engine& home) {
     if (home.forked())
         return forked();
@@ -45,8 +46,8 @@ inline sync::failure objection_to_blocking(const sync::engine& home) {
     return {};
 }
 
-/// Returns whether this thread runs the executor of one of the clients, so that it would wait for
-/// itself.
+/// Returns whether this thread runs the executor of one of the clients. Such a thread must not wait
+/// for the call, because it would wait for itself.
 inline bool runs_one_of(const std::vector<const sync::engine*>& homes) {
     return std::ranges::any_of(
         homes, [](const sync::engine* each) { return !each->forked() && runs_here(*each); });
@@ -61,8 +62,8 @@ inline sync::failure objection_to_blocking(const sync::engine& home,
     return objection_to_blocking(home);
 }
 
-/// Returns why this thread may not make a blocking call on a lock, or on a hold (second function).
-/// The lock may consist of several locks.
+/// Returns why this thread must not make a blocking call on a lock (first function) or on a hold
+/// (second function). The lock may consist of several locks.
 inline sync::failure objection_to_blocking(const sync::subject& lock) {
     if (!lock.is_joint())
         return objection_to_blocking(*lock.home);
@@ -72,8 +73,8 @@ inline sync::failure objection_to_blocking(const sync::lock_handle& held) {
     return objection_to_blocking(*held.home, held.homes_of_parts());
 }
 
-/// Returns why nothing can be posted to the executor: this is a forked child, or the executor has
-/// ended.
+/// Returns why nothing can be posted to the executor: this process is a child of fork(), or the
+/// executor has ended.
 inline error_code objection_to_posting(const sync::engine& home) {
     if (home.forked())
         return make_error_code(errc::forked);

@@ -65,21 +65,21 @@ inline sync::request request_for(const std::shared_ptr<sync::subject>& lock,
     return sync::request_for(lock, how.timeout, wanted_lease(*lock, how));
 }
 
-/// Returns this thread's entry for that lock: its hold and how often it entered.
+/// Returns the thread-table entry of this thread for that lock: the hold, and how many times the
+/// thread has entered the lock.
 inline sync::thread_table::entry own_entry(const sync::subject& lock) {
     return lock.home->threads()->find(lock.entry(), lock.way());
 }
 
-// The read side and the write side of a lock that can be shared. The holder of one side may request
-// the other side in addition.
+// Functions for the readers' side and the writers' side of a lock that can be shared. The holder of
+// one side can request the other side in addition.
 
 /// Links the request to this thread's hold on the other side of the lock, if this thread has a hold
-/// there. Throws in three cases. A reader requests the write side without an upgrade. A thread that
-/// has no read hold upgrades. Or this thread's hold is lost.
+/// there. Throws in three cases: a thread with a read hold requests the writers' side without an
+/// upgrade; a thread without a read hold requests an upgrade; or this thread's hold is lost.
 void stand_beside_own_hold(sync::request&, bool upgrades);
 
-/// Links the request to a hold that the caller passes. The hold must be on the other side of the
-/// lock.
+/// Links the request to the given hold, which must be a hold on the other side of the lock.
 void stand_beside(sync::request&, const std::shared_ptr<sync::lock_handle>&);
 
 // Checks of a counter's arguments, before anything is sent. Each function below throws
@@ -93,10 +93,11 @@ void must_offer(const sync::engine&, counter_kind);
 std::shared_ptr<const sync::counter_subject>
 make_counter(const std::shared_ptr<sync::engine>&, const lock_name&, const detail::counter_setup&);
 
-/// Returns the amount if it is allowed for one call.
+/// Returns the amount. Throws if one call is not allowed to take it.
 std::int64_t checked_take(const sync::counter_subject&, std::int64_t amount);
 
-/// Returns the change. Returns nothing if it would change nothing and needs no request.
+/// Returns the requested change. Returns nothing if the change would have no effect, so that no
+/// request is needed.
 std::optional<counter_change> checked_change(const sync::counter_subject&, counter_verb,
                                              std::int64_t amount, std::optional<duration> kept);
 

@@ -126,7 +126,7 @@ connected connect(const door& to) {
     return come;
 }
 
-/// State that the executor and the thread that connects share.
+/// State that is shared by the executor and the thread that connects.
 class exchange_place {
 public:
     exchange_place(asio::any_io_executor where, alarm& wake)
@@ -164,7 +164,7 @@ private:
     }
 
     std::mutex mutex_;
-    std::optional<asio::any_io_executor> executor_; // empty: the caller has given up
+    std::optional<asio::any_io_executor> executor_; // empty: the caller has stopped waiting
     std::optional<connected> come_;
     alarm* wake_; // used only on the executor
 };
@@ -224,7 +224,7 @@ constexpr std::chrono::seconds idle_least{60};
 std::string session_settings(duration keep_alive) {
     const auto idle = std::max(std::chrono::ceil<std::chrono::seconds>(3 * keep_alive), idle_least);
     // Reasons for the settings:
-    // - time_zone: in a local time zone one hour occurs twice each autumn.
+    // - time_zone: it is +00:00, because in a local time zone one hour occurs twice each autumn.
     // - sql_mode: without strict mode the server truncates a long name, and two locks become one.
     // - completion_type: chained transactions would leave a transaction open after each request.
     // - innodb_lock_wait_timeout: a wait for a row lock must end before the request's deadline, so
@@ -239,7 +239,8 @@ std::string session_settings(duration keep_alive) {
 constexpr const char* isolation =
     "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE";
 
-// SHOW is used because SELECT @@x would pin the connection in a proxy that multiplexes statements.
+// SHOW is used, because after SELECT @@x a proxy that shares connections among clients would no
+// longer share this connection.
 constexpr const char* session_question = "SHOW SESSION VARIABLES WHERE Variable_name IN "
                                          "('autocommit','completion_type','sql_mode','time_zone')";
 constexpr const char* global_question =
@@ -251,8 +252,8 @@ constexpr const char* global_question =
 constexpr const char* status_question = "SHOW GLOBAL STATUS WHERE Variable_name IN "
                                         "('Slaves_running','Slave_running','wsrep_ready','Uptime')";
 /// Asks for the server's clock, and whether SYSDATE() returns the time at which the statement
-/// started. This test needs a statement that takes some microseconds. SLEEP is unsuitable, because
-/// it hangs while the system date is being changed.
+/// started. This test needs a statement that takes some microseconds. It does not use SLEEP,
+/// because SLEEP hangs while the system date is being changed.
 constexpr const char* clock_question =
     "SELECT UNIX_TIMESTAMP(SYSDATE(6)),BENCHMARK(100,SHA2('holdfast',256)),SYSDATE(6)=NOW(6)";
 
@@ -283,8 +284,8 @@ std::optional<std::chrono::microseconds> seconds_in(const std::string& text) {
     return std::chrono::seconds{seconds} + std::chrono::microseconds{micros};
 }
 
-/// Reads the answers to the last three statements in `all`. Each set-up and each keep-alive ends
-/// with these three statements.
+/// Reads the answers to the last three statements in `all`. These three statements are the end of
+/// each set-up and of each keep-alive.
 portrait read(line& on, const std::vector<said>& all) {
     const std::size_t first = all.size() - 3;
     const result& time = all[first + 2].what;
@@ -298,8 +299,8 @@ portrait read(line& on, const std::vector<said>& all) {
                        *same == "1");
 }
 
-/// Asks a server whether it is a replica. Does nothing if its status variables have already told.
-/// The server may refuse some of the statements.
+/// Asks a server whether it is a replica. Does nothing if the server's status variables have
+/// already shown this. The server may refuse some of the statements.
 asio::awaitable<void> ask_for_role(line& on, portrait& found, time_point limit) {
     if (!found.facts.role_is_unknown)
         co_return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Making of a connection to a real server: the login (`dial`), the set-up of the session, and the
-// factory that does both (`link_maker`).
+// Functions that make a connection to a real server: the login (`dial`), the set-up of the session,
+// and the factory that does both (`link_maker`).
 #pragma once
 
 #include "mysql/connection.hpp"
@@ -36,15 +36,17 @@ struct door {
 /// Throws `failure` with the code of `classify_connecting`. Throws unreachable at `give_up_at`.
 /// Throws closed once `given_up` returns true. `given_up` is called each time that `wake` rings.
 ///
-/// libmariadb calls its connect non-blocking, but it blocks in the address lookup and in the TLS
-/// handshake. If the server stops answering there, it blocks without a limit, and it would block
-/// the executor. Therefore a separate thread connects. Nothing can stop that thread. When the
-/// caller gives up, the thread closes its result and ends when the library's timeouts have passed.
+/// The connect function of libmariadb is said to be non-blocking, but it blocks in the address
+/// lookup and in the TLS handshake. If the server stops answering in the handshake, the function
+/// blocks without a limit, and would block the executor. Therefore a separate thread connects.
+/// Nothing can stop that thread: when the caller gives up, the thread runs until the library's
+/// timeouts have passed, closes its result and ends.
 asio::awaitable<handle> dial(const store_context&, door, time_point give_up_at, alarm& wake,
                              std::function<bool()> given_up);
 
-/// Sets the session variables that the store's statements need. Then reads facts about the server
-/// and its clock. Throws `failure`, also if the server must not be used for locks.
+/// Sets the session variables that the store's statements need, and then reads facts about the
+/// server and its clock. Throws `failure` if this fails, or if the server must not be used for
+/// locks.
 asio::awaitable<portrait> set_up(line&, duration keep_alive, time_point limit);
 
 /// Reads the facts and the clock again on an idle connection. This is the keep-alive, and it

@@ -35,8 +35,8 @@ public:
     virtual time_point heard_at() const = 0; ///< time at which the last answers came
     virtual bool transaction_open() const = 0;
 
-    /// Cuts the connection. A running call fails with `why`. After several calls of `cut`, the
-    /// reason of the first call counts.
+    /// Cuts the connection. A running call fails with `why`. If `cut` is called more than once, the
+    /// reason of the first call is kept.
     virtual void cut(net::failure why) noexcept = 0;
     /// Ends a connection that is no longer needed, and tells the server.
     virtual void end() noexcept = 0;
@@ -47,9 +47,9 @@ public:
     /// case. Returns whether the connection is cut.
     virtual bool has_ended() noexcept = 0;
 
-    /// Called after the server closed an idle connection and the connection was cut. An unwatched
-    /// connection does not notice that the server closed it. A connection is unwatched after a
-    /// calling thread ran a request on it itself.
+    /// Called after the server closed an idle connection and the connection was cut. It is not
+    /// called for an unwatched connection, which does not notice that the server closed it. A
+    /// connection is unwatched after a calling thread has itself run a request on it.
     std::function<void()> on_lost{};
     virtual bool is_unwatched() const { return false; }
     virtual void watch() {}

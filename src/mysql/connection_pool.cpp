@@ -30,7 +30,7 @@ meaning meaning_of(const std::vector<said>& told, const judgement& came) {
 
 } // namespace
 
-/// Guard that holds a connection for one request.
+/// Guard that keeps a connection taken for one request.
 class pool::lent {
 public:
     lent(std::shared_ptr<pool> from, place what)
@@ -101,7 +101,7 @@ asio::awaitable<answers> pool::run(statements& what, call_wishes wishes) {
     const auto keep = shared_from_this();
     admit(wishes);
     const room mine{*this};
-    // A wait for a user lock does not count as load, because it gives the background thread no
+    // A wait for a user lock is not counted as load, because it gives the background thread no
     // work.
     const runtime::monitor::load under_way{wishes.on ? nullptr : entrance_};
     const time_point limit =
@@ -220,7 +220,7 @@ asio::awaitable<std::vector<said>> pool::ask(const place& on, const std::vector<
 }
 
 /// Rolls back a transaction that may be open. After an error it is unknown whether a transaction is
-/// open. The next request must not find an open transaction.
+/// open, and the next request must not find an open transaction.
 asio::awaitable<void> pool::roll_back(const place& on, const std::string* undo, time_point limit) {
     std::vector<std::string> texts{"ROLLBACK"};
     if (undo)
@@ -236,7 +236,8 @@ asio::awaitable<void> pool::roll_back(const place& on, const std::string* undo, 
         on->at->cut({errc::unreachable, "its transaction could not be rolled back"});
 }
 
-/// Pauses for a random time. Two requests that caused a deadlock are then unlikely to meet again.
+/// Pauses for a random time, so that two requests that caused a deadlock probably do not run at the
+/// same time again.
 asio::awaitable<void> pool::pause_before_repeat() {
     waiting mine{home_.time.make_alarm()};
     pausing_.push_back(mine);
@@ -297,7 +298,7 @@ asio::awaitable<void> pool::clean(std::shared_ptr<pool>, place one) {
         const std::vector<said> told = co_await ask(one, text, limit);
         done = told[0].what.error == 0 && !told[0].open;
     } catch (const net::failure&) {
-        // The connection is already cut and has no user locks any more.
+        // The failure can be ignored, because the connection is cut and has no user locks any more.
     }
     if (done)
         one->kept = false;
@@ -307,7 +308,7 @@ asio::awaitable<void> pool::clean(std::shared_ptr<pool>, place one) {
 }
 
 void pool::close() noexcept {
-    if (std::exchange(closed_, true)) // the second call may come on any thread
+    if (std::exchange(closed_, true)) // the second call may be on any thread
         return;
     const net::failure why{errc::closed, address() + ": the client is closed"};
     maker_->close();
@@ -324,7 +325,7 @@ void pool::close() noexcept {
     lookout_.close();
 }
 
-// How a pool makes its connections, and what it does when they end.
+// Functions with which a pool makes its connections and handles their end.
 
 namespace {
 
@@ -416,8 +417,8 @@ asio::awaitable<introduced> pool::make_line(time_point limit) {
 }
 
 /// Handles a failed attempt to connect. Tries all servers in turn before it reports a failure and
-/// before it pauses. If connections to a server exist, keeps that server even if it accepts no more
-/// connections.
+/// before it pauses. If connections to a server exist, stays with that server, even if it accepts
+/// no more connections.
 void pool::attempt_failed(const net::failure& why) {
     trouble_ = why;
     round_.push_back(why);
@@ -461,14 +462,14 @@ pool::place pool::join(introduced made, bool to_wait_on) {
     return one;
 }
 
-/// Stores which server a new connection has reached. After a reconnection all held locks may be
-/// lost, so the store checks its holds again (`doubt`).
+/// Stores which server a new connection has reached. After a reconnection, all held locks may be
+/// lost, so the holds are checked again (`doubt`).
 void pool::meet(const portrait& who) {
     const time_point now = home_.time.now();
     const bool is_first = server_.empty();
     const bool is_other = !is_first && who.server != server_;
     const bool was_away = seats_.empty() && !is_first;
-    // One host name may lead to several servers. Only the server of the newest connection counts,
+    // One host name may lead to several servers. Only the server of the newest connection is used,
     // unless the servers share their locks.
     const bool replaces = is_other && !was_away && !who.facts.has_several_writers;
     if (replaces)
@@ -541,7 +542,7 @@ asio::awaitable<std::shared_ptr<carrier>> pool::connection_to_wait_on(time_point
     co_return carrier_of(one);
 }
 
-// How a pool ends calls that take too long, and keeps idle connections alive.
+// Functions with which a pool ends calls that take too long, and keeps idle connections alive.
 
 time_point pool::idle_until(const seat& one) const {
     return net::later(one.at->heard_at(), how_.keep_alive);
@@ -607,8 +608,9 @@ asio::awaitable<void> pool::use_idle(std::shared_ptr<pool>, place one) {
     take_back(one);
 }
 
-/// Cuts idle connections after a request got no answer, because they may be dead too. Cuts each
-/// idle connection that received nothing since `unheard_since`, the time when the request was sent.
+/// Cuts idle connections after a request got no answer, because the idle connections may be dead,
+/// too. Cuts each idle connection that received nothing since `unheard_since`, the time when the
+/// request was sent.
 void pool::distrust(time_point unheard_since) {
     const std::vector<place> all = seats_.all();
     for (const place& each : all)
@@ -618,7 +620,7 @@ void pool::distrust(time_point unheard_since) {
         }
 }
 
-/// Returns the free connection with the most recent use. Surplus connections thus stay idle.
+/// Returns the free connection that was used most recently, so that surplus connections stay idle.
 seats::place seats::take_free() {
     place best;
     for (const place& each : all_)

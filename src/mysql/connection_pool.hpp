@@ -34,7 +34,7 @@ struct waiting
     const std::unique_ptr<alarm> wake;
     /// connection that the request got; null: none yet
     std::shared_ptr<seat> got;
-    std::shared_ptr<const net::failure> failed{}; ///< why the request gets no connection
+    std::shared_ptr<const net::failure> failed{}; ///< reason why the request gets no connection
 };
 using queue = boost::intrusive::list<waiting, boost::intrusive::constant_time_size<false>>;
 
@@ -46,11 +46,11 @@ struct seat {
 
     const std::shared_ptr<line> at;
     portrait who;
-    bool taken = false; ///< a request uses it now
+    bool taken = false; ///< true: a request uses the connection now
     /// reserved for waiters in GET_LOCK; ordinary requests do not use it
     bool to_wait_on = false;
-    bool kept = false;           ///< a waiter has reserved it
-    bool in_transaction = false; ///< a transaction was left open on it
+    bool kept = false;           ///< true: a waiter has reserved the connection
+    bool in_transaction = false; ///< true: a transaction was left open on it
     queue named;                 ///< queue of requests that wait for this connection
     std::weak_ptr<carrier> given{};
 
@@ -108,8 +108,8 @@ private:
 };
 
 /// Pool of the connections of one client. The pool makes connections, lends them to requests, and
-/// watches their deadlines. It leaves a server that accepts no writes. All connections lead to the
-/// same server at a time.
+/// watches their deadlines. It leaves a server that accepts no writes. At any time, all connections
+/// lead to the same server.
 ///
 ///   a request ──▶ waits for a connection ──▶ is sent ──▶ is answered
 ///                   │                          └─▶ late: the connection is cut, outcome_unknown

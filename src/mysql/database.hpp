@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The private interface below src/store/mysql: it sends statements and returns their answers. The
-// store does not know libmariadb, nor how many connections there are and in which state. Tests put
-// a model here.
+// store does not know libmariadb, or the number and state of the connections. Tests implement this
+// interface with a model.
 #pragma once
 
 #include "runtime/remote_clock.hpp"
@@ -24,7 +24,7 @@ struct result {
     std::uint64_t matched = 0;
     std::uint64_t insert_id = 0; ///< value of LAST_INSERT_ID() after the statement
     std::vector<std::vector<std::optional<std::string>>> rows{};
-    /// The server's error number; 0: no error. Other values occur only for errors that
+    /// The server's error number; 0: no error. Other values than 0 occur only for errors that
     /// `call_wishes` allows.
     unsigned error = 0;
     std::string words{}; ///< text of the server's error
@@ -35,11 +35,12 @@ struct server_facts {
     bool is_mariadb = false;
     std::string version{};  ///< version, in the server's own form
     bool read_only = false; ///< `read_only`, `super_read_only` or `innodb_read_only` is on
-    /// Whether several servers of the cluster accept writes (Galera, or group replication with
-    /// several primaries). A user lock (GET_LOCK) is then known only to its own server.
+    /// True: several servers of the cluster accept writes (Galera, or group replication with
+    /// several primaries). Each server then has its own user locks (GET_LOCK).
     bool has_several_writers = false;
     bool is_replica = false;
-    bool role_is_unknown = false; ///< this user may not read whether the server is a replica
+    /// true: this user has no permission to ask whether the server is a replica
+    bool role_is_unknown = false;
     bool sysdate_is_now = false;
     std::string binlog_format{};
     std::string flush_at_commit{}; ///< value of innodb_flush_log_at_trx_commit
@@ -51,11 +52,11 @@ struct server_facts {
     std::string address{};
 };
 
-/// Handle of a connection on which a request left a user lock or an open transaction. A connection
-/// for a waiter, or with an open transaction, serves only requests that name the handle in
-/// `call_wishes::on`. When the handle is destroyed, the pool releases the user locks and reuses the
-/// connection. The pool cuts the connection instead if a transaction is open or a statement is
-/// running.
+/// Handle of a connection on which a request left a user lock or an open transaction. If the
+/// connection is for a waiter, or has an open transaction, it serves only requests that name the
+/// handle in `call_wishes::on`. When the handle is destroyed, the pool releases the user locks and
+/// reuses the connection. The pool cuts the connection instead if a transaction is open or a
+/// statement is running.
 class carrier {
 public:
     virtual ~carrier() = default;
@@ -73,19 +74,19 @@ struct call_wishes {
     /// Connection to use. If the connection is cut, the call fails with unreachable, and nothing
     /// was sent.
     std::shared_ptr<carrier> on{};
-    /// Asks for another connection, because an earlier request got no answer. The pool ignores this
-    /// flag: it already cuts each connection that answers too late.
+    /// True: asks for another connection, because an earlier request got no answer. The pool
+    /// ignores this flag, because it cuts each connection that answers after the deadline.
     bool elsewhere = false;
-    /// Allows the statements to leave a transaction open. The caller ends the transaction on the
+    /// True: the statements may leave a transaction open. The caller ends the transaction on the
     /// connection `answers::by`.
     bool leaves_open = false;
-    /// Lets only the first statement decide the outcome. The error of a later statement is stored
-    /// in its `result`. The error is not thrown, and the statement is not retried.
+    /// True: only the first statement decides the outcome. If a later statement fails, its error is
+    /// stored in its `result`; the error is not thrown, and the statement is not retried.
     bool rest_is_hint = false;
-    /// Statement to send with ROLLBACK if the request failed. It undoes effects that ROLLBACK does
-    /// not undo. The string must outlive the call. Null: no statement.
+    /// Statement to send in addition to ROLLBACK if the request failed. It undoes effects that
+    /// ROLLBACK does not undo. The string must outlive the call. Null: no statement.
     const std::string* undo = nullptr;
-    /// Lets the request exceed `requests_max`. Only releases and renewals set this flag.
+    /// True: the request may exceed `requests_max`. Only releases and renewals set this flag.
     bool reserved = false;
     /// Index of a statement that may wait for a row that another transaction has locked. If the
     /// wait ends with error 1205, the error is stored in the statement's `result`. The request is
@@ -130,9 +131,9 @@ public:
 ///
 /// After a failed statement the server still runs the later statements of the request. Write the
 /// later statements so that they change nothing in that case. If some statements succeed and a
-/// later statement fails, the call fails with `outcome_unknown`. There is one exception: all
-/// statements are in one transaction, and either no statement after the failed statement succeeded
-/// or no statement matched a row. The transaction is then rolled back, and nothing was carried out.
+/// later statement fails, the call fails with `outcome_unknown`. There is one exception. If all
+/// statements are in one transaction, and no statement after the failed statement succeeded or no
+/// statement matched a row, the transaction is rolled back, and nothing was carried out.
 ///
 /// Thread safety: call everything on the client's executor.
 class database {
@@ -144,17 +145,17 @@ public:
     /// for each retry.
     virtual asio::awaitable<answers> run(statements&, call_wishes = {}) = 0;
 
-    /// Returns a connection of its own for a waiter in GET_LOCK. Returns null if
+    /// Returns a separate connection for a waiter in GET_LOCK. Returns null if
     /// `wait_connections_max` connections are in use, or if user locks are not usable on this
-    /// server. The caller then polls.
+    /// server; the caller then polls.
     virtual asio::awaitable<std::shared_ptr<carrier>> connection_to_wait_on(time_point limit) = 0;
 
-    /// Returns facts about the server to which the newest connection leads. Empty before the first
-    /// connection.
+    /// Returns facts about the server to which the newest connection leads. The result is empty
+    /// before the first connection.
     virtual std::optional<server_facts> facts() const = 0;
 
-    /// Returns whether user locks can notify waiters on this server. The answer depends on an
-    /// option and on the kind of server. It is false after a call of `no_bells_here()`.
+    /// Returns whether user locks can notify waiters on this server. The result depends on an
+    /// option and on the kind of server; it is false after a call of `no_bells_here()`.
     virtual bool has_bells() const = 0;
     /// notes that the server does not support user locks
     virtual void no_bells_here() noexcept = 0;

@@ -14,7 +14,7 @@ namespace holdfast::mysql {
 namespace {
 
 /// Longest time that the exit of the process waits for threads inside libmariadb. An address lookup
-/// can take longer. That is safe, because a thread does not use OpenSSL during the lookup.
+/// can take longer. This is safe, because a thread does not use OpenSSL during the lookup.
 constexpr std::chrono::seconds timeout_at_exit{3};
 
 /// Counter of the threads inside libmariadb. It is created after OpenSSL was initialised, so its
@@ -51,8 +51,8 @@ void prepare_once() {
     ::sigaction(SIGPIPE, nullptr, &before);
     mysql_server_init(0, nullptr, nullptr);
     ::sigaction(SIGPIPE, &before, nullptr);
-    // Initialises OpenSSL now. Otherwise libmariadb would initialise it at the first TLS
-    // connection.
+    // Initialises OpenSSL now, because otherwise libmariadb would initialise it later, at the first
+    // TLS connection.
     forget_tls_errors();
     threads();
 }
@@ -136,9 +136,9 @@ void handle::shut_down() noexcept {
         ::shutdown(fd, SHUT_RDWR);
 }
 
-/// Sends COM_QUIT without blocking. mysql_close() also sends it, but it could wait for space in the
-/// socket's send buffer. Over TLS only the library can send COM_QUIT. This does not block, because
-/// the socket is non-blocking and its buffer is empty.
+/// Sends COM_QUIT without blocking. mysql_close() also sends COM_QUIT, but could wait for space in
+/// the socket's send buffer. Over TLS, only libmariadb can send COM_QUIT; its call does not block,
+/// because the socket is non-blocking and its send buffer is empty.
 void handle::say_goodbye() noexcept {
     if (!raw_)
         return;

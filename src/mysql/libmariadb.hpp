@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Use of libmariadb: its initialisation, guards for threads that call it, and the owner of its
 // object for a connection (`handle`). The library component links libmariadb (linked.cpp). The
-// program loads libmariadb when it meets the first mysql:// URL (on_demand/): libmariadb and its
-// OpenSSL double the time to start, and most runs of the program do not use MySQL.
+// program loads libmariadb only when it gets the first mysql:// URL (on_demand/), because
+// libmariadb and its OpenSSL double the time to start, and most runs of the program do not use
+// MySQL.
 #pragma once
 
 #include <string>
@@ -21,8 +22,9 @@ std::string objection_to_library();
 /// program's own setting. Any thread may call it.
 void prepare_library();
 
-/// Guard for a detached thread while it is inside libmariadb. When the process exits, static
-/// destructors wait up to three seconds for these threads, because the exit cleans up OpenSSL.
+/// Guard for a detached thread while it is inside libmariadb. When the process exits, a static
+/// destructor waits up to three seconds for these threads, because the exit cleans up OpenSSL,
+/// which they use.
 class inside_library {
 public:
     inside_library() noexcept;
@@ -37,8 +39,8 @@ public:
 /// does not ignore it.
 ///
 /// It empties the thread's OpenSSL error queue before and after the calls, because libmariadb does
-/// not. An error of other code in the queue would look like an error of libmariadb. The wait for an
-/// answer would then end as if the connection were lost.
+/// not empty it. An error of other code in the queue would look like an error of libmariadb, and
+/// the wait for an answer would end as if the connection were lost.
 class tls_guard {
 public:
     explicit tls_guard(bool needed) noexcept;
@@ -47,13 +49,13 @@ public:
 
 private:
     const bool needed_;
-    // a SIGPIPE was pending before the calls, so the guard must not remove it
+    // true: a SIGPIPE was pending before the calls, so the guard must not remove it
     bool was_pending_ = false;
     sigset_t before_{};
 };
 
-/// Clears the thread's OpenSSL error queue. There are two implementations: for the linked
-/// libmariadb (linked.cpp) and for the loaded libmariadb (on_demand/).
+/// Clears the thread's OpenSSL error queue. There are two implementations: linked.cpp if the linker
+/// links libmariadb, and on_demand/ if libmariadb is loaded at run time.
 void forget_tls_errors() noexcept;
 
 } // namespace holdfast::mysql
@@ -83,7 +85,7 @@ public:
 
     unsigned error() const noexcept;
     std::string words() const;
-    /// whether a transaction is open, according to the last answer
+    /// returns whether a transaction is open, according to the last answer
     bool in_transaction() const noexcept;
 
     /// Shuts down the socket in both directions. If a call is running on the connection, the call

@@ -196,14 +196,14 @@ asio::awaitable<int> link::ready(int wanted) {
 }
 
 /// Returns the calling thread's `visit` (its stay in the client's monitor) if that thread may wait
-/// for the answer itself. Otherwise null.
+/// for the answer itself. Otherwise returns null.
 runtime::visit* link::visitor() const {
     runtime::visit* const caller = entrance_ ? entrance_->visitor() : nullptr;
     return caller && caller->waits() ? caller : nullptr;
 }
 
-/// Waits for the answer on the calling thread. Returns false if nothing came in time or the wait
-/// was interrupted. The call then waits through Asio.
+/// Waits for the answer on the calling thread. Returns false if nothing came in time, or if the
+/// wait was interrupted; the call then waits through Asio.
 bool link::wait_outside(runtime::visit& caller) {
     if (!wait_.prepare())
         return false;
@@ -215,8 +215,8 @@ bool link::wait_outside(runtime::visit& caller) {
     return came;
 }
 
-/// Waits until the socket is readable. During a call this means that an answer came. Otherwise it
-/// means that the server closed the connection. At most one such wait runs at a time.
+/// Waits until the socket is readable. If this happens during a call, an answer has come; otherwise
+/// the server has closed the connection. At most one such wait runs at a time.
 void link::watch() {
     if (watching_ || !socket_.is_open() || !can_be_watched())
         return;

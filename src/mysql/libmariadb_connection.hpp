@@ -21,17 +21,17 @@
 
 namespace holdfast::mysql {
 
-/// Duplicate of the file descriptor of libmariadb's socket. libmariadb closes its own descriptor
-/// when the connection ends. Another thread may then open a file with the same number before Asio
-/// forgets the number.
+/// Duplicate of the file descriptor of libmariadb's socket. The duplicate is needed because
+/// libmariadb closes its own descriptor when the connection ends, and another thread may then open
+/// a file with the same number before Asio forgets the number.
 ///
-/// The socket may be unregistered from Asio. Data on a registered socket wakes the background
-/// thread, even while another thread waits for that data.
+/// The socket can be unregistered from Asio, because data on a registered socket wakes the
+/// background thread, even while another thread waits for that data.
 class own_socket {
 public:
     using wait_type = asio::posix::descriptor_base::wait_type;
 
-    /// Throws `net::failure` if the descriptor cannot be duplicated.
+    /// Duplicates the descriptor `theirs`. Throws `net::failure` if this is not possible.
     own_socket(const asio::any_io_executor&, int theirs);
     own_socket(const own_socket&) = delete;
     ~own_socket() { close(); }
@@ -59,7 +59,8 @@ private:
 /// Connection to a server, from the login to its end. Implements `line` with libmariadb.
 ///
 /// Requests use the non-blocking functions of libmariadb, so the client's executor drives them and
-/// needs no thread for a connection. Only the login blocks; it has a thread of its own (`dial`).
+/// needs no thread for a connection. Only the login blocks, and it runs on a separate thread
+/// (`dial`).
 ///
 /// A call of libmariadb must always run to its end. To end a call early, shut down the socket; the
 /// call then continues until it returns its error.
@@ -114,7 +115,7 @@ private:
     runtime::outside_wait wait_;
     const std::shared_ptr<runtime::remote_clock> clock_ = std::make_shared<runtime::remote_clock>();
 
-    // Call swap, do not assign: assignment has a bug in Boost 1.81.
+    // Call swap and do not assign, because assignment has a bug in Boost 1.81.
     asio::any_completion_handler<void()> waiter_;
     bool watching_ = false;
     std::uint64_t watch_number_ = 0;

@@ -24,8 +24,8 @@ constexpr duration keep_alive_least = std::chrono::seconds{1};
 constexpr std::size_t connections_most = 1000;
 /// Maximum length of an identifier in MySQL and MariaDB, in bytes.
 constexpr std::size_t identifier_bytes_max = 64;
-/// Maximum length of the first table's name, in bytes. The other tables have the same name with a
-/// suffix, and 64 bytes must suffice for both.
+/// Maximum length of the first table's name, in bytes. The names of the other tables are this name
+/// with a suffix, and each must not be longer than 64 bytes.
 constexpr std::size_t table_bytes_max = 48;
 
 void check_servers(const std::vector<server_address>& all) {
@@ -40,7 +40,7 @@ void check_place(const options& how) {
     check.require(!how.tls, "tls is for TCP, and unix_socket is given");
 }
 
-/// Checks a name that statements contain between backquotes. The name is not escaped there.
+/// Checks a name that statements contain between backquotes, because the name is not escaped there.
 void check_identifier(const std::string& name, std::string_view field, std::size_t most) {
     const std::string subject{field};
     check.require(!name.empty(), subject + " is empty");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The check of the options, and the making of the database from them.
+// The check of the options, and the function that makes the database from them.
 #pragma once
 
 #include "mysql/database.hpp"
@@ -15,8 +15,8 @@ namespace holdfast::mysql {
 /// contacts no server.
 options checked(options);
 
-/// Makes a database. The database connects at its first request. `checked` must have returned the
-/// options.
+/// Makes a database, which connects at its first request. The options must be a result of
+/// `checked`.
 std::unique_ptr<database> make_database(options, store_context);
 
 } // namespace holdfast::mysql

@@ -63,8 +63,8 @@ constexpr std::array known_errors{
 /// shutting down.
 constexpr std::array unreachable_errors{1053u, 1129u, 2001u, 2002u, 2003u, 2004u, 2005u, 2007u};
 
-/// Errors after which the outcome is unknown. The server's errors in this list abort a running
-/// statement at any point.
+/// Errors after which the outcome is unknown, because each of the server's errors in this list can
+/// abort a running statement at any point.
 constexpr std::array unknown_errors{1152u, 1158u, 1159u, 1160u, 1161u, 1180u,
                                     1317u, 1927u, 1969u, 3024u, 4031u};
 
@@ -116,8 +116,8 @@ std::string hint_of(unsigned error) {
     }
 }
 
-/// ER_USER_LIMIT_REACHED. The number does not tell which limit of the account was reached; the text
-/// does.
+/// ER_USER_LIMIT_REACHED. The number does not tell which limit of the account was reached, but the
+/// text does.
 constexpr unsigned limit_of_account = 1226;
 
 /// Returns whether a storage engine reports a full disk. The system's error number (28 is ENOSPC)
@@ -176,7 +176,7 @@ bool succeeded(const said& one) {
 }
 
 /// Returns whether a statement matched rows. COMMIT matches no rows, so the end of a transaction
-/// without changes does not count as a change.
+/// without changes is not treated as a change.
 bool changed_rows(const said& one) {
     return succeeded(one) && one.what.matched > 0;
 }
@@ -317,7 +317,7 @@ void judge_role(server_facts& facts, std::span<const result> said) {
     if (counted.error == 0 && counted.rows.size() == 1 && counted.rows[0].size() == 2) {
         const auto& row = counted.rows[0];
         facts.is_replica = facts.is_replica || (row[1] && *row[1] != "0");
-        // The tables of the performance schema are empty if it is off. Empty tables then do not
+        // If the performance schema is off, its tables are empty, and then an empty table does not
         // mean that the server is no replica.
         facts.role_is_unknown = facts.role_is_unknown && row[0] != "1";
     }

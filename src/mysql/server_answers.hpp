@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Meaning of a server's answers: what an error means, whether a request was carried out, and the
-// facts about a server. No I/O.
+// facts about a server. The code here does no I/O.
 #pragma once
 
 #include "mysql/database.hpp"
@@ -18,11 +18,11 @@ namespace holdfast::mysql {
 
 /// Meaning of an error of the server or of libmariadb, for the code that sent the statement.
 struct meaning {
-    /// Code for the caller. `unreachable` and all refusals mean that nothing was carried out.
+    /// Code for the caller. If it is `unreachable` or a refusal, nothing was carried out.
     error_code code;
-    bool again = false; ///< a conflict with another transaction; try again
-    bool leave = false; ///< this server accepts no writes; try another server
-    bool cut = false;   ///< the connection cannot be used any more
+    bool again = false; ///< true: a conflict with another transaction; try again
+    bool leave = false; ///< true: this server accepts no writes; try another server
+    bool cut = false;   ///< true: the connection cannot be used any more
     std::string hint{}; ///< advice for the user, shown after the server's text; empty: none
 };
 
@@ -39,7 +39,8 @@ net::failure failure_of(const meaning&, unsigned error, std::string_view words);
 /// The server's answer to one of several statements.
 struct said {
     result what{};
-    bool open = false; ///< a transaction is open after this answer; meaningless after an error
+    /// true: a transaction is open after this answer; meaningless after an error
+    bool open = false;
 };
 
 /// Outcome of all statements of one request.
@@ -70,18 +71,19 @@ variables variables_in(const result&);
 /// keep-alive.
 struct portrait {
     server_facts facts{};
-    /// Identifier of the server. It is the same for each address of the server, if the server's
-    /// variables make that possible.
+    /// Identifier of the server. It is the same for all addresses of the server, if the server's
+    /// variables identify the server.
     std::string server{};
     std::chrono::seconds uptime{};
-    bool is_ready = true; ///< Galera: the node belongs to a cluster that accepts writes
+    /// false: this Galera node does not belong to a cluster that accepts writes
+    bool is_ready = true;
 };
 
 portrait portrait_of(const variables& global, const variables& status, bool sysdate_is_now);
 
 /// Stores in `server_facts` whether the server is a replica. `said` has the answers to
-/// `replica_questions`. The questions are needed for MySQL 8.0 and later, which has no status
-/// variable for this. MariaDB has such a variable.
+/// `replica_questions`. The questions are needed for MySQL 8.0 and later, because MySQL has no
+/// status variable for this, as MariaDB does.
 void judge_role(server_facts&, std::span<const result> said);
 
 inline constexpr std::array<const char*, 3> replica_questions{
@@ -92,13 +94,13 @@ inline constexpr std::array<const char*, 3> replica_questions{
     "CHANNEL_NAME NOT LIKE 'group\\_replication%')",
     "SHOW REPLICA STATUS", "SHOW SLAVE STATUS"};
 
-/// Returns why this server must not be used for locks: it accepts no writes, or a granted lock
-/// could be late or lost. Empty: the server may be used.
+/// Returns why this server must not be used for locks: the server accepts no writes, or a granted
+/// lock could be late or lost. The result is empty if the server may be used.
 std::optional<net::failure> objection_to(const portrait&);
 
 /// Compares the session's variables with the values that were set. Returns a failure that names the
-/// wrong setting; a proxy may have dropped the SET statement. Empty: all settings are right.
-/// `session` comes from SHOW SESSION VARIABLES.
+/// wrong setting; for example, a proxy may have dropped the SET statement. The result is empty if
+/// all settings are right. `session` comes from SHOW SESSION VARIABLES.
 std::optional<net::failure> objection_to_session(const variables& session);
 
 } // namespace holdfast::mysql

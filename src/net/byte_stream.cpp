@@ -38,7 +38,8 @@ asio::awaitable<void> byte_stream::dial(std::shared_ptr<const destination> to,
     occupied_with("connecting");
     error_code failed = asio::error::host_not_found;
     for (std::size_t tried = 0; tried < peers.size(); ++tried) {
-        // An address that does not reply must leave time for the next addresses.
+        // Divide the time among the addresses that are not tried yet, because an address may not
+        // reply.
         const auto untried = static_cast<duration::rep>(peers.size() - tried);
         const time_point now = home_.time.now();
         failed = co_await connect_to(peers[tried], now + (give_up_at - now) / untried);
@@ -232,7 +233,7 @@ void byte_stream::cut(failure why) {
     look_up_alarm_->ring();
 }
 
-/// Sends the TLS close_notify if it can be written at once. Does not wait.
+/// Sends the TLS close_notify if it can be written at once; never waits.
 void byte_stream::take_leave() {
     if (sent_ != sending_.size())
         return; // close_notify would be written into the middle of a TLS record
@@ -248,7 +249,8 @@ void byte_stream::take_leave() {
 
 void byte_stream::hang_up() {
     if (bare_)
-        // The destructor closes the socket, because another thread may still wait on it.
+        // Only shut the socket down now, because another thread may still wait on it; the
+        // destructor closes it.
         return bare_->shut_down();
     error_code ignored;
     socket_.close(ignored);
@@ -332,7 +334,8 @@ asio::awaitable<void> bare_socket::readable() {
     error_code ignored; // the reader gets the error
     co_await watcher_.async_wait(file_watch::wait_read,
                                  asio::redirect_error(asio::use_awaitable, ignored));
-    // The data arrived before look_away(true): waits for look_away(false) or for the shutdown.
+    // The data arrived before the call look_away(true), so wait for look_away(false) or for the
+    // shutdown.
     while (looks_away_ && !shut_)
         co_await wanted();
 }
@@ -401,7 +404,8 @@ asio::awaitable<std::vector<tcp::endpoint>> look_up(asio::any_io_executor execut
                                                     alarm& wake, std::function<bool()> given_up) {
     error_code not_numeric;
     const auto numeric = asio::ip::make_address(host, not_numeric);
-    // For an IP address, the resolver is not used, because it would start a thread.
+    // Use the resolver only for a name, not for an IP address, because the resolver would start a
+    // thread.
     if (!not_numeric)
         co_return std::vector{tcp::endpoint{numeric, port}};
 

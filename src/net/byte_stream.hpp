@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Network connection that sends and receives bytes (`byte_stream`), and its socket. Other functions
+// Network connection that sends and receives bytes (`byte_stream`), its socket, and functions that
 // look up the addresses of a host, and make the errors of a failed attempt to connect.
 #pragma once
 
@@ -25,10 +25,10 @@
 
 namespace holdfast::net {
 
-/// Connected socket that is not registered with Asio. Asio would wake the background thread
-/// whenever data arrives, even while another thread waits for the data. The background thread waits
-/// through an epoll of its own, which is registered with Asio. While another thread reads, that
-/// epoll ignores the socket.
+/// Connected socket that is not registered with Asio. If it were registered, Asio would wake the
+/// background thread whenever data arrives, even while another thread waits for the data. Instead,
+/// the background thread waits through a separate epoll, which is registered with Asio. While
+/// another thread reads, the separate epoll ignores the socket.
 class bare_socket {
 public:
     /// Takes ownership of `socket`. Throws `failure`.
@@ -45,12 +45,12 @@ public:
     /// connection.
     std::size_t read_some(char* into, std::size_t size, error_code&) const noexcept;
 
-    /// Waits until data arrives that no other thread reads. Only the background thread calls it. It
-    /// may return without data.
+    /// Waits until data arrives that no other thread reads. Only the background thread calls this
+    /// function. It may return without data.
     asio::awaitable<void> readable();
     asio::awaitable<void> writable();
 
-    /// Says whether another thread reads. If true, the background thread ignores arriving data.
+    /// Sets whether another thread reads. If true, the background thread ignores arriving data.
     void look_away(bool);
     bool looks_away() const noexcept { return looks_away_; }
 
@@ -65,7 +65,8 @@ private:
     asio::posix::stream_descriptor watcher_; // an epoll that watches only this socket
     bool looks_away_ = false;
     bool shut_ = false;
-    asio::any_completion_handler<void()> waiter_; // swap it, never assign it: bug in Boost 1.81
+    // swap it and never assign it, because of a bug in Boost 1.81
+    asio::any_completion_handler<void()> waiter_;
 };
 
 /// Error text for a connection that the server closed normally.
@@ -88,20 +89,20 @@ public:
 
     /// Returns the destination. It is set by dial().
     const std::shared_ptr<const destination>& to() const { return to_; }
-    /// Returns the address that the connection uses, of the addresses of the destination.
+    /// Returns the address that the connection uses: one of the addresses of the destination.
     const stream_endpoint& peer() const { return peer_; }
 
     /// Buffer for outgoing data; the next send() writes it.
     std::string& outbox() { return outbox_; }
 
-    /// Writes the outbox, as much as the system accepts at once. Returns false if data is left.
-    /// Then call send_rest(), and send nothing else until it has completed.
+    /// Writes as much of the outbox as the system accepts at once. Returns false if data is left;
+    /// then call send_rest(), and send nothing else until send_rest() has completed.
     [[nodiscard]] bool send();
     asio::awaitable<void> send_rest();
     bool can_send() const { return !cut_ && sent_ == sending_.size(); }
 
-    // The next functions do the same as send() in three steps. Only write_begun() may run on any
-    // thread. Use these functions only with bare().
+    // The next functions do the same as send() in three steps. Of these, only write_begun() may run
+    // on any thread. Use the functions only after make_bare().
     /// Prepares the outbox for writing. Returns false if there is nothing to send, or if sending is
     /// impossible.
     bool begin_sending();
@@ -116,7 +117,7 @@ public:
     /// Returns the socket that calling threads use, or null if Asio still owns the socket.
     bare_socket* bare() { return bare_ ? &*bare_ : nullptr; }
     /// Reads the data that has arrived, if any, and passes it to take(). Throws the errors of
-    /// receive(). Use it only with bare().
+    /// receive(). Use it only after make_bare().
     void take_arrived();
 
     /// Ends the connection and all loops on it. If the function is called again, the first reason
@@ -124,20 +125,21 @@ public:
     virtual void cut(failure why);
     bool is_cut() const { return cut_.has_value(); }
 
-    /// Stores a text that says what the connection is doing, for the error text of a timeout.
+    /// Stores a text that describes the present step of the connection, for the error text of a
+    /// timeout.
     void occupied_with(std::string what) { occupation_ = std::move(what); }
     const std::string& occupation() const { return occupation_; }
 
 protected:
-    /// `timeout` is the timeout of one reply. `to_have_tls` is a string literal for an error text,
-    /// where it follows "what answers there speaks TLS; ".
+    /// Creates the object. `timeout` is the timeout of one reply. `to_have_tls` is a string literal
+    /// for an error text, in which it follows the words "what answers there speaks TLS; ".
     byte_stream(const store_context&, duration timeout, const char* to_have_tls);
 
     /// Socket and TLS session, for code that takes over the connection. Asio no longer uses the
     /// socket then.
     struct parts {
         int socket;
-        std::unique_ptr<tls_session> session; ///< null: without TLS
+        std::unique_ptr<tls_session> session; ///< null: the connection has no TLS
         std::shared_ptr<const destination> to;
     };
     parts take_apart();
@@ -203,8 +205,8 @@ asio::awaitable<std::vector<asio::ip::tcp::endpoint>> look_up(asio::any_io_execu
 // Error texts of a failed attempt to connect.
 
 /// Returns the handler for the timeout of an attempt to connect. The handler cuts the connection.
-/// Its error text says what the connection was doing, and contains the timeout `timeout`. The
-/// connection must outlive the handler.
+/// Its error text describes the step that the connection had reached, and contains the timeout
+/// `timeout`. The connection must outlive the handler.
 std::function<void()> give_up(byte_stream&, duration timeout);
 
 /// Returns the error that ended an attempt to connect; call it in a catch block. It accepts every

@@ -52,7 +52,8 @@ void lookout::watch_for(time_point limit, std::shared_ptr<void> keep) {
 
 asio::awaitable<void> lookout::watch(std::shared_ptr<void>) {
     asleep_until_ = time_point::min(); // the loop then reads all deadlines anyway
-    // Do not start inside the caller's call, because the caller has not yet stored the deadline.
+    // Do not start inside the caller's function, because the caller has not yet stored the
+    // deadline.
     co_await asio::post(home_.executor, asio::use_awaitable);
     time_point seen_to = time_point::min();
     while (!closed_) {

@@ -36,11 +36,11 @@ private:
 };
 
 /// Deadline timer for many requests: calls a function when the first deadline is reached. It uses
-/// one alarm for all deadlines. A request that completes in time need not be removed.
+/// one alarm for all deadlines. A request that completes before its deadline need not be removed.
 class lookout {
 public:
-    /// `next` returns the first deadline, or `time_point::max()` if there is none. `reached` is
-    /// called when that deadline is reached.
+    /// Creates the timer. `next` returns the first deadline, or `time_point::max()` if there is no
+    /// deadline. `reached` is called when the first deadline is reached.
     lookout(const store_context&, std::function<time_point()> next,
             std::function<void(time_point now)> reached);
     lookout(const lookout&) = delete;
@@ -62,8 +62,8 @@ private:
     bool closed_ = false;
 };
 
-/// Pauses between attempts to connect, with exponential backoff and jitter. Each pause is chosen at
-/// random between `least` and three times the previous pause, but is never longer than `most`. So
+/// Pauses between attempts to connect, which grow exponentially and are chosen at random. Each
+/// pause is between `least` and three times the previous pause, but never longer than `most`. So
 /// clients that lost the same server at the same time do not reconnect at the same time.
 class backoff {
 public:

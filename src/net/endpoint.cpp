@@ -23,7 +23,7 @@ namespace {
 constexpr int probes = 3;
 
 void set(stream_socket& socket, int level, int name, int value) {
-    // If the system does not support the option, the option is skipped.
+    // The result is ignored, because a system that does not support the option can work without it.
     (void)::setsockopt(socket.native_handle(), level, name, &value, sizeof value);
 }
 
@@ -109,8 +109,8 @@ credentials credentials_now(const credentials& fixed, const credential_provider&
 
 namespace {
 
-/// Upper limit for all times. No program needs to wait longer, and timers with 64-bit milliseconds
-/// cannot overflow.
+/// Upper limit for all times. No program needs to wait longer than this, and with this limit,
+/// timers with 64-bit milliseconds cannot overflow.
 constexpr duration longest_time = std::chrono::hours{24};
 constexpr std::size_t servers_most = 64;
 

@@ -28,8 +28,8 @@ using stream_socket = asio::generic::stream_protocol::socket;
 using stream_endpoint = asio::generic::stream_protocol::endpoint;
 
 /// Opens a socket for the endpoint; does not connect it. Sets the options that Asio does not set:
-/// close-on-exec, non-blocking, no delay of small writes. Also makes the kernel detect a dead peer;
-/// `timeout` is the timeout of one reply.
+/// close-on-exec, non-blocking, no delay of small writes. Makes the kernel detect a dead peer, too;
+/// for this, `timeout` is the timeout of one reply.
 error_code open_socket(stream_socket&, const stream_endpoint&, duration timeout);
 
 /// Returns a server's address as text for messages: `db.internal:6379`, `[::1]:6379`, or for a
@@ -37,7 +37,7 @@ error_code open_socket(stream_socket&, const stream_endpoint&, duration timeout)
 std::string address_of(const std::string& unix_socket, const std::string& host, std::uint16_t port);
 std::string address_of(const server_address&);
 
-/// Returns the address of a TCP endpoint; empty for other endpoints.
+/// Returns the address of a TCP endpoint. The result is empty for other endpoints.
 std::string address_of(const stream_endpoint&);
 
 /// Address of a server, and how to verify the server.
@@ -54,7 +54,7 @@ struct destination {
         , port{where.port}
         , tls{over ? std::make_unique<tls_context>(*over, where.host) : nullptr} {}
 
-    const std::string unix_socket; ///< empty: TCP
+    const std::string unix_socket; ///< path of the unix socket; empty: TCP is used
     const std::string host;
     const std::uint16_t port;
     /// Address as text, for error messages.
@@ -69,11 +69,12 @@ credentials credentials_now(const credentials& fixed, const credential_provider&
 /// Length limit of a server name in a certificate and in a ClientHello, in bytes.
 inline constexpr std::size_t server_name_bytes_max = 253;
 
-/// Checks for the options that all stores have. Each check throws `errc::invalid_argument`; its
-/// text contains `whose` and names the field.
+/// Checks for the options that all stores have. If a check fails, it throws
+/// `errc::invalid_argument`; the error text contains `whose` and names the field.
 class option_checks {
 public:
-    /// `whose` is a string literal that names the options, for example `redis::options`.
+    /// Creates the checks. `whose` is a string literal that names the options, for example
+    /// `redis::options`.
     explicit constexpr option_checks(std::string_view whose)
         : whose_{whose} {}
 

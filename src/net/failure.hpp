@@ -9,8 +9,8 @@
 
 namespace holdfast::net {
 
-/// Error with a code and an additional text. It is thrown, or stored if several callers must
-/// receive it. The text never contains a password.
+/// Error with a code and an additional text. The error is thrown, or is stored if several callers
+/// must receive it. The text never contains a password.
 class failure : public boost::system::system_error {
 public:
     failure(error_code code, std::string text)
@@ -28,7 +28,8 @@ private:
     std::string text_;
 };
 
-/// Returns the text of an exception; for a `failure`, without the message of the code.
+/// Returns the text of an exception. For a `failure`, the result does not contain the message of
+/// the code.
 inline std::string story_of(const std::exception& why) {
     const auto* const told = dynamic_cast<const failure*>(&why);
     return told ? told->text() : why.what();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // TLS of the connections, and the interface of its implementation. src/net/openssl is the only
-// implementation. The static library links it. The shared library and the program load it when the
-// first server needs TLS (src/net/on_demand). The library is loaded late because the dynamic linker
-// needs more time for OpenSSL than for everything else, and most servers do not use TLS.
+// implementation. The static library links this implementation. The shared library and the program
+// load it when the first server needs TLS (src/net/on_demand). It is loaded late because the
+// dynamic linker needs more time for OpenSSL than for everything else, and most servers do not use
+// TLS.
 #pragma once
 
 #include <holdfast/error.hpp>
@@ -15,11 +16,11 @@
 
 namespace holdfast::net {
 
-/// TLS error. It is returned and not thrown, and it has no std or Boost error code. The reason is
-/// that a loaded module may have its own C++ runtime. Exceptions must not leave the module, and its
-/// error categories never compare equal to ours.
+/// TLS error. It is returned and not thrown, and it has no std or Boost error code, because a
+/// loaded module may have its own C++ runtime: exceptions must not leave the module, and the
+/// module's error categories never compare equal to ours.
 struct tls_trouble {
-    std::optional<store_errc> code; ///< empty if a file cannot be used
+    std::optional<store_errc> code; ///< code of the error; empty if a file cannot be used
     std::string text;
 };
 
@@ -95,7 +96,8 @@ private:
 /// TLS settings that all connections to one server share.
 class tls_context {
 public:
-    /// Reads no file yet. Throws `failure` (unreachable) if TLS is not available.
+    /// Creates the settings, and reads no file yet. Throws `failure` (unreachable) if TLS is not
+    /// available.
     tls_context(const tls_options&, const std::string& host);
 
     /// Starts a session with the current contents of the certificate files. Throws `failure`

@@ -10,7 +10,7 @@
 namespace holdfast::redis {
 namespace {
 
-/// Upper bound of the reconnect backoff in deployments where another server may take over.
+/// Longest pause between two attempts to connect in deployments where another server may take over.
 constexpr duration backoff_most{250};
 
 } // namespace

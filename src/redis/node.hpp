@@ -8,10 +8,10 @@
 //   cluster_node   one `member` for each server, a map of the slots, and subscriptions that follow
 //                  their slots (topology/cluster_node.hpp)
 //
-// A call goes to the server of its first key's slot. If the call is redirected, or is retried after
-// a pause, all of it still ends within one `command_timeout` (`retry_loop`). When another server
-// takes over, the observer gets the event `moved`. `store_context::doubt` then makes the engine
-// check the holds that were there at once.
+// A call goes to the server of its first key's slot. A call can be redirected or retried after a
+// pause, but it always ends within one `command_timeout` (`retry_loop`). When another server takes
+// over, the observer gets the event `moved`. `store_context::doubt` then makes the engine check, at
+// once, the holds that the old server had.
 #pragma once
 
 #include "redis/client/resp.hpp"
@@ -51,9 +51,9 @@ constexpr publishing publishing_in(telling form) {
     return form == telling::sharded ? publishing{"SPUBLISH"} : publishing{"PUBLISH", "SPUBLISH"};
 }
 
-/// Deadline on this client's clock. The request contains it in microseconds of the server's clock,
-/// converted when the request is composed. The conversion uses the connection's estimate of the
-/// server's clock. The request contains 0 if there is no estimate.
+/// Deadline on this client's clock. When a request is composed, the deadline is converted to
+/// microseconds of the server's clock, by the connection's estimate of that clock. If there is no
+/// estimate, the request contains 0.
 struct server_deadline {
     time_point at;
 };
@@ -62,7 +62,7 @@ struct server_deadline {
 using argument = std::variant<std::string_view, std::int64_t, server_deadline>;
 
 /// Returns the arguments of a script that publishes a notification. The last argument must be
-/// `way.other`; it is left out if it is empty.
+/// `way.other`; if this text is empty, the argument is left out.
 template <std::size_t Count>
 std::span<const argument> telling_by(const publishing& way, const argument (&all)[Count]) {
     return std::span<const argument>{all}.first(way.other.empty() ? Count - 1 : Count);
@@ -78,13 +78,13 @@ struct channel_name {
 /// subscription.
 inline constexpr duration confirmation_timeout = std::chrono::seconds{1};
 
-/// Treatment of a subscription without listeners. `usual`: it is kept for a while for the next
-/// listener. `none`: it ends at once, because only one client uses the channel or because other
-/// clients count the subscribers.
+/// Treatment of a subscription without listeners. `usual`: the subscription is kept for a while for
+/// the next listener. `none`: the subscription ends at once, because only one client uses the
+/// channel, or because other clients read the number of subscribers.
 enum class linger { usual, none };
 
-/// Subscription of one listener to one channel. The destructor ends the subscription; the alarm is
-/// not rung after that.
+/// Subscription of one listener to one channel. The destructor ends the subscription; after that,
+/// the alarm does not ring.
 class hearing {
 public:
     virtual ~hearing() = default;
@@ -102,22 +102,22 @@ struct call_wishes {
     /// if the request was not sent. A call never waits longer than `command_timeout()`, even if the
     /// deadline is later.
     time_point answer_by = time_point::max();
-    /// Avoids the connection on which an earlier request of the same kind got no reply.
+    /// True: avoids the connection on which an earlier request of the same kind got no reply.
     bool elsewhere = false;
-    /// Lets the request exceed `requests_max`. Only releases and renewals may set this option. Each
-    /// hold has at most one release or renewal under way, so the number of these requests is
+    /// True: the request may exceed `requests_max`. Only releases and renewals may set this option.
+    /// Each hold has at most one release or renewal under way, so the number of these requests is
     /// limited too.
     bool reserved = false;
     /// Number of replicas that should confirm the writes before the reply is returned. The reply
-    /// tells how many replicas did. `replicas_within` is the longest wait for the replicas: at
-    /// least 1 ms, and never more than `replica_timeout`.
+    /// says how many replicas have confirmed. `replicas_within` is the longest wait for the
+    /// replicas: at least 1 ms, and never more than `replica_timeout`.
     std::uint8_t replicas = 0;
     duration replicas_within{};
-    /// Fails at once, without retries, if the keys are at several servers during a slot migration.
-    /// The caller can then send a separate request for each key.
+    /// True: the call fails at once, without retries, if the keys are at several servers during a
+    /// slot migration. The caller can then send a separate request for each key.
     bool divisible = false;
-    /// Sends ASKING before the request. A server that is importing a slot serves its keys only
-    /// after ASKING.
+    /// True: sends the command ASKING before the request, because a server that is importing a slot
+    /// serves the keys of that slot only after ASKING.
     bool asking = false;
 };
 
@@ -147,8 +147,8 @@ public:
     /// Returns whether there are several servers. If so, the functions below depend on the key.
     virtual bool is_sharded() const noexcept { return false; }
 
-    /// Returns the servers that own slots. `anew`: waits for a map that is newer than this call.
-    /// Throws `failure` (unreachable) if no server returns a map.
+    /// Returns the servers that own slots. If `anew` is true, waits for a slot map that is newer
+    /// than this call. Throws `failure` (unreachable) if no server returns a map.
     virtual asio::awaitable<std::vector<shard>> shards([[maybe_unused]] bool anew = false) {
         co_return std::vector<shard>{0};
     }
@@ -194,8 +194,8 @@ public:
     /// Returns the identity of the server that has the key: the run_id that the server told the
     /// last command connection. The id is empty if the server did not tell it. `forgets_before` is
     /// the later of two times: the start of the server, and the last loss of the command
-    /// connection. The loss does not count if the server is known to be the same process as before.
-    /// Otherwise the server may have restarted unnoticed.
+    /// connection. If the server is known to be the same process as before the loss, the loss is
+    /// ignored. Otherwise the server may have restarted unnoticed.
     virtual server_identity identity(std::string_view) const { return {}; }
 
     virtual void close() noexcept = 0;

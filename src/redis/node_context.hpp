@@ -29,11 +29,12 @@ inline std::shared_ptr<const destination> destination_of(const options& how) {
 }
 
 /// Information that a server gave about itself during the handshake, and its address. The server
-/// may refuse to give any part of it.
+/// may refuse to give any part of this information.
 struct server_hello {
     net::stream_endpoint peer{};
     std::optional<std::chrono::microseconds> shown; ///< time that the server's clock showed
-    bool tells_role = false;                        ///< it replies to ROLE and is no replica
+    /// true: the server replies to ROLE and is no replica
+    bool tells_role = false;
     /// Id of the server process, new after each start. Empty if unknown.
     std::string run_id;
     std::string node_id{};      ///< id of the node in its cluster; empty if unknown
@@ -43,8 +44,8 @@ struct server_hello {
 
 /// Server that the command connection leads to, as the handshake identified it.
 struct server_in_use {
-    std::string run_id;          ///< empty if the server did not tell it
-    bool may_be_another = false; ///< whether it may be another server than before
+    std::string run_id;          ///< run_id; empty if the server did not tell it
+    bool may_be_another = false; ///< true: it may be another server than before
 
     /// Returns whether another connection may stay open. `its_run_id` is the run_id of the server
     /// at the other end of that connection.
@@ -70,7 +71,7 @@ struct node_context {
     /// Sentinels appoint the primary; see `find`.
     std::shared_ptr<const destination> where;
 
-    /// Returns the address for messages.
+    /// Returns the server's address for messages.
     std::string address() const { return where ? where->address : unknown; }
     std::string unknown{}; ///< text for messages while `where` is null
 
@@ -102,7 +103,8 @@ struct node_context {
     /// This callback is empty if there is no cluster.
     std::function<void(const std::string& words)> redirected{};
 
-    /// `met` is called when the command connection was opened, and `parted` when it has ended.
+    /// `met` is called when the command connection was opened, and `parted` when this connection
+    /// has ended.
     std::function<void(const server_hello&)> met{};
     std::function<void()> parted{};
 

@@ -12,7 +12,7 @@
 namespace holdfast::runtime {
 
 /// Starts a background loop of a store. The client's close() completes after the loop has ended.
-/// The loop must handle its own errors: an exception that leaves it is a bug. The exception is
+/// The loop must handle its own errors: an exception that leaves it is a bug. Such an exception is
 /// thrown out of the executor's `run()`, so that the client does not stop working silently.
 inline void run_in_background(const store_context& home, asio::awaitable<void> loop) {
     asio::co_spawn(

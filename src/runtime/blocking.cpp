@@ -13,18 +13,18 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-// Functions that find, enter and leave a monitor, and the waits of blocking calls. They use no
-// thread-local state, but the functions in monitor.cpp do. Therefore a shared library of a
-// component can contain a second copy of the functions in this file (tools/mysql.cmake).
+// Functions that find, enter and leave a monitor, and the waits of blocking calls. Unlike the
+// functions in monitor.cpp, they use no thread-local state. Therefore a component that is a shared
+// library can contain a second copy of the functions in this file (tools/mysql.cmake).
 
 namespace holdfast::runtime {
 namespace {
 
 /// Number of attempts to lock the mutex before the thread sleeps. The attempts together take about
-/// two microseconds. Most work inside a monitor takes as long, and sleeping and waking up takes
-/// longer. The number was measured with 4, 16 and 64 threads on one lock. With fewer attempts,
-/// threads sleep too often. With more attempts, they take the core from the thread inside the
-/// monitor.
+/// two microseconds. Most work inside a monitor also takes about two microseconds, and to sleep and
+/// wake up takes longer. The number was measured with 4, 16 and 64 threads on one lock. With fewer
+/// attempts, threads sleep too often. With more attempts, they take the core from the thread inside
+/// the monitor.
 constexpr int tries = 100;
 
 } // namespace
@@ -80,7 +80,7 @@ bool outside_wait::prepare() noexcept {
     return nudge_ >= 0;
 }
 
-// Returns false also if a signal ends the wait early. The caller then waits in another way.
+// Returns false also if a signal ends the wait early, because the caller then waits in another way.
 bool outside_wait::until_readable(int socket, duration longest) const noexcept {
     std::array<pollfd, 2> both{{{.fd = socket, .events = POLLIN, .revents = 0},
                                 {.fd = nudge_, .events = POLLIN, .revents = 0}}};
@@ -97,7 +97,7 @@ void outside_wait::interrupt() noexcept {
 
 namespace {
 
-/// Returns half of the number of cores. The other half stays free for a server on the same machine.
+/// Returns half of the number of cores: the other half stays free for a server on the same machine.
 int half_of_the_cores() {
     return static_cast<int>(std::thread::hardware_concurrency() / 2);
 }
@@ -112,8 +112,9 @@ answer_wait::nanoseconds answer_wait::now() noexcept {
     return std::chrono::steady_clock::now().time_since_epoch();
 }
 
-// Yields the core between two polls. A pause instruction alone would keep the core from the thread
-// that produces the reply. With only that instruction, four threads on two cores had a p99 of 4 ms.
+// Yields the core between two polls. With a pause instruction alone, the thread that produces the
+// reply might not get a core: with only that instruction, four threads on two cores had a p99 of 4
+// ms.
 void answer_wait::breathe() noexcept {
     ::sched_yield();
 }

@@ -13,8 +13,8 @@
 namespace holdfast::runtime {
 
 /// Lets a visiting thread sleep until data arrives on a socket or another thread interrupts the
-/// wait. An interruption does not close the connection, because other threads use the connection,
-/// too. The thread then waits in another way.
+/// wait. An interruption does not close the connection, because other threads also use it. After an
+/// interruption, the thread waits in another way.
 class outside_wait final : public interruptible {
 public:
     outside_wait() = default;
@@ -37,7 +37,7 @@ private:
 };
 
 /// Waits for a reply on a socket. First it polls for a short time, then it sleeps in poll().
-/// Polling is faster, because waking a thread takes longer than most replies take. But a polling
+/// Polling is faster, because the wake-up of a thread takes longer than most replies. But a polling
 /// thread occupies a core. So the object polls only if the options allow it, if enough cores are
 /// free, and if replies usually arrive within the polling time. It measures the usual time until a
 /// reply.
@@ -64,7 +64,7 @@ public:
 private:
     using nanoseconds = std::chrono::nanoseconds;
 
-    // Returns the time of a steady clock. Use it only to measure.
+    // Returns the time of a steady clock. Use it only to measure lengths of time.
     static nanoseconds now() noexcept;
     static void breathe() noexcept;
     static bool wait_readable(int socket, nanoseconds longest) noexcept;

@@ -76,7 +76,7 @@ public:
         };
         co_await asio::async_initiate<const asio::use_awaitable_t<>, void()>(fall_asleep,
                                                                              asio::use_awaitable);
-        // This wake-up also serves all earlier rings.
+        // This wake-up is for all earlier rings, too.
         rung_ = false;
     }
 
@@ -105,7 +105,7 @@ private:
         return taken;
     }
 
-    // Do not use it while there is no sleeper: the clock may be destroyed then.
+    // Do not use this reference while there is no sleeper, because the clock may be destroyed then.
     sleepers& all_;
     sleeper sleeper_;
     sleepers::map::iterator place_; // valid only while there is a sleeper

@@ -36,9 +36,9 @@ public:
     /// Wakes every sleeping alarm once.
     void stop();
 
-    /// Destroys all sleeping coroutines. This is necessary because a sleeping coroutine and the
-    /// alarm in its frame keep each other alive. The call may drop the last reference to the clock,
-    /// so the caller must hold a reference.
+    /// Destroys all sleeping coroutines. This is necessary, because a sleeping coroutine keeps the
+    /// alarm in its frame alive, and the alarm keeps the coroutine alive. The call may drop the
+    /// last reference to the clock, so the caller must hold a reference.
     void let_go();
 
     /// Destroys everything that uses the executor. No alarm may sleep after this call.
@@ -62,8 +62,8 @@ public:
     boot_timer(const boot_timer&) = delete;
 
     /// Makes the timer ring once, at the given time at the latest. It may also ring earlier, at a
-    /// time that an earlier call requested. An unnecessary ring costs less than setting the timer
-    /// for each sleeper.
+    /// time that an earlier call requested, because an unnecessary ring costs less than a change of
+    /// the timer for each sleeper.
     void ring_by(time_point);
 
     /// Stops the timer until the next call of `ring_by()`. A stopped timer gives the executor no
@@ -81,7 +81,8 @@ private:
     std::function<void()> on_ring_;
     time_point set_for_ = time_point::max();
     bool listening_ = false;
-    // Number of the last wait. A cancelled wait whose handler still runs has a smaller number.
+    // Number of the last wait. If a wait was cancelled but its handler still runs, the handler has
+    // a smaller number.
     std::uint64_t listened_ = 0;
     const std::shared_ptr<void> alive_ = std::make_shared<char>();
 };

@@ -30,8 +30,8 @@ credential_provider credentials_from_environment() {
 namespace holdfast::runtime {
 namespace {
 
-/// Generator xoshiro256** (Blackman, Vigna). Its state has 256 bits, so there are more seeds than
-/// 128-bit identities.
+/// Generator xoshiro256** (Blackman, Vigna). Its state has 256 bits, so there are more possible
+/// seeds than 128-bit identities.
 struct generator {
     std::array<std::uint64_t, 4> state{};
     // Fork generation of the process that seeded the generator; empty: not seeded.

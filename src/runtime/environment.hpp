@@ -10,12 +10,12 @@ namespace holdfast::runtime {
 
 /// Returns a function that draws 64 random bits. Each thread has its own generator. The generator
 /// is seeded from the kernel, and again after fork(), so two processes never draw the same
-/// identity. Thread-safe. Not for secrets.
+/// identity. The function is thread-safe. Do not use the bits for secrets.
 std::function<std::uint64_t()> system_random();
 
 // Detection of fork(). The child process has a copy of every object, but no copies of the threads.
-// It must not use the copied objects: their sockets and timers belong to the parent too, and their
-// mutexes may be locked for ever.
+// It must not use the copied objects, because their sockets and timers also belong to the parent,
+// and their mutexes may be locked for ever.
 
 /// Returns the number of forks between the process that first called this function and this
 /// process.

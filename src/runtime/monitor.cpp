@@ -51,7 +51,8 @@ visit::~visit() {
     if (!alone_)
         return;
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
-        // Moved out, because the call may add tasks, which may reallocate the vector.
+        // The task is moved out of the vector, because the call may add tasks, which may reallocate
+        // the vector.
         auto due = std::move(tasks_[i]);
         std::move(due)();
     }

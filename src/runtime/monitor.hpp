@@ -46,9 +46,9 @@ public:
     /// Returns whether the calling thread is the background thread.
     bool runs_here() const;
 
-    /// Counts an operation that will wake the background thread. One wake-up serves all operations
-    /// that are ready. If there are many operations, waiting for the wake-up is cheaper for a
-    /// caller than entering the monitor.
+    /// Guard that counts an operation that will wake the background thread. One wake-up is enough
+    /// for all operations that are ready. So if there are many operations, it costs a caller less
+    /// to wait for the wake-up than to enter the monitor.
     class load {
     public:
         explicit load(monitor* where) noexcept
@@ -77,8 +77,8 @@ public:
     /// if the background thread is inside. Call this function only inside the monitor.
     visit* visitor() const noexcept { return visitor_; }
 
-    /// Returns whether the calling thread is the background thread and is inside the monitor. A
-    /// function that is posted to the executor then runs later.
+    /// Returns whether the calling thread is the background thread and is inside the monitor. If
+    /// so, a function that is posted to the executor runs later.
     bool is_inside() const;
 
 private:
@@ -99,8 +99,8 @@ private:
 };
 
 // Caller-runs executor. A calling thread runs its own operation inside the client's monitor instead
-// of waking the background thread. This saves two thread switches, which cost more than the
-// operation.
+// of waking the background thread. This saves two switches between threads, which cost more than
+// the operation.
 
 /// Wait of a calling thread outside the monitor, which other threads can end.
 class interruptible {
@@ -120,7 +120,7 @@ protected:
 /// coroutine sleeps when the visit ends, the background thread resumes it.
 class visit {
 public:
-    /// Enters the monitor. Does not enter if the monitor admits no calling threads now, or if this
+    /// Enters the monitor. Does nothing if the monitor admits no calling threads now, or if this
     /// thread is inside already.
     explicit visit(monitor&);
     visit(const visit&) = delete;
@@ -134,8 +134,8 @@ public:
 
     asio::any_io_executor executor();
 
-    /// Leaves the monitor, runs `work`, and enters the monitor again. `work` waits for `what`.
-    /// Other threads may enter in the meantime.
+    /// Leaves the monitor, runs `work`, and enters the monitor again. Other threads may enter in
+    /// the meantime. `what` is the object with which another thread can interrupt `work`.
     template <typename Work>
     void outside(interruptible& what, Work work) {
         static_assert(noexcept(work()), "else a thread would be outside without knowing it");
@@ -149,8 +149,8 @@ public:
     void interrupt() noexcept;
     bool interrupted() const noexcept { return interrupted_; }
 
-    /// Declares that the caller only wants the request to be sent. The background thread handles
-    /// the outcome.
+    /// Notes that the caller only wants the request to be sent, and that the background thread
+    /// handles the outcome.
     void wait_for_nothing() noexcept { waits_ = false; }
     bool waits() const noexcept { return waits_; }
 
@@ -160,7 +160,7 @@ public:
 
     /// Posts `ready` as soon as this thread has left the monitor, even if it leaves only for a
     /// short time. If `ready` were posted earlier, the woken thread would find the monitor
-    /// occupied. `keep` is kept alive until then.
+    /// occupied. `keep` stays alive until `ready` is posted.
     void wake_behind(semaphore& ready, std::shared_ptr<void> keep);
 
     // The next functions are for the executor of this visit.
@@ -306,8 +306,8 @@ private:
 /// This works only for the executors of io_context and thread_pool, with or without a strand.
 bool runs_here(const asio::any_io_executor& executor);
 
-/// Returns whether the calling thread is executing a function inside `executor`. A posted function
-/// then runs later. For a strand, the thread must be inside the strand, not only in its pool.
+/// Returns whether the calling thread is executing a function inside `executor`. If so, a posted
+/// function runs later. For a strand, the thread must be inside the strand, not only in its pool.
 bool is_inside(const asio::any_io_executor& executor);
 
 } // namespace holdfast::runtime

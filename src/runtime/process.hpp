@@ -29,9 +29,9 @@ self this_process();
 /// because the program's own threads handle the signals.
 std::thread start_thread(asio::any_completion_handler<void()> work);
 
-/// POSIX semaphore. A thread that waits on it sleeps at once. With std::binary_semaphore, a thread
-/// yields a few times before it sleeps. When many threads wait for each other, the yields take the
-/// processor from threads that could work.
+/// POSIX semaphore. A thread that waits on it sleeps at once. std::binary_semaphore is not used:
+/// with it, a thread yields a few times before it sleeps. If there are many threads, these yields
+/// take the processor from threads that could work.
 class semaphore {
 public:
     semaphore() noexcept { ::sem_init(&system_, 0, 0); }
@@ -72,7 +72,8 @@ private:
     sem_t system_;
 };
 
-/// Tells the processor that this thread spins. The core's other hardware thread then runs faster.
+/// Tells the processor that this thread spins, so that the other hardware thread of the core runs
+/// faster.
 inline void pause_processor() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();

@@ -12,21 +12,22 @@
 
 namespace holdfast::runtime {
 
-/// Estimate of the offset between a server's clock and ours. Each reply says that the server's
-/// clock showed `shown` at some moment between the sending of the request and the arrival of the
-/// reply. So the offset lies in an interval as wide as the round trip.
+/// Estimate of the offset between a server's clock and this machine's clock. Each reply contains a
+/// time `shown`, which the server's clock showed at some moment between the sending of the request
+/// and the arrival of the reply. So the offset lies in an interval that is as wide as the round
+/// trip.
 ///
 /// The intervals of several replies are intersected. Before that, an old interval is widened by the
 /// possible drift of the two clocks. If a reply contradicts the earlier replies, a clock was
-/// stepped, and only the new reply counts. A step back by less than the width of the interval is
-/// not noticed, and the estimate is wrong by at most that step. Pass the replies to this object in
-/// the order in which they arrived.
+/// stepped, and only the new reply is used. If a clock is stepped back by less than the width of
+/// the interval, this is not noticed, and the estimate is wrong by at most that step. Pass the
+/// replies to this object in the order in which they arrived.
 class remote_clock {
 public:
     using microseconds = std::chrono::microseconds;
 
-    /// Bound of the drift: the rates of two real clocks differ by at most 1 / `drift_divisor`. The
-    /// safety margin of a lease uses the same bound.
+    /// Upper bound of the drift: the speeds of two real clocks differ by at most 1 /
+    /// `drift_divisor`. The safety margin of a lease uses the same bound.
     static constexpr std::int64_t drift_divisor = 100;
 
     void learn(time_point sent_at, time_point received_at, microseconds shown) {
@@ -48,9 +49,9 @@ public:
     bool known() const { return offset_.has_value(); }
 
     /// Returns the latest time that the server's clock has certainly reached when this machine's
-    /// clock shows `local`. Everything that the server allows only until the returned time is over
-    /// then. Returns nothing if the offset is unknown, or if `local` is too far away for a number
-    /// of microseconds.
+    /// clock shows `local`. So anything that the server allows only until the returned time is over
+    /// when this machine's clock shows `local`. Returns nothing if the offset is unknown, or if
+    /// `local` is too far away for a number of microseconds.
     std::optional<microseconds> no_later_than(time_point local) const {
         if (!offset_ || local > farthest)
             return std::nullopt;
@@ -66,9 +67,9 @@ private:
 
     static microseconds count(time_point t) { return t.time_since_epoch(); }
 
-    /// Returns the possible drift in the time `passed`. It divides in microseconds. In whole
-    /// milliseconds, the drift would be zero for replies that are less than `drift_divisor` ms
-    /// apart.
+    /// Returns the possible drift in the time `passed`. The calculation uses microseconds, because
+    /// in whole milliseconds the drift would be zero for replies that are less than `drift_divisor`
+    /// ms apart.
     static microseconds drift(duration passed) { return microseconds{passed} / drift_divisor; }
 
     void remember(interval seen, time_point at) {

@@ -41,7 +41,7 @@ std::shared_ptr<acquisition> acquisition::finish() {
     if (stood_in_queue)
         home->left_queue(*this);
     if (wake_)
-        wake_->ring(); // ends the sleep of its coroutine
+        wake_->ring(); // ends the sleep of the call's coroutine
     return self;
 }
 
@@ -108,8 +108,8 @@ void acquisition::cancel() {
 
 namespace {
 
-/// Guard of this call's turn to ask the store for a name. The destructor gives the turn to the next
-/// call of this client.
+/// Guard of this call's turn to ask the store about a lock name. The destructor gives the turn to
+/// the next call of this client that waits for that name.
 class turn {
 public:
     explicit turn(const acquisition& call, gate& here)
@@ -126,8 +126,8 @@ private:
     gate& here_;
 };
 
-/// Head start of other clients after a release. A notification reaches them later than it reaches
-/// this client. Without a head start they would never get the lock.
+/// Head start of other clients after a release. The notification reaches other clients later than
+/// this client. Without a head start, the other clients would never get the lock.
 constexpr duration head_start{2};
 
 asio::awaitable<void> let_others_try(acquisition& call, gate& here) {
@@ -136,8 +136,8 @@ asio::awaitable<void> let_others_try(acquisition& call, gate& here) {
     co_await call.wake().wait_until(std::min(until, call.wanted.give_up_at));
 }
 
-/// Gives other clients that poll for a spin lock a chance to take it. They find the lock free only
-/// if this client does not take it again at once.
+/// Gives other clients that poll for a spin lock a chance to take the lock. Other clients find the
+/// lock free only if this client does not take it again at once.
 asio::awaitable<void> leave_to_others(acquisition& call) {
     engine& home = *call.home;
     const time_point until = home.queues().left_to_others_until(key_of(call));
@@ -149,8 +149,8 @@ asio::awaitable<void> leave_to_others(acquisition& call) {
 /// does not announce that it waits, and it gets the lock only while there is no reader. Does
 /// nothing if no other client was subscribed to the lock's channel at the last release. Otherwise
 /// the new reader waits until the last reader of this client has left, but at most
-/// `hand_off.within` from the start of the call. Then it pauses for a short time, so that other
-/// clients can ask first.
+/// `hand_off.within` from the start of the call. Then it pauses for a short time, so that the
+/// requests of other clients can arrive first.
 asio::awaitable<void> leave_a_gap(acquisition& call, gate& here) {
     engine& home = *call.home;
     if (call.wanted.under || !call.wanted.patient || !home.queues().others_listen(key_of(call)))
@@ -167,16 +167,17 @@ asio::awaitable<void> leave_a_gap(acquisition& call, gate& here) {
         co_await let_others_try(call, here);
 }
 
-/// Throws `lease_lost` if the caller's existing hold was released meanwhile. The call wants a
-/// second hold beside that hold, but the lock may belong to another client by now.
+/// Throws `lease_lost` if the caller's existing hold was released in the meantime. The call wants a
+/// second hold in addition to the existing hold, but the lock may belong to another client by now.
 void must_have_its_share(const request& wanted) {
     if (wanted.under && (wanted.share.expired() || !wanted.under->believed()))
         throw boost::system::system_error{make_error_code(errc::lease_lost),
                                           "the hold that it was to stand beside was released"};
 }
 
-/// Links a read hold and a write hold that this client has on the same lock. The store keeps a lock
-/// as long as the longest lease in it. So the write hold may last as long as the read hold.
+/// Links a read hold and a write hold that this client has on the same lock. The store keeps a
+/// lock, with all its holds, until the longest lease of these holds ends. So the write hold can
+/// last as long as the read hold.
 void note_company(const acquisition& call, const std::shared_ptr<held_lock>& held) {
     if (!call.wanted.under)
         return;
@@ -194,8 +195,8 @@ asio::awaitable<void> take_jointly(std::shared_ptr<acquisition> call) {
         call->give_up_busy();
 }
 
-/// Completes the waiters of a latch. Only calls that began before the successful request are
-/// completed.
+/// Completes the waiters of an open latch, but only the calls that began before the request that
+/// found the latch open.
 void let_through(gate& here, time_point looked_at) {
     std::vector<std::shared_ptr<acquisition>> all;
     while (acquisition* const next = here.first()) {
@@ -237,7 +238,8 @@ asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
     const engine::task busy{*home}; // close() waits until an unwanted grant is undone
     const acquisition::bed sleeps_here{*call};
     gate& here = *home->queues().find(key_of(*call));
-    const turn ours{*call, here}; // destroyed after the hold has entered the gate
+    // destroyed after the hold was added to the gate (local wait queue)
+    const turn ours{*call, here};
     try {
         if (call->wanted.of->is_joint()) {
             co_await take_jointly(call);
@@ -247,7 +249,7 @@ asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
             co_await take_counted(call, here);
             co_return;
         }
-        // Usually no wait is needed. Checking first saves the creation of a coroutine.
+        // Usually no wait is needed. The check avoids the creation of a coroutine in that case.
         if (here.owes_courtesy())
             co_await let_others_try(*call, here);
         if (call->wanted.of->polls)

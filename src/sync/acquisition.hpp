@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One call of lock(), try_lock…() or their async variants, from its start to its one completion.
+// One call of lock(), a try_lock function or an asynchronous variant, from its start to its
+// completion.
 #pragma once
 
 #include "sync/held_lock.hpp"
@@ -32,8 +33,8 @@ using call_hook =
 
 /// A pending call to acquire. It is completed exactly once, by one of these: its coroutine, a
 /// holder of this client that passes its hold on, cancellation, timeout, or close. A second
-/// completion has no effect. Then the code that completes must clean up what it obtained for the
-/// call.
+/// completion has no effect. The code that tried the second completion must then clean up whatever
+/// it obtained for the call.
 class acquisition : public std::enable_shared_from_this<acquisition> {
     call_hook under_way_;
     call_hook queued_;
@@ -46,7 +47,8 @@ class acquisition : public std::enable_shared_from_this<acquisition> {
 
 public:
     using list = list_by<&acquisition::under_way_>; ///< all calls of an engine
-    using queue = list_by<&acquisition::queued_>;   ///< the calls that queue at one gate
+    /// the calls that queue at one gate (local wait queue)
+    using queue = list_by<&acquisition::queued_>;
     using agenda = std::multimap<time_point, acquisition*>;
 
     explicit acquisition(request);
@@ -62,9 +64,11 @@ public:
     void begin() { beginning_ = true; }
     void begun() { beginning_ = false; }
     bool finished() const { return finished_; }
-    /// Returns whether the store has replied "busy". Then the call waits in the store or polls it.
+    /// Returns whether the store has replied "busy" to this call. After that reply the call waits
+    /// in the store's queue or polls the store.
     bool waits_there() const { return waits_there_; }
-    /// Notes that the call waits in the store. Returns false if that was noted before.
+    /// Notes that the call waits in the store's queue or polls the store. Returns false if this was
+    /// noted before.
     bool begins_to_wait_there() { return !std::exchange(waits_there_, true); }
     bool is_under_way() const { return under_way_.is_linked(); }
     void end() { under_way_.unlink(); }
@@ -78,10 +82,10 @@ public:
     /// their grants already.
     void succeed_jointly(std::shared_ptr<lock_handle>);
     /// Completes the call with a share of another call's hold. The grant of that hold was reported
-    /// before.
+    /// earlier.
     void share(std::shared_ptr<held_lock>);
-    /// Completes a call to a counter. Returns false if the call had ended before. Then the caller
-    /// must give the granted amount back.
+    /// Completes a call to a counter. Returns false if the call had ended before. In that case the
+    /// caller of this function must give the granted amount back.
     bool succeed_counted();
     void give_up_busy();
     void fail(failure, event_cause = event_cause::failed);
@@ -99,7 +103,7 @@ public:
         acquisition& call_;
     };
     alarm& wake() { return *wake_; }
-    void ring() { ///< wakes the coroutine, which checks its condition again
+    void ring() { ///< wakes the coroutine, which then checks its condition again
         if (wake_)
             wake_->ring();
     }
@@ -128,8 +132,8 @@ private:
     bool beginning_ = false;
 };
 
-/// Asks the store until the call has a hold or has failed. With few exceptions, only one call per
-/// gate does this at a time. At the end the next call of the gate gets its turn.
+/// Asks the store until the call has a hold or has failed. With few exceptions, only one call of a
+/// gate (local wait queue) asks at a time. At the end the next call of the gate gets its turn.
 asio::awaitable<void> negotiate(std::shared_ptr<acquisition>);
 
 } // namespace holdfast::sync

@@ -47,7 +47,7 @@ public:
     place& spot() { return *spot_; }
 
     /// Removes the waiter and any hold of this attempt from the store. Returns true if the store
-    /// surely keeps neither, so that another attempt may follow.
+    /// surely keeps no waiter and no hold, so that another attempt may follow.
     asio::awaitable<bool> leave() {
         if (spot_->uncertain())
             co_return false;
@@ -61,8 +61,8 @@ public:
         co_return true;
     }
 
-    /// Takes over a grant. Returns nothing if the grant arrived too late to be of use. A counter's
-    /// grant has no expiry, so it is never too late.
+    /// Takes over a grant. Returns nothing if the grant arrived after its own expiry. A counter's
+    /// grant has no expiry, so it is always taken.
     std::optional<grant> keep(time_point sent_at, const answer& said) {
         granted_ = true;
         const time_point now = call_->home->now();
@@ -97,8 +97,8 @@ private:
     bool granted_ = false;
 };
 
-/// Returns the growing pauses between polls. Returns nothing if notifications announce the release
-/// of this lock, so that its waiters need not poll.
+/// Returns the pauses between polls, which grow. Returns nothing if the release of this lock sends
+/// a notification, because its waiters then need not poll.
 std::optional<pauses> own_pauses(const acquisition& call) {
     const std::optional<backoff>& polls = call.wanted.of->polls;
     return polls ? std::optional<pauses>{std::in_place, *call.home, *polls} : std::nullopt;
@@ -109,13 +109,14 @@ time_point next_look(const engine& home, const answer& said, std::optional<pause
     return later(home.now(), polls ? std::min(said.term, polls->next()) : said.term);
 }
 
-/// Returns whether the call must poll, because it may get no notification of the release.
+/// Returns whether the call must poll, because the release may send no notification.
 bool looks_by_itself(const acquisition& call) {
     return call.wanted.of->polls || (call.wanted.of->kind == lock_kind::token && call.wanted.takes);
 }
 
-/// Time between the last request of a polling call and its deadline. The request itself carries the
-/// deadline, so it must arrive before the deadline.
+/// Time between the last request of a polling call and the call's deadline. The request contains
+/// the deadline, and the store refuses a later request, so the request must arrive before the
+/// deadline.
 constexpr duration last_look_margin{5};
 
 /// Returns when to send the next request: at `look_at`, or at the last possible moment before the
@@ -128,7 +129,7 @@ time_point or_last_look(const acquisition& call, time_point look_at, duration ro
     return std::min(look_at, last > call.home->now() ? last : end);
 }
 
-/// Sleeps until the next request may be sent. The sleep is longer after many recent requests.
+/// Sleeps until the next request may be sent. After many recent requests, the sleep is longer.
 asio::awaitable<void> keep_pace(acquisition& call, look_pace& pace) {
     const time_point next = std::min(pace.next(call.home->now()), call.wanted.give_up_at);
     while (!call.finished() && call.home->now() < next)
@@ -176,7 +177,8 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
                     co_return kept;
                 is_always_late = ++late_grants == late_grants_max;
                 if (!is_always_late)
-                    // The next request has the same owner number, so the store grants it again.
+                    // The store grants the next request again, because it has the same owner
+                    // number.
                     continue;
             } else if (said.answered && round_trip < call->wanted.lease) {
                 late_grants = 0;
@@ -185,19 +187,20 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
                 home.found_busy(*call);
             look_at = next_look(home, said, polls);
             if (door && door->serves_before(*call))
-                // No poll: the gate wakes this call after the earlier waiter.
+                // This call does not poll, because the gate (local wait queue) wakes it after the
+                // earlier waiter.
                 look_at = time_point::max();
         } catch (const boost::system::system_error& e) {
             look_at = trouble.next_try(e, sent_at);
         }
         if (is_always_late)
-            fail_late(call->wanted.lease); // not an outage, so no retry
+            fail_late(call->wanted.lease); // the store did reply, so the call is not retried
         if (home.now() >= call->wanted.give_up_at) {
             // Without a reply it is unknown whether the lock is busy, so the call fails with the
             // last error.
             trouble.rethrow_if_unanswered();
-            // The request may have overtaken this client's own release. Then the lock was busy with
-            // this client's own hold.
+            // The request may have arrived before this client's own earlier release. In that case
+            // the lock was busy because of this client's own old hold.
             bool was_ours = false;
             if (may_overtake)
                 was_ours = co_await here->leave();
@@ -221,8 +224,8 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
 
 namespace {
 
-/// Returns how many fencing tokens to request. Each owner that may get the hold by hand-off needs
-/// its own token.
+/// Returns how many fencing tokens to request. Each owner that may get the hold by a local
+/// hand-over needs its own token.
 std::uint32_t tokens_wanted(const acquisition& call) {
     gate* const here = call.home->queues().find(key_of(call));
     if (call.wanted.of->kind != lock_kind::fenced || !here || !here->first())
@@ -289,8 +292,8 @@ private:
 
 } // namespace
 
-// The first check makes no subscription, and returns at once if the lock is busy. The subscription
-// is made at the second check, so it is made only if the caller waits.
+// The first check subscribes to nothing, and returns at once if the lock is busy. The second check
+// subscribes. So there is a subscription only if the caller waits.
 asio::awaitable<answer> seen_free::look() {
     if (found_busy_ && !subscriber_)
         subscriber_ = co_await home_.operators_view().listen(name_, wake_);

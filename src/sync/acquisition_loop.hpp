@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The acquisition loop sends requests to the store until the store grants the lock or the call is
-// over. It sends them through a waiter at the store (`place`), which `line_up` creates. Other calls
+// over. It sends them through a waiter at the store (`place`), which `line_up` creates. Some calls
 // take no lock, and only wait until a lock is free (`seen_free`).
 #pragma once
 
@@ -16,16 +16,16 @@ namespace holdfast::sync {
 
 /// Asks the store for the lock until the store grants it or the call is over. Returns nothing if
 /// the timeout has passed (`give_up_busy`), or if the call was completed in another way. Throws the
-/// store's errors. Without success, it releases in the background whatever the store may have
-/// granted.
+/// store's errors. If it returns nothing or throws, it releases in the background whatever the
+/// store may have granted.
 asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition>);
 
-/// Maximal number of consecutive grants that arrive after their own lease has expired. Then the
-/// call fails. A "busy" reply that arrives in time resets the count.
+/// Maximum number of consecutive grants that arrive after their own lease has expired. After this
+/// number the call fails. A "busy" reply that arrives in time resets the number.
 inline constexpr int late_grants_max = 3;
 
-/// Maximal number of fencing tokens that one grant reserves. Reserved tokens that are not used are
-/// skipped.
+/// Maximum number of fencing tokens that one grant reserves. Reserved tokens that are not used are
+/// never given to a later grant.
 inline constexpr std::uint32_t tokens_reserved_max = 1000;
 
 /// Creates the waiter (`place`) of this call. The acquisition loop asks this waiter repeatedly. A
@@ -60,10 +60,10 @@ private:
     bool found_busy_ = false;
 };
 
-/// Waits until no client holds the lock. It uses the acquisition loop but not the gate, because a
-/// call that takes nothing need not queue. Returns false if the lock was not free within
-/// `timeout`. If `timeout` is zero or less, it asks once. Throws the errors of an acquisition.
-/// Call it on the executor only.
+/// Waits until no client holds the lock. It uses the acquisition loop but not the gate (local wait
+/// queue), because a call that takes nothing need not queue. Returns false if the lock was not free
+/// within `timeout`. If `timeout` is zero or less, it asks once. Throws the errors of an
+/// acquisition. Call it on the executor only.
 asio::awaitable<bool> wait_until_free(std::shared_ptr<const subject>, duration timeout);
 
 /// Waits until the lock is free, on behalf of a call that takes nothing and that can be cancelled.

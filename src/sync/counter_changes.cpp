@@ -12,8 +12,7 @@
 namespace holdfast::sync {
 namespace {
 
-/// The attempts to carry out one change. Decides how long to retry, and which error to report at
-/// the end.
+/// Retry policy of one change: decides how long to retry, and which error to report at the end.
 class attempts_of_change {
 public:
     explicit attempts_of_change(engine& home)
@@ -110,7 +109,7 @@ counter_change change_of(const counter_subject& counter, counter_verb verb, std:
 }
 
 asio::awaitable<counter_answer> change(std::shared_ptr<engine> home, counter_change what) {
-    const engine::task busy{*home}; // close() waits some time for the change
+    const engine::task busy{*home}; // close() waits for the change for a limited time
     attempts_of_change attempts{*home};
     what.request = home->next_owner();
     counter_answer passed;
@@ -178,8 +177,8 @@ bool pass_on(engine& home, const counter_change& released) {
     }
     here->note_passes(some.size());
     for (const std::shared_ptr<acquisition>& each : some)
-        // `succeed_counted()` returns false if the handler of another completed call has cancelled
-        // this call.
+        // `succeed_counted()` returns false if this call has ended in the meantime: the handler of
+        // another completed call has cancelled it.
         if (!each->succeed_counted())
             give_back(static_cast<const counter_subject&>(*each->wanted.of), each->wanted.amount);
     return true;

@@ -37,12 +37,12 @@ void begin_change(const std::shared_ptr<engine>&, counter_change, change_handler
 void give_back(const counter_subject&, std::int64_t amount);
 
 /// Passes released permits to waiting callers of this client in their order, without a request to
-/// the store. Passes them only within the budget of `options::hand_off`, which counts from the last
+/// the store. Passes them on only within the limits of `options::hand_off`, measured from the last
 /// grant or release in the store. A caller that needs confirmation by more replicas than the
 /// release gets no permits.
 ///
-/// Either all released permits are passed on, or none. So a release that the store does not carry
-/// out has had no local effect either. Returns true if all were passed on.
+/// Passes on either all released permits or none. So if a release goes to the store and fails
+/// there, it has had no local effect either. Returns true if all permits were passed on.
 bool pass_on(engine&, const counter_change& released);
 
 } // namespace holdfast::sync

@@ -12,9 +12,9 @@
 namespace holdfast::sync {
 namespace {
 
-/// Returns a new client identity: a UUID of version 8 (the version for custom layouts). Its third
-/// group identifies holdfast. So scripts and people can tell holders of holdfast from holders of a
-/// JVM, whose UUIDs have version 4.
+/// Returns a new client identity: a UUID of version 8 (the version for custom layouts). The third
+/// group of its text identifies holdfast. So scripts and people can see whether a holder is a
+/// holdfast client or a JVM, because the UUIDs of JVMs have version 4.
 std::array<std::uint8_t, 16> new_identity(const std::function<std::uint64_t()>& random) {
     std::array<std::uint8_t, 16> id{};
     const std::uint64_t halves[] = {random(), random()};
@@ -35,8 +35,8 @@ void abandon_later(std::shared_ptr<lock_handle> held) {
 
 /// Returns how long the store must remember a request that changes a counter. The engine repeats a
 /// request for at most half of that time: `unavailable_timeout` and one last attempt. The default
-/// of `unavailable_timeout` depends on the store. It is not known here, because the store is
-/// created with this value, so 30 s are assumed.
+/// of `unavailable_timeout` depends on the store and is not known here, because the store is
+/// created later, with the returned value. So this function assumes 30 s.
 duration request_memory(const options& how) {
     constexpr duration least = std::chrono::minutes{1}, most = std::chrono::hours{24};
     constexpr duration longest_usual_outage = std::chrono::seconds{30};
@@ -189,14 +189,15 @@ void engine::keep_no_more(const lock_handle& ended) {
     const auto found = std::find_if(kept_.begin(), kept_.end(), is_it);
     if (found == kept_.end())
         return;
-    // Destroyed at the end of the function, because the destructor of a hold may call this
-    // function.
+    // Kept until the end of the function, because the destructor of a hold may call this function
+    // again.
     const std::shared_ptr<lock_handle> last = std::move(*found);
     kept_.erase(found);
 }
 
-/// Returns a token for a background loop of the store. The loop keeps the token until it ends. A
-/// user's own store may be too slow for close(), so the token may outlive the engine.
+/// Returns a token for a background loop of the store. The loop keeps the token until it ends. The
+/// token may outlive the engine, because close() does not wait for a user's own store that is too
+/// slow.
 std::shared_ptr<void> engine::store_at_work() {
     ++loops_;
     return {this, [alive = std::weak_ptr<void>{alive_}](engine* home) {
@@ -247,7 +248,8 @@ asio::awaitable<void> engine::close_down() {
         }
         co_await wait_until_quiet(how_.release_timeout);
     }
-    // If locks stay held, an operator may want to see the client that holds them.
+    // Delete the description only if no lock stays held. Otherwise an operator may want to see the
+    // client that holds the lock.
     if (renewal_.idle())
         co_await store_->depart();
     co_await stop();
@@ -317,13 +319,15 @@ void engine::let_go() {
 /// at once, but a user's own store may be slow.
 constexpr duration stop_timeout{1000};
 
-/// Time that close() waits for a thread inside a user's clock, and the pause between two checks.
+/// Time that close() waits until no thread is inside a user's clock, and the pause between two
+/// checks.
 constexpr duration clock_timeout{10'000};
 constexpr duration clock_look_period{1};
 
 /// Reads a user's clock, unless the clock is closed. The reader increments the counter of readers
 /// first, and then checks whether the clock is closed. Close marks the clock as closed first, and
-/// then checks the counter. So at least one of the two notices the other.
+/// then checks the counter. So the reader sees that the clock is closed, or close sees the reader
+/// in the counter.
 time_point engine::users_time() const noexcept {
     ++clock_readers_;
     const time_point end = closed_at_;
@@ -361,8 +365,9 @@ residue engine::left() const {
     return {gates_.count(), calls_count_, renewal_.watched(), tasks_};
 }
 
-// Decides which call of this client may ask the store, with the help of the gate (gate::admits()).
-// The functions run when a call arrives, is found busy or ends, and when a hold ends.
+// The functions below decide which call of this client may ask the store. They use the gate (local
+// wait queue; see gate::admits()). They run when a call arrives, gets the reply "busy" or ends, and
+// when a hold ends.
 
 void engine::admit(const std::shared_ptr<acquisition>& call, const asio::any_io_executor& where) {
     gate& here = gates_.of(key_of(*call));
@@ -377,7 +382,8 @@ void engine::admit(const std::shared_ptr<acquisition>& call, const asio::any_io_
     } else if (here.is_about_to_be_left()) {
         admit_later(call);
     } else if (here.is_being_left()) {
-        here.line_up(*call); // without a timeout, because the store's time limit ends this wait
+        // with no timeout of its own, because the store's time limit ends this wait
+        here.line_up(*call);
     } else if (!call->wanted.patient) {
         call->give_up_busy();
     } else {
@@ -396,8 +402,9 @@ void engine::admit_later(const std::shared_ptr<acquisition>& call) {
 }
 
 // Starts the next calls. They do not start inside the function that ended the previous call,
-// because thousands of calls may fail at once. The handler of a call that shares a hold may do
-// anything, so the gate is looked up again after each such call.
+// because thousands of calls may fail at once. The handler of a call that shares a hold may even
+// cause the deletion of the gate (local wait queue), so the gate is looked up again after each such
+// call.
 void engine::next_turn(gate_key key, gate& at) {
     for (gate* here = &at; here; here = gates_.find(key)) {
         if (here->unused())
@@ -416,7 +423,8 @@ void engine::out_of_timeout(acquisition& call) {
     spawn(negotiate(call.step_out()));
 }
 
-/// Lets the first waiting call ask the store or share a hold, if the gate allows it.
+/// Lets the first waiting call ask the store or share a hold, if the gate (local wait queue) allows
+/// it.
 bool engine::let_in(gate& here, acquisition* next) {
     if (!next)
         return false;
@@ -442,7 +450,7 @@ void engine::found_busy(acquisition& call) {
     const gate_key key = key_of(call);
     if (call.wanted.of->polls)
         gates_.forget_polled(key);  // another client had its turn
-    gate& here = *gates_.find(key); // exists as long as the call
+    gate& here = *gates_.find(key); // the gate exists as long as the call
     here.waits_there(call);
     next_turn(key, here);
 }
@@ -490,8 +498,8 @@ void engine::left_queue(const acquisition& call) {
 void engine::fewer_share(const held_lock& held) {
     const gate_key key = key_of(held.what);
     gate* const here = gates_.find(key);
-    // A share ended without a release of the hold, so calls that expected a release must be checked
-    // again.
+    // One share of the hold ended, but the hold was not released, so calls that expected a release
+    // must be checked again.
     if (here && (here->upgrade() || queues_in_store(key.of)))
         next_turn(key, *here);
 }
@@ -513,7 +521,7 @@ std::int64_t microseconds(duration d) {
     return std::chrono::microseconds{d}.count();
 }
 
-/// Returns the number of the equal `errc` value, or 0 if the code equals none.
+/// Returns the number of the `errc` value that equals the code, or 0 if no value equals it.
 std::int32_t number_of(const error_code& ec) {
     const error_condition meaning = ec.default_error_condition();
     const bool ours = meaning.category() == make_error_condition(errc::closed).category();
@@ -537,8 +545,8 @@ event event_about(std::string_view name, event_kind kind, event_cause cause, dur
 } // namespace
 
 // Reports an event. On a borrowed thread (a caller's thread that runs its own operation), the event
-// is stored and reported later. Later events wait behind it, so the observer gets all events in
-// order.
+// is stored and reported later. While an event is stored, later events are stored too, so the
+// observer gets all events in order.
 void engine::tell(const event& e) {
     if (!how_.observer)
         return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The core of a client (`engine`): store, clock, gates, renewal, and a count of pending operations.
-// Use it on the executor only, except where a comment says otherwise. Other threads reach the
-// executor through `reach`.
+// The core of a client (`engine`): store, clock, gates (local wait queues), renewal, and the number
+// of pending operations. Use it on the executor only, except where a comment says otherwise. Other
+// threads access the executor through the class `reach`.
 #pragma once
 
 #include "sync/acquisition.hpp"
@@ -54,15 +54,15 @@ private:
     std::string text_;
 };
 
-// Access to a client's executor for threads that do not run it (`reach`). The executor may be
-// destroyed while such a thread tries to use it. So these threads use the executor only through
-// this class. The access is closed before the executor is destroyed.
+// The class `reach` is the access to a client's executor for threads that do not run it. The
+// executor may be destroyed while such a thread tries to use it. So these threads use the executor
+// only through this class. The access is closed before the executor is destroyed.
 
 /// Thread-safe access to an executor that may be destroyed. Any thread may call every function.
 class reach {
 public:
-    /// Creates the access. `lasting` says that the executor lives as long as its client, and that
-    /// nothing else can end it. Then callers that keep the client alive need no mutex.
+    /// Creates the access. If `lasting` is true, the executor lives as long as its client, and
+    /// nothing else can end it. Callers that keep the client alive then need no mutex.
     reach(asio::any_io_executor to, bool lasting)
         : lasting_{lasting}
         , to_{std::move(to)} {}
@@ -70,8 +70,8 @@ public:
 
     bool lasting() const noexcept { return lasting_; }
 
-    /// Calls `work(executor)`, and keeps the executor alive during the call. Returns false without
-    /// a call if the executor has ended. The caller must keep the client alive.
+    /// Calls `work(executor)`, and keeps the executor alive during the call. Returns false, and
+    /// does not call `work`, if the executor has ended. The caller must keep the client alive.
     template <typename Work>
     bool use(Work&& work) const {
         if (!lasting_)
@@ -82,29 +82,29 @@ public:
         return true;
     }
 
-    /// Posts `what` to the executor. Returns false if the executor has ended. Then `what` was
-    /// destroyed without a call. If the execution context ends before it runs `what`, `what` is
-    /// destroyed without a call, too.
+    /// Posts `what` to the executor. Returns false if the executor has ended; `what` is then
+    /// destroyed and never called. The same happens to `what` if the execution context ends before
+    /// it runs `what`.
     template <typename What>
     bool post(What&& what) const {
         return use(
             [&what](const asio::any_io_executor& to) { asio::post(to, std::forward<What>(what)); });
     }
 
-    /// Posts `what` like post(). The caller need not keep the client alive.
+    /// Posts `what` like post(), but the caller need not keep the client alive.
     template <typename What>
     bool post_from_afar(What&& what) const {
         return use_guarded(
             [&what](const asio::any_io_executor& to) { asio::post(to, std::forward<What>(what)); });
     }
 
-    /// Returns whether both objects lead to the same executor. Then code that runs there may use
-    /// both clients.
+    /// Returns whether both objects give access to the same executor. If so, code that runs on the
+    /// executor may use both clients.
     bool leads_where(const reach& other) const {
         if (this == &other)
             return true;
         if (lasting_ || other.lasting_)
-            return false; // each client has a thread of its own
+            return false; // each of the two clients has its own thread
         const std::scoped_lock guard{mutex_, other.mutex_};
         return to_ && other.to_ && to_ == other.to_;
     }
@@ -145,8 +145,8 @@ private:
     std::stop_source ends_;
 };
 
-/// Counts of objects that an engine still has. All are zero when no operation is pending. The
-/// simulation checks this.
+/// Numbers of objects that an engine still has. All numbers are zero when no operation is pending;
+/// the simulation checks this.
 struct residue {
     std::size_t gates, waiters, holds, tasks;
 };
@@ -157,7 +157,7 @@ struct surroundings {
     clock& time;
     /// Objects that must live as long as the engine: event loop and clock.
     std::shared_ptr<void> keeps{};
-    std::function<bool()> forked{}; ///< returns whether this process is a forked child
+    std::function<bool()> forked{}; ///< returns whether this process is a child of fork()
     /// Returns whether the current thread is borrowed: a caller's thread that runs its own
     /// operation on this engine. A borrowed thread must not run the user's handlers, observers or
     /// stop callbacks.
@@ -172,14 +172,14 @@ public:
     engine(surroundings, options);
     ~engine();
 
-    // Any thread may call these.
-    /// Returns the current time. After a close has completed, the time stands still, because a
+    // Any thread may call the following functions.
+    /// Returns the current time. After a close has completed, the result stays the same, because a
     /// user's clock may be destroyed.
     time_point now() const noexcept {
         return around_.own_clock ? around_.time.now() : users_time();
     }
-    /// Returns how far the clock may be behind the true time, because it rounds down. This time is
-    /// added to each deadline, so that no call gives up too early.
+    /// Returns how far the clock can be behind the true time, because it rounds down. This amount
+    /// is added to each deadline, so that no call gives up too early.
     duration clock_rounding() const noexcept { return duration{around_.own_clock ? 1 : 0}; }
     const options& how() const noexcept { return how_; }
     duration unavailable_timeout() const noexcept { return unavailable_timeout_; }
@@ -188,8 +188,8 @@ public:
     const asio::any_io_executor& executor() const noexcept { return around_.executor; }
     const std::array<std::uint8_t, 16>& identity() const noexcept { return identity_; }
     const std::shared_ptr<thread_table>& threads() const noexcept { return threads_; }
-    /// Calls `ask(store)`, and keeps the store alive during the call. Returns false without a call
-    /// if the store and the executor are destroyed.
+    /// Calls `ask(store)`, and keeps the store alive during the call. Returns false, and does not
+    /// call `ask`, after the store was destroyed together with the executor.
     template <typename Ask>
     bool ask_store(Ask&& ask) const {
         const std::scoped_lock guard{store_mutex_};
@@ -227,9 +227,8 @@ public:
     call_timeouts& timeouts() noexcept { return timeouts_; }
     renewal& renewals() noexcept { return renewal_; }
 
-    /// Returns the mutex that guards the state of a hold. Several holds share a mutex. With a
-    /// separate mutex for each hold, mutexes took a tenth of the memory of a hundred thousand
-    /// holds.
+    /// Returns the mutex that guards the state of a hold. Several holds share a mutex. If each hold
+    /// had its own mutex, the mutexes would take a tenth of the memory of a hundred thousand holds.
     std::mutex& mutex_for(const held_lock* held) noexcept {
         return mutexes_[(reinterpret_cast<std::uintptr_t>(held) / alignof(std::max_align_t)) %
                         mutexes_.size()];
@@ -240,45 +239,47 @@ public:
     owner_id next_owner(std::uint32_t numbers = 1);
     duration jitter(duration up_to);
     void spawn(asio::awaitable<void> work) { spawn(std::move(work), executor()); }
-    /// Starts a coroutine on `where`. That is the client's executor, or the executor of a borrowed
-    /// thread that stands in for it.
+    /// Starts a coroutine on the executor `where`. This is the client's executor, or the executor
+    /// of a borrowed thread (a caller's thread that runs the operation itself).
     void spawn(asio::awaitable<void> work, const asio::any_io_executor& where);
 
     /// Starts a call. If too many calls wait or the client closes, the call is completed with an
-    /// error at once. A call that need not queue runs on `where`, see spawn().
+    /// error at once. If the call need not queue, it runs on `where`; see spawn().
     void start(const std::shared_ptr<acquisition>&, const asio::any_io_executor& where);
     void start(const std::shared_ptr<acquisition>& call) { start(call, executor()); }
     /// Registers a call, so that close() ends it. Returns false if the call was completed with an
     /// error at once, for the same reasons as in start().
     bool take_up(acquisition&);
     void acquisition_over(acquisition&);
-    /// Starts the first queued call of the gate, if the gate admits it.
+    /// Starts the first queued call of the gate (local wait queue), if the gate admits that call.
     void next_turn(gate_key, gate&);
     void found_busy(acquisition&);       ///< notes a "busy" reply; the next call may ask, too
     void left_queue(const acquisition&); ///< notes that a call left the queue without being started
-    /// Completes a queued call as busy, because its timeout has passed. At a latch, it sends one
-    /// last request for this call instead. The latch may be open, and a reply to another waiter
-    /// does not count for this call.
+    /// Completes a queued call as busy, because its timeout has passed. For a call that waits for a
+    /// latch, it first sends one last request instead. The latch may be open, and a reply to
+    /// another waiter says nothing about the timeout of this call.
     void out_of_timeout(acquisition&);
-    /// Notes that fewer callers share a hold. A call that waits for an exclusive hold may go on
-    /// now.
+    /// Notes that fewer callers share a hold. A call that waits for an exclusive hold may now ask
+    /// the store.
     void fewer_share(const held_lock&);
 
-    // Ends a lost hold. The parameter is a reference of its own, because forget() drops another
-    // reference.
+    // Ends a lost hold. The parameter is a copy of the reference to the hold, because forget()
+    // drops another copy, which may be the last.
     void hold_lost(std::shared_ptr<held_lock>, event_cause);
     /// Notes that the store has acknowledged the release.
     void released(const held_lock&, bool others_listen);
-    /// Removes the ended hold from its gate, so that the gate starts the next call.
+    /// Removes the ended hold from its gate (local wait queue), so that the gate starts the next
+    /// call.
     void hold_over(const held_lock&);
-    /// Opens the gate after the release was sent, before its acknowledgement. A call of hold_over()
-    /// or released() follows.
+    /// Opens the gate (local wait queue) after the release was sent and before its acknowledgement.
+    /// A call of hold_over() or released() must follow.
     void release_sent_off(const held_lock&);
     asio::awaitable<bool> force_unlock(lock_name, std::string only_from = {});
     asio::awaitable<bool> force_kind(lock_name, lock_kind);
-    /// The thread that should release the hold has ended.
+    /// Notes that the thread that should release the hold has ended.
     void abandon(const std::shared_ptr<held_lock>&);
-    /// Keeps an abandoned hold on several locks until it ends. Such a hold belongs to no gate.
+    /// Keeps an abandoned hold on several locks until it ends. Such a hold belongs to no gate
+    /// (local wait queue).
     void keep(std::shared_ptr<lock_handle> abandoned) { kept_.push_back(std::move(abandoned)); }
     void keep_no_more(const lock_handle& ended);
 
@@ -289,8 +290,8 @@ public:
     void tell_of(const lock_handle&, event_kind, event_cause, duration);
     /// Reports to the observer that a counter granted the call.
     void tell_of_count(const acquisition&);
-    /// Reports a loss to the observer, but only once. close() reports the loss before the hold
-    /// ends.
+    /// Reports a loss to the observer, but only once for each hold, because close() reports the
+    /// loss earlier than the end of the hold.
     void tell_lost(held_lock&, event_cause);
     void tell_of_wait(const acquisition&, event_cause, const failure&);
 
@@ -298,8 +299,8 @@ public:
     asio::awaitable<void> nap(time_point until);
     asio::awaitable<void> nap(alarm&, time_point until);
 
-    /// Guard of an operation that `close()` waits for. The wait is at most `close_timeout`, or
-    /// `release_timeout` for releases. Then `close()` closes the store, and waits a short time
+    /// Guard of an operation that `close()` waits for. `close()` waits for at most `close_timeout`,
+    /// or `release_timeout` for releases. Then `close()` closes the store, and waits a short time
     /// until the operation has ended.
     class task {
     public:
@@ -314,8 +315,8 @@ public:
         }
         task(const task&) = delete;
 
-        /// Says that `close()` should not wait for this operation, because the server refused it.
-        /// The operation itself goes on.
+        /// Notes that `close()` need not wait for this operation, because the server refused it.
+        /// The operation itself continues.
         void expect_nothing() {
             engine_.unpromising_ += !std::exchange(unpromising_, true);
             engine_.ring_if_quiet();
@@ -346,8 +347,8 @@ public:
     };
 
     /// Drops all holds and all handlers of a pending close, without calling a handler. Call it when
-    /// nothing will run on the executor again. The holds and the engine keep each other alive, so
-    /// nothing else would free them.
+    /// nothing will run on the executor again. A hold keeps the engine alive, and the engine keeps
+    /// the hold alive, so nothing else would free them.
     void executor_ended();
     void executor_ends() noexcept; ///< call it before the sleeping operations are destroyed
     /// Destroys everything that must not outlive the execution context: the executor, and the store
@@ -407,19 +408,19 @@ private:
     std::atomic<bool> closing_ = false;
     std::atomic<bool> stopped_ = false;
     std::atomic<time_point> closed_at_ = time_point::max();
-    mutable std::atomic<int> clock_readers_ = 0; // threads that are inside a user's clock
+    mutable std::atomic<int> clock_readers_ = 0; // number of threads that are inside a user's clock
     std::atomic<bool> closed_ = false;
     std::atomic<bool> gone_ = false;
-    // Background loops of the store use it to check whether the engine is alive. It is the last
-    // member, so it is destroyed first.
+    // Background loops of the store use this member to check whether the engine is alive. It is the
+    // last member, so it is destroyed first.
     std::shared_ptr<void> alive_ = std::make_shared<char>();
 };
 
 // Guard around code of the user that runs inside functions of this library and may throw.
 
-/// Runs a handler of the user. If the handler throws, the executor's run function throws the
-/// exception later, as usual with Asio. So the exception does not interrupt the library's code that
-/// called the handler.
+/// Runs a handler of the user. If the handler throws, the exception does not interrupt the
+/// library's code that called the handler: the executor's run function throws it later, as usual
+/// with Asio.
 template <typename Handler>
 void run_users_own(const asio::any_io_executor& executor, Handler&& handler) {
     try {

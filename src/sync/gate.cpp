@@ -23,13 +23,13 @@ bool wants_permits(const acquisition& call) {
     return of.kind == lock_kind::permit || (counted && counted != counter_kind::latch);
 }
 
-/// Returns whether the call checks a latch only once. That check takes nothing from other calls, so
-/// the call need not queue.
+/// Returns whether the call checks a latch only once. Such a check takes nothing from other calls,
+/// so the call need not queue.
 bool looks_once_at_latch(const acquisition& call) {
     return call.wanted.of->counts() == counter_kind::latch && !call.wanted.patient;
 }
 
-/// Maximal number of calls of one client that ask the store for permits of one name at the same
+/// Maximum number of calls of one client that ask the store for permits of one name at the same
 /// time.
 constexpr int asking_max = 64;
 
@@ -65,7 +65,7 @@ bool gate::unused() const {
     return !holds_some && nobody_negotiates() && queue_.empty() && !has_upgrade() && !sent_off_;
 }
 
-// A call that upgrades its own hold skips the queue, because the queued calls wait for that hold.
+// If a call upgrades its own hold, it skips the queue, because the queued calls wait for that hold.
 bool gate::admits(const acquisition& call) const {
     if (upgrades(call))
         return call.wanted.share.expired() || !call.wanted.under->shared_by_others();
@@ -81,14 +81,15 @@ bool gate::admits_alone(const acquisition& call) const {
     if (!is_next)
         return false;
     if (queues_in_store(family_of(call.wanted.of->kind)))
-        // Otherwise the store would reply "busy" because of this client's own hold.
+        // Wait for the end of this client's own hold. Before that, the store would reply "busy"
+        // because of it.
         return asking_ == 0 && !is_on_its_way_out();
     return !holder_ && !has_readers() && nobody_negotiates();
 }
 
 /// Returns whether a call for permits may ask the store: it is the next call, and all calls that
-/// ask now want the same number. So calls that want few permits cannot overtake a call that wants
-/// many for long.
+/// ask now want the same number of permits. So calls that want few permits cannot overtake, for
+/// long, a call that wants many.
 bool gate::admits_to_permits(const acquisition& call) const {
     const bool is_next = queue_.empty() || &queue_.front() == &call;
     const bool others_wait_there = alone_ > asking_;
@@ -147,7 +148,8 @@ bool gate::is_on_its_way_out() const {
 }
 
 /// Returns whether a reader may ask the store at the same time as other readers. If another reader
-/// is about to get a hold that can be shared, a patient reader waits for that hold instead.
+/// is about to get a hold that can be shared, a reader that can wait does not ask: it waits for
+/// that hold.
 bool gate::admits_reader(const acquisition& call) const {
     if (call.wanted.under)
         return true;
@@ -293,7 +295,7 @@ gate& gates::of(gate_key key) {
         return known[key.name];
     spare_.key() = key.name;
     auto entered = known.insert(std::move(spare_));
-    spare_ = std::move(entered.node); // the node comes back if the gate existed already
+    spare_ = std::move(entered.node); // if the gate existed already, the unused node is kept again
     return entered.position->second;
 }
 
@@ -362,7 +364,8 @@ void gates::note_polled(gate_key key, bool others_wait, const held_lock& held, t
     if (polled_.size() >= contended_max)
         polled_.clear();
     polled& here = polled_.try_emplace(key.name, polled{held.taken_at}).first->second;
-    if (here.left_until > here.had_since) // the others had their turn: count anew
+    // the other clients had their turn, so the time starts again
+    if (here.left_until > here.had_since)
         here = polled{held.taken_at};
     if (now - here.had_since >= pauses_of_one_client * held.polled_within())
         here.left_until = later(now, held.polled_within());
@@ -393,7 +396,7 @@ void call_timeouts::forget(acquisition& call) {
         return;
     agenda_.erase(*std::exchange(call.give_up_entry_, std::nullopt));
     if (agenda_.empty() && alarm_)
-        alarm_->ring(); // so that the alarm does not sleep without need
+        alarm_->ring(); // ends a sleep that is no longer needed
 }
 
 void call_timeouts::stop() {
@@ -421,7 +424,7 @@ asio::awaitable<void> call_timeouts::run(std::shared_ptr<engine> home) {
 void call_timeouts::act_on_due() {
     const time_point now = engine_.now();
     while (!agenda_.empty() && agenda_.begin()->first <= now)
-        // Out_of_timeout() removes the call from `agenda_`.
+        // The function out_of_timeout() removes the call from `agenda_`.
         engine_.out_of_timeout(*agenda_.begin()->second);
 }
 

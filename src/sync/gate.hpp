@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Local wait queue (`gate`) of one client for one name and one family of locks. The client has at
-// most one hold there, and only one call at a time asks the store. The holds belong to the gate,
-// not to threads. Readers are an exception: several readers may hold and ask at the same time, and
-// they share a hold if possible.
+// Local wait queue (`gate`) of one client for one name and one family of locks. A client has at
+// most one hold in a gate, and only one call at a time asks the store. The holds belong to the
+// gate, not to threads. Readers are an exception: several readers may hold and ask at the same
+// time, and they share a hold if possible.
 //
 //     queued ──admitted──▶ asks ──busy──▶ waits there ──granted──▶ holds
 //        └──── handed on, or shared by a holder of this client ────▲
 //
-// The function `admits` alone decides when a call may go to the store. It is called by engine.cpp.
-// For fair locks the store itself keeps the waiters in order. There the next call is sent when the
-// previous call has its entry in the store's queue. So calls are sent in the order of their
-// arrival, and any number of calls may wait in the store.
+// Only the function `admits` decides when a call may send its request to the store; engine.cpp
+// calls it. For fair locks the store itself keeps the waiters in order. For these locks, a call
+// sends its first request as soon as the previous call has its entry in the store's queue. So the
+// calls reach the store in the order of their arrival, and any number of calls can wait in the
+// store.
 //
 // A deferred release opens the gate before its acknowledgement if it was sent over a connection for
 // blocking calls (`blocking_connection`). The next request may use another connection and overtake
-// the release. Then the reply "busy" may be caused by the client's own old hold (see
+// the release. In that case the reply "busy" may be caused by the client's own old hold (see
 // acquisition_loop.cpp).
 //
 // The table `gates` has all gates of a client. The class `timeout` has the timeouts of the queued
@@ -50,22 +51,25 @@ public:
     std::size_t waiting() const { return queue_.size(); }
     bool unused() const;
 
-    /// Returns whether the call may go to the store now. The call is new, or it is the next call in
-    /// the queue.
+    /// Returns whether the call may send its request to the store now. The call must be new, or the
+    /// next call in the queue.
     bool admits(const acquisition&) const;
 
-    /// Returns whether a writer comes before that reader. The writer may hold the lock, ask the
-    /// store, wait in the store, or queue here. A reader that wants to upgrade counts as a writer.
+    /// Returns whether the reader must wait for a writer. That writer may hold the lock, ask the
+    /// store, wait in the store, or queue in this gate. A reader that wants to upgrade is treated
+    /// as a writer.
     bool writer_before(const acquisition& reader) const;
 
-    /// Returns whether the call would deadlock, because it and another upgrade would wait for each
-    /// other.
+    /// Returns whether the call would deadlock, because two upgrades would each wait for the end of
+    /// the other reader's hold.
     bool has_upgrade_against(const acquisition&) const;
 
-    // A deferred release must come before the next request of the same thread. If no other call
-    // waits here or in the store, the release opens the gate at once.
+    // The next two functions are about a deferred release, which must come before the next request
+    // of the same thread. If no other call waits in this gate or in the store, the release opens
+    // the gate at once.
     bool is_about_to_be_left() const; ///< the release was posted to the executor
-    /// Returns whether the release was sent. The store replies within its time limit.
+    /// Returns whether the release was sent and its reply is pending. The store replies within its
+    /// time limit.
     bool is_being_left() const;
 
     /// Appends a call to the queue. The queue keeps the call alive until its turn comes or the call
@@ -77,23 +81,23 @@ public:
     acquisition* first() { return queue_.empty() ? nullptr : &queue_.front(); }
     acquisition* upgrade() { return has_upgrade() ? &rare_->upgrade.front() : nullptr; }
 
-    // An admitted call begins a negotiation and asks the store. If the lock is busy, the call waits
-    // in the store. When the call ends, it ends the negotiation.
+    // Notes that an admitted call begins to ask the store (a negotiation). If the lock is busy, the
+    // call waits in the store. When the call ends, it ends the negotiation.
     void begin_negotiation(const acquisition&);
     void waits_there(acquisition&);
-    /// Whether the store has told any call that the lock is busy.
+    /// Returns whether the store has replied "busy" to any call that still waits.
     bool somebody_waits_there() const;
     /// Returns whether an earlier call waits in the store for the same counter. Only the earliest
     /// waiter asks again, so that a release that is enough for one waiter does not wake all.
     bool serves_before(const acquisition&) const;
     acquisition* first_to_serve(); ///< returns the earliest waiter, in the store or in the queue
-    /// Returns the earliest waiters if together they want exactly `amount` permits. Otherwise
+    /// Returns the earliest waiters if they want exactly `amount` permits together. Otherwise
     /// returns nothing.
     std::vector<std::shared_ptr<acquisition>> served_by(std::int64_t amount);
 
-    // Released permits are passed to local waiters for a limited time. Then a release goes to the
-    // store, so that other clients get their turn.
-    /// The store granted permits, or a release was sent to the store.
+    // Released permits are passed to local waiters for a limited time after the store was last
+    // asked. Later releases go to the store, so that other clients get their turn.
+    /// Notes that the store granted permits, or that a release was sent to the store.
     void note_contact(time_point);
     void note_passes(std::size_t some) { some_rare().passes += some; }
     /// Returns how many calls were served locally since the last request to the store.
@@ -104,17 +108,19 @@ public:
     bool drop(const held_lock&); ///< returns false if the hold is not here
     void let_go();
 
-    /// Asks the store whether the holder still has its hold. Needed when the store has granted the
-    /// lock to another call of this client. The old hold stays in the gate until it has ended.
+    /// Asks the store whether the present hold still exists. Needed when the store has granted the
+    /// lock to another call of this client. The old hold stays in this gate (local wait queue)
+    /// until the old hold has ended.
     void doubt_holder();
-    /// Returns false if the hold was not displaced by a newer hold.
+    /// Removes a hold that a newer hold has displaced. Returns false if the hold was not displaced.
     bool forget_displaced(const held_lock&);
 
-    /// Opens the gate before the holder's release is acknowledged. The release was sent already.
+    /// Opens the gate for the next call before the store has acknowledged the holder's release. The
+    /// release must have been sent.
     void open_behind(const held_lock&);
     bool awaits_acknowledgement() const { return sent_off_ != nullptr; }
-    /// Notes that the result of a sent release is known. Returns false if a later release was sent
-    /// from this gate, or none.
+    /// Notes that the result of a sent release is known. Returns false if no release of this gate
+    /// is pending, or if the pending release is a later one.
     bool acknowledged(const held_lock&);
 
     /// Guard that registers the alarm of a negotiating call. The gate rings the alarm in three
@@ -135,14 +141,14 @@ public:
         alarm& wake_;
     };
 
-    /// Returns whether the next call must first give other clients a head start. This client has
-    /// passed the lock on internally while other clients listened.
+    /// Returns whether the next call must first give other clients a head start, because this
+    /// client has passed the lock on locally while other clients were subscribed.
     bool owes_courtesy() const { return rare_ && rare_->owes_courtesy; }
     void owe_courtesy(bool owed);
 
 private:
-    /// Members that only few gates need. They are allocated separately, because a client may have a
-    /// hundred thousand gates.
+    /// Members that only few gates (local wait queues) need. They are allocated separately, because
+    /// a client may have a hundred thousand gates.
     struct rarities {
         acquisition::queue upgrade{}; // has at most one element
         hold_set displaced{};
@@ -156,7 +162,8 @@ private:
         std::int64_t amount_asked = 0; // sum over all calls that ask now
         std::uint64_t passes = 0;
         time_point contact_at = time_point::min();
-        // Number of readers that ask the store now, and how many of them would share their hold.
+        // Number of readers that ask the store now, and number of these readers that would share
+        // their hold.
         int reads = 0, sharable = 0;
         bool owes_courtesy = false;
     };
@@ -177,20 +184,21 @@ private:
 
     acquisition::queue queue_;
     shared_hold holder_;
-    // The pointer is only compared; the release keeps the hold alive.
+    // Hold whose release was sent. The pointer is only compared; the release keeps the hold alive.
     const held_lock* sent_off_ = nullptr;
     std::unique_ptr<rarities> rare_;
     int alone_ = 0;  // number of calls that ask for an exclusive hold
     int asking_ = 0; // number of calls, including readers, that have no reply yet
 };
 
-/// Returns whether the call may share a hold: its own hold with other calls, or another call's
-/// hold. A shared hold is renewed, and is not linked to a write hold.
+/// Returns whether the call may share a hold, either its own hold with later calls or the hold of
+/// an earlier call. A shared hold is renewed, and is not linked to a write hold.
 inline bool may_share(const request& wanted) {
     return wanted.of->kind == lock_kind::read && wanted.renewed && !wanted.under;
 }
 
-/// Key of a gate: a name and a family. The key refers to the name without a copy.
+/// Key of a gate (local wait queue): a name and a family of locks. The key refers to the name and
+/// does not copy it.
 struct gate_key {
     const std::string& name;
     family of;
@@ -203,30 +211,31 @@ inline gate_key key_of(const acquisition& call) {
     return {call.wanted.of->entry(), call.wanted.of->kin()};
 }
 
-/// Table of all gates of a client. A gate exists while a call or a hold of this client needs it.
+/// Table of all gates (local wait queues) of a client. A gate exists while a call or a hold of this
+/// client needs it.
 class gates {
 public:
     gate& of(gate_key);
     gate* find(gate_key);
     void forget(gate_key unused);
-    /// Drops all holds and queued calls; calls that ask the store now end on their own.
+    /// Drops all holds and all queued calls. A call that asks the store now ends by itself.
     void let_go();
     std::size_t count() const;
 
     /// Returns this client's holds under that name, in all families.
     std::vector<std::shared_ptr<held_lock>> held_under(const std::string& name);
 
-    /// Returns this client's present hold with the same owner number. It may be a successor,
-    /// because the hold may have been passed on. Returns null if there is none.
+    /// Returns this client's present hold with the same owner number. If the hold was passed on
+    /// locally, the result is the next owner's hold. Returns null if there is no such hold.
     std::shared_ptr<held_lock> heir_of(const hold&);
 
-    /// Returns whether other clients listened when the lock was last released.
+    /// Returns whether other clients were subscribed when the lock was last released.
     bool others_listen(gate_key) const;
     void note_others(gate_key, bool listen);
 
     /// Notes the release of a lock whose waiters poll. If other clients wait, and this client has
-    /// taken the lock repeatedly for several poll pauses, it leaves the lock to the others for one
-    /// pause.
+    /// taken the lock again and again during several poll pauses, this client leaves the lock to
+    /// the other clients for one pause.
     void note_polled(gate_key, bool others_wait, const held_lock&, time_point now);
     void forget_polled(gate_key key) { polled_.erase(key.name); }
     /// Returns the time until which this client leaves the lock to other clients. If it need not
@@ -234,8 +243,8 @@ public:
     time_point left_to_others_until(gate_key) const;
 
 private:
-    /// Maximal number of entries in these tables. Unused gates are deleted, but entries of these
-    /// tables are not.
+    /// Maximum number of entries in each of the tables below. Unused gates are deleted, but entries
+    /// of these tables are not.
     static constexpr std::size_t contended_max = 10'000;
 
     /// State of a spin lock that other clients wait for.
@@ -251,14 +260,14 @@ private:
     map& named(family which) { return gates_[static_cast<std::size_t>(which)]; }
 
     by_family<map> gates_; // key: the name
-    // Node of the last deleted gate, kept for reuse. Most gates are created and deleted with each
-    // hold.
+    // Map node of the last deleted gate, kept for reuse, because most gates are created and deleted
+    // with each hold.
     map::node_type spare_;
     by_family<std::unordered_set<std::string>> contended_;
     std::unordered_map<std::string, polled> polled_;
 };
 
-/// Timeouts of the calls that queue at a gate. One alarm serves all of them.
+/// Timeouts of the calls that queue at a gate (local wait queue). One alarm serves all calls.
 class call_timeouts {
 public:
     explicit call_timeouts(engine&);

@@ -15,8 +15,8 @@ duration time_budget(const hand_off& how, const held_lock& held) {
     return held.others_listen ? how.within / 2 : how.within;
 }
 
-/// Returns whether the time since the store granted the hold is within the budget. The time of
-/// earlier local owners counts too.
+/// Returns whether the time since the store granted the hold is within its limit. The time of
+/// earlier local owners is included.
 bool young(const held_lock& held) {
     return held.home->now() - held.taken_at < time_budget(held.home->how().hand_off, held);
 }
@@ -49,8 +49,8 @@ bool suits(const held_lock& held, const request& wanted) {
            wanted.renewed && enough && !too_long && confirmed;
 }
 
-/// Returns the next call. For permits, calls that wait in the store come before calls in the local
-/// queue, because they arrived earlier.
+/// Returns the next call. If the calls want permits, the calls that wait in the store come before
+/// the calls in the local queue, because they arrived earlier.
 acquisition* next_at(gate& here, const held_lock& held) {
     return held.what.kind == lock_kind::permit ? here.first_to_serve() : here.first();
 }

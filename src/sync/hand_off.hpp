@@ -9,14 +9,14 @@
 
 namespace holdfast::sync {
 
-/// Passes a hold that its owner no longer needs to the first waiter at its gate, without a request
-/// to the store. Passes it only within the budget of `options::hand_off`, and only if the hold fits
-/// the waiter's request. Returns true if the hold was passed on. Then it has ended for its old
-/// owner. Returns false if the caller must release the hold in the store.
+/// Passes a hold that its owner no longer needs to the first waiter at its gate (local wait queue),
+/// without a request to the store. Passes it on only within the limits of `options::hand_off`, and
+/// only if the hold fits the waiter's request. Returns true if the hold was passed on; the hold has
+/// then ended for its old owner. Returns false if the caller must release the hold in the store.
 bool hand_on(const std::shared_ptr<held_lock>&);
 
 /// Returns a read hold of this client, and takes a share of it for the caller. Sends no request.
-/// Returns null if the call must ask the store or wait. A hold is shared only within the budget of
+/// Returns null if the call must ask the store or wait. A hold is shared only within the limits of
 /// `options::hand_off`, so that writers of other clients get their turn soon.
 std::shared_ptr<held_lock> hold_to_share(const gate&, const acquisition&);
 

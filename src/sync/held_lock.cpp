@@ -15,16 +15,16 @@ std::stop_source stopped_source() {
     return fresh;
 }
 
-/// Returns a token of `source`. If `over` is true, the token is stopped already, for now or
-/// `for_good`. The function is called under the mutex, so it must not run callbacks. The executor
-/// stops `source` itself afterwards.
+/// Returns a stop token of `source`. If `over` is true, the returned token is stopped already,
+/// either for now or `for_good`. The function is called under the mutex, so it must not run
+/// callbacks and does not stop `source`; the executor stops `source` afterwards.
 std::stop_token token_of(std::stop_source& source, bool over, bool for_good) {
     if (!source.stop_possible() && (for_good || !over))
         source = for_good ? stopped_source() : std::stop_source{};
     return over && !source.stop_requested() ? stopped_source().get_token() : source.get_token();
 }
 
-/// Returns the token of the next local owner.
+/// Returns the fencing token of the next local owner.
 std::uint64_t next_token(std::uint64_t token) {
     return token == 0 ? token : token + 1;
 }
@@ -88,8 +88,8 @@ held_lock::held_lock(const held_lock& other, const request& wanted)
     believed_until_ = std::min(believed_until_, lease_ends_at_);
 }
 
-/// Returns the mutex of this hold. It is locked only for short times, and a thread never locks two
-/// of them. So a few mutexes of the client serve all its holds.
+/// Returns the mutex of this hold. The mutexes of holds are locked only for short times, and a
+/// thread never locks two of them. So a few mutexes of the client are enough for all its holds.
 std::mutex& held_lock::mutex() const {
     return home->mutex_for(this);
 }
@@ -199,7 +199,8 @@ void held_lock::tell_company_of_release() const {
 }
 
 void held_lock::note_released_write(const hold& write) {
-    constexpr std::size_t released_max = 8; // a failover rarely loses more than the last writes
+    // enough, because a failover rarely loses more than the last writes
+    constexpr std::size_t released_max = 8;
     std::vector<hold>& released = some_company().released;
     if (std::ranges::find(released, write.owner, &hold::owner) != released.end())
         return;
@@ -283,8 +284,8 @@ void held_lock::release_unwaited(const asio::any_io_executor& where,
                                  const std::function<bool()>& sent_off) {
     --releases_announced_;
     release(release_handler{[](const failure&) {}}, where);
-    // Open the gate for the next request of this thread, but not if other clients wait. Otherwise
-    // they would never get the lock before that request.
+    // Open the gate (local wait queue) for the next request of this thread, but not if other
+    // clients wait, because that request would always come before their requests.
     if (sent_off() && !others_listen)
         home->release_sent_off(*this);
 }

@@ -9,13 +9,14 @@
 
 namespace holdfast::sync {
 
-/// Returns the safety margin that is subtracted from a lease. It is 1 % for the drift of the
-/// clocks, plus 2 ms for rounding on both sides. It is at most half of a very short lease.
+/// Returns the safety margin that is subtracted from a lease: 1 % for the drift of the clocks, plus
+/// 2 ms for rounding in this process and in the store. The margin is at most half of the lease,
+/// which matters for a very short lease.
 inline duration margin(duration lease) {
     return std::min(lease / 100 + duration{2}, lease / 2);
 }
 
-/// Returns the shortest lease that this process may rely on for `length`.
+/// Returns the shortest lease whose validity in this process is `length`.
 constexpr duration lease_believed_for(duration length) {
     return length + length / 99 + duration{3};
 }
@@ -24,15 +25,15 @@ constexpr time_point later(time_point t, duration d) {
     return d > duration::zero() && t > time_point::max() - d ? time_point::max() : t + d;
 }
 
-/// Returns the time until which this process may rely on a lease. The lease counts from when the
-/// request was *sent*. The store starts to count later, when the request arrives. So the lease ends
-/// in this process before it ends in the store.
+/// Returns the time until which this process may rely on a lease. In this process the lease starts
+/// when the request was *sent*. In the store it starts later, when the request arrives. So the
+/// lease ends in this process before it ends in the store.
 inline time_point believed_until(time_point sent_at, duration lease) {
     return later(sent_at, lease - margin(lease));
 }
 
-/// Returns when the store has surely forgotten a grant of `length`. The grant was made at
-/// `given_at` or earlier. The store's clock may be slow by the margin.
+/// Returns when the store has surely forgotten a grant of `length` that was made at `given_at` or
+/// earlier. The result allows for a store whose clock is slow by the safety margin.
 inline time_point forgotten_at(time_point given_at, duration length) {
     return later(given_at, length + margin(length));
 }
@@ -49,12 +50,12 @@ constexpr duration danger_period(duration lease) {
     return lease / 3;
 }
 
-/// Shortest wait for a reply. A reply from another continent may take that long.
+/// Shortest wait for a reply, because a reply from another continent may take that long.
 constexpr duration answer_period_min{300};
 
-/// Returns how long to wait for the reply to a renewal when `left` of the lease remains. Then a
-/// second request is sent in parallel, because the connection may be dead without notice. A late
-/// reply to the first request still counts.
+/// Returns how long to wait for the reply to a renewal when the time `left` of the lease remains.
+/// After this wait, a second request is sent in parallel, because the connection may be dead
+/// without notice. A late reply to the first request still counts.
 constexpr duration answer_period(duration left) {
     return std::max(left / 4, answer_period_min);
 }
@@ -65,10 +66,10 @@ constexpr duration next_answer_period(duration before) {
     return 2 * before;
 }
 
-/// Pauses up to this length are allowed even if little of the lease is left.
+/// Longest pause between two renewals that is allowed even if little of the lease is left.
 constexpr duration last_pauses{100};
 
-/// Maximal number of consecutive refusals that double the pause.
+/// Number of consecutive refusals after which the pause no longer doubles.
 constexpr int refusals_counted_max = 3;
 
 /// Returns the pause before a failed renewal is tried again. The pause doubles with each

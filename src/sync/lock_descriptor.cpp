@@ -23,15 +23,15 @@ asio::awaitable<std::shared_ptr<lock_handle>> subject::take(std::shared_ptr<acqu
 
 namespace {
 
-/// Returns whether a found hold concerns the caller's side of a shared lock. The reading side
-/// reports only read holds, and the writing side reports only write holds.
+/// Returns whether a found hold is a hold of the side of a shared lock that the caller uses. The
+/// readers' side reports only read holds, and the writers' side reports only write holds.
 bool is_of_its_side(const holding& found, lock_kind kind) {
     if (kind == lock_kind::read)
         return found.shared;
     return kind != lock_kind::write || found.alone;
 }
 
-/// Returns a lock kind that has the same name in messages as the kind of the found hold.
+/// Returns a lock kind that error texts name in the same way as the kind of the found hold.
 lock_kind kind_of(const holding& found) {
     switch (found.kind) {
     case key_kind::read_write_lock:

@@ -20,9 +20,9 @@
 
 namespace holdfast::sync {
 
-/// Families of locks and counters. Callers of one client that want the same name in the same family
-/// wait in one queue. `several` is the family of locks that consist of several locks. The members
-/// of such a lock have gates of their own.
+/// Families of locks and counters. If callers of one client want the same name in the same family,
+/// they wait in one queue, the gate. `several` is the family of locks that consist of several
+/// locks. Each member of such a lock has its own gate.
 enum class family : std::uint8_t {
     exclusive,
     fair,
@@ -78,8 +78,8 @@ constexpr bool many_hold(lock_kind kind) {
     return kind == lock_kind::read || kind == lock_kind::permit;
 }
 
-/// Returns whether the store keeps the waiters of this family in order. Then each waiter has an
-/// entry in the store's queue, and a hold is never passed on without asking the store.
+/// Returns whether the store keeps the waiters of this family in order. If so, each waiter has an
+/// entry in the store's queue, and a hold is never passed on without a request to the store.
 constexpr bool queues_in_store(family which) {
     return which == family::fair;
 }
@@ -100,17 +100,18 @@ public:
     const lock_kind kind;
     const duration lease;
     const recursion again;
-    const bool deferred; ///< whether callers do not wait for the release
+    const bool deferred; ///< true: callers do not wait for the release
     const std::optional<backoff> polls;
     const duration outlasts; ///< see `ask::outlasts`
     const fencing numbers;
-    const std::uint8_t replicas; ///< number of replicas that must confirm a grant
+    const std::uint8_t replicas; ///< number of replicas that must confirm each grant
 
     // Counters (`counter_subject`) and locks that consist of several locks (src/compose) override
     // the following functions.
 
-    /// Returns the key of the lock within a client. Calls with the same `entry` and `kin` wait in
-    /// one queue. In the thread table, a hold is stored under `entry` and `way`.
+    /// Returns the key of the lock within a client. Calls with the same `entry` and the same family
+    /// (`kin`) wait in one queue. The thread table stores a hold under `entry` and `way`
+    /// (exclusive, shared or several locks).
     virtual const std::string& entry() const noexcept { return name.text; }
     virtual family kin() const noexcept { return family_of(kind); }
     virtual side way() const noexcept { return side_of(kind); }
@@ -120,17 +121,17 @@ public:
 
     virtual bool is_joint() const noexcept { return false; }
     virtual bool takes_turns() const noexcept { return true; } ///< false: calls never queue
-    /// Takes a lock that consists of several locks, by taking its members. Returns null if the lock
-    /// is busy or the call has ended. Throws the error after a failure.
+    /// Acquires a lock that consists of several locks, by acquiring its members. Returns null if
+    /// the lock is busy or the call has ended. Throws the error after a failure.
     virtual asio::awaitable<std::shared_ptr<lock_handle>> take(std::shared_ptr<acquisition>) const;
 
-    /// Returns the state of the lock in the store. For a lock with a reading and a writing side, it
-    /// returns the state of this side only.
+    /// Returns the state of the lock in the store. For a lock with a readers' side and a writers'
+    /// side, it returns the state of this object's side only.
     virtual asio::awaitable<std::optional<holding>> inspect() const;
     virtual asio::awaitable<bool> force() const;
 
-    /// Returns the clients that a call asks. A thread that runs the executor of one of these
-    /// clients must not wait for the call, because it would wait for itself.
+    /// Returns the clients that a call uses. If a thread runs the executor of one of these clients,
+    /// it must not wait for the call, because it would wait for itself.
     virtual std::vector<const engine*> homes() const { return {home.get()}; }
 
     /// Throws `already_held` if this thread holds a member of the lock. lend_parts() adds the
@@ -145,18 +146,18 @@ struct request {
     std::shared_ptr<const subject> of;
     duration lease;
     bool renewed;
-    bool patient;          ///< false: one attempt
-    time_point give_up_at; ///< deadline: the call sends no new request after it
-    bool takes = true;     ///< false: only waits until the lock is free
-    std::int64_t amount{}; ///< amount for a counter, or number of leased permits
+    bool patient;          ///< true: the call may wait; false: it makes one attempt
+    time_point give_up_at; ///< deadline; after it the call sends no new request
+    bool takes = true;     ///< false: the call only waits until the lock is free
+    std::int64_t amount{}; ///< amount to take from a counter, or number of leased permits
     /// Caller's existing hold on the other side of the lock. It is a write hold under which the
     /// caller wants to read, or a read hold that the caller wants to upgrade. The new hold gets its
     /// own owner number.
     std::shared_ptr<held_lock> under{};
     std::weak_ptr<lock_handle> share{}; ///< caller's share of the hold `under`
 
-    /// Returns how long the store keeps a hold or a queue entry after the call has stopped wanting
-    /// it.
+    /// Returns how long the store keeps a hold or a queue entry of this call after the call has
+    /// ended.
     duration lasts_unwanted() const { return std::max(lease, of->outlasts); }
 
     /// Returns how many owner numbers a hold uses.
@@ -165,8 +166,8 @@ struct request {
     }
 };
 
-/// Creates a request. If a lease is given, the hold is not renewed. The arguments must have been
-/// checked.
+/// Creates a request. If the caller gives a lease, the hold is not renewed. The arguments must have
+/// been checked.
 request request_for(std::shared_ptr<const subject>, duration timeout,
                     std::optional<duration> lease);
 

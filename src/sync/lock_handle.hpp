@@ -31,7 +31,7 @@ struct failure {
 using release_handler = asio::any_completion_handler<void(failure)>;
 
 /// Interface of a held lock for leases and threads (`lock_handle`). Several leases and threads may
-/// share a hold. The last of them releases it.
+/// share a hold. When the last lease or thread ends its share, the hold is released.
 class lock_handle {
 public:
     explicit lock_handle(std::shared_ptr<engine> of)
@@ -41,10 +41,11 @@ public:
 
     const std::shared_ptr<engine> home;
 
-    // Any thread may call these.
+    // Any thread may call the following functions.
     /// Returns the name of the lock in the store. The string lives as long as the hold.
     virtual std::string_view name() const noexcept = 0;
-    /// Returns the key in the thread table. It is the name, except for a hold on several locks.
+    /// Returns the key in the thread table. The key is the name of the lock, except for a hold on
+    /// several locks.
     virtual std::string_view entry() const noexcept { return name(); }
     virtual std::string owner() const = 0;
     virtual lock_kind kind() const noexcept = 0;
@@ -53,16 +54,17 @@ public:
     virtual std::stop_token lost() const = 0;
     virtual std::stop_token in_danger() const = 0;
     virtual bool renewed() const noexcept = 0;
-    /// Forbids passing the hold on within this client. Its release will go to the store.
+    /// Forbids that the hold is passed on within this client. The release of the hold will go to
+    /// the store.
     virtual void stay_with_its_holder() noexcept {}
     /// Returns the number of replicas that have confirmed the hold.
     virtual unsigned replicas() const noexcept = 0;
-    /// Fencing token; 0: the lock has none.
+    /// Returns the fencing token; 0: the lock has no tokens.
     virtual std::uint64_t token() const noexcept { return 0; }
-    /// Empty: the hold is not of permits.
+    /// Returns the ids of the held permits. The result is empty if the hold is the hold of a lock.
     virtual std::vector<std::string> permit_ids() const { return {}; }
-    /// Returns the clients of the parts, as subject::homes() does. Empty: `home` is the only
-    /// client.
+    /// Returns the clients of the parts of a composite hold, as subject::homes() does. The result
+    /// is empty if `home` is the only client.
     virtual std::vector<const engine*> homes_of_parts() const { return {}; }
     /// Adds a share for another lease or thread. Returns false if the hold has ended.
     virtual bool share() = 0;
@@ -73,23 +75,24 @@ public:
     /// a static object.
     virtual void thread_came_back() noexcept = 0;
 
-    // Executor only. Requests to the store run on `where`, see engine::spawn().
+    // Call the following functions on the executor only. They send their requests to the store on
+    // the executor `where`, see engine::spawn().
     /// Asks the store to keep the hold for at least `length` from now.
     virtual void extend(duration length, release_handler) = 0;
     virtual void renew_from_now_on(duration lease) = 0;
-    /// Asks the store once to have the hold confirmed by `replicas` replicas, more than before.
-    /// After success the hold always needs that number of confirmations.
+    /// Asks the store once to have the hold confirmed by `replicas` replicas, which must be more
+    /// than before. After success the hold always needs this number of confirmations.
     virtual void confirm(unsigned replicas, release_handler) = 0;
     virtual void release(release_handler, const asio::any_io_executor& where) = 0;
     virtual void abandon() = 0; ///< called after `thread_ended()`
 
-    /// Returns a pointer to the hold itself. A pointer that was handed out may stand for one share,
-    /// which ends with the last copy of that pointer. A caller that gives its share back must drop
-    /// that pointer before it releases the hold.
+    /// Returns a pointer to the hold itself, which has no share. Other pointers to the hold may
+    /// stand for one share, which ends with the last copy of the pointer. A caller that ends its
+    /// share must drop such a pointer before it releases the hold.
     virtual std::shared_ptr<lock_handle> whole() = 0;
 
-    // Functions for deferred releases. No caller waits for a deferred release, but it must come
-    // before the next request of its thread.
+    // The functions below are for deferred releases. No caller waits for a deferred release, but
+    // the release must come before the next request of the same thread.
     virtual bool deferred() const noexcept = 0;
     /// Notes that a release will follow; any thread may call it.
     virtual void announce_release() noexcept = 0;

@@ -28,17 +28,18 @@ public:
     void acknowledged(const release_answer& said) {
         held_->end_release();
         held_->tell_company_of_release();
-        // Do this before the handler is called: the handler may ask for the lock again at once.
+        // Note the release before the handler is called, because the handler may ask for the lock
+        // again at once.
         held_->home->released(*held_, said.others_listen);
-        // After a lost reply, "not ours" may be the result of this client's own earlier request.
-        // That counts as success.
+        // If an earlier reply was lost, the reply "not ours" may mean that this client's earlier
+        // request has released the lock. That is a success.
         const bool well = said.was_ours || uncertain_;
         if (!reported_)
             report_end(well);
         answer(well ? failure{} : lost_before());
     }
 
-    /// Returns when to try again: after the pause. It is not later than the caller's deadline, and
+    /// Returns when to try again: after the pause, but not later than the caller's deadline, and
     /// not later than the time when the store has surely forgotten the hold.
     time_point next_try(duration pause) const {
         const time_point next = std::min(later(held_->home->now(), pause), held_->remains_until());
@@ -49,7 +50,7 @@ public:
     /// timeout has passed.
     bool failed(const boost::system::system_error& e) {
         engine& home = *held_->home;
-        home.hold_over(*held_); // a local waiter may now ask the store
+        home.hold_over(*held_); // from now on a local waiter may ask the store
         uncertain_ = uncertain_ || e.code() == errc::outcome_unknown;
         const bool over = home.stopped() || home.now() >= held_->remains_until();
         const bool denied = said_no(e.code());
@@ -164,8 +165,9 @@ void release(std::shared_ptr<held_lock> held, release_handler done,
 
 namespace {
 
-/// Repeats `step` until the store has replied. `step` leaves a queue or releases a hold. It stops
-/// at the time `gone()`, because then nothing is left to clean up. That time may move.
+/// Repeats the function `step`, which leaves a queue or releases a hold, until the store has
+/// replied. It stops at the time `gone()`, when nothing is left to clean up. This time may move
+/// during the call.
 template <typename Gone, typename Step>
 asio::awaitable<void> repeat_until(engine& home, engine::task& busy, Gone gone, Step step) {
     pauses pause{home};
@@ -204,7 +206,8 @@ asio::awaitable<void> release_write_again(std::shared_ptr<held_lock> read, hold 
     co_await repeat_until(home, busy, gone, release);
 }
 
-/// An attempt to undo. `spot` may ring `wake`, so `spot` is declared later and destroyed first.
+/// An attempt that must be undone. `spot` (the waiter at the store) may ring the alarm `wake`, so
+/// `spot` is declared later and destroyed first.
 struct abandoned {
     abandoned(acquisition& call, owner_id o, std::unique_ptr<place> s)
         : home{call.home}
@@ -217,12 +220,12 @@ struct abandoned {
     hold what;
     std::unique_ptr<alarm> wake;
     std::unique_ptr<place> spot;
-    duration kept; ///< how long the store keeps a hold or queue entry that is not cleaned up
+    duration kept; ///< how long the store keeps a hold or a queue entry if nobody removes it
     std::shared_ptr<held_lock> under; // write hold that would last as long as an orphaned read hold
 };
 
-// Cleans up after an attempt. A request without a reply may be carried out until `settled_at`. So
-// the waiter leaves the store's queue now, and once more after that time.
+// Cleans up after an attempt. The store may carry out a request that got no reply until the time
+// `settled_at`. So the waiter leaves the store's queue now, and once more after that time.
 
 asio::awaitable<void> clean_up(abandoned it) {
     engine& home = *it.home;

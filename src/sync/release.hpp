@@ -23,20 +23,20 @@ void release(std::shared_ptr<held_lock>, release_handler);
 
 /// Removes, in the background, whatever an unwanted attempt has in the store: a hold or a place in
 /// a queue. It repeats `leave()` after every kind of failure, until it succeeds or nothing can be
-/// left. A request without an answer may be carried out after the `leave()` that overtook it, but
-/// not after `place::settled_at()`. So `leave()` is called once more at that time. The engine does
-/// this for all stores, so no store has to. Takes the alarm of the call, because the place may ring
-/// it.
+/// left. A request that got no reply may be carried out after a `leave()` that has overtaken the
+/// request, but not after `place::settled_at()`. So `leave()` is called once more at that time. The
+/// engine does this for all stores, so a store need not do it. The function takes over the alarm of
+/// the call, because the `place` (the waiter at the store) may ring it.
 void undo(acquisition&, owner_id, std::unique_ptr<place>);
 
-/// Cleans up after a hold that the store has released or has reported as gone. The store's reply
-/// belongs to a request sent at `asked_at`. After that reply only earlier requests may still be
-/// carried out.
+/// Cleans up after a hold that the store has released or has reported as gone, in the reply to a
+/// request that was sent at `asked_at`. After that reply, the store may still carry out requests
+/// that were sent earlier.
 void release_when_settled(std::shared_ptr<held_lock>, time_point asked_at);
 
-/// Releases whatever the store may still have of a hold that ended in another way. If holds last as
-/// long as a session, only this release frees the lock when its lease ends. Other stores end the
-/// lease themselves.
+/// Releases whatever the store may still have of a hold that has ended without a release. In a
+/// store that keeps holds as long as a session, only this release frees the lock when its lease
+/// ends. Other stores end the lease themselves.
 void release_remains(std::shared_ptr<held_lock>);
 
 /// Releases a lost hold in the store once more. Call it when a renewal ends after the loss, because
@@ -44,7 +44,7 @@ void release_remains(std::shared_ptr<held_lock>);
 void release_late_remains(const std::shared_ptr<held_lock>&);
 
 /// Releases once more the released write holds that were linked to this read hold. Call it when the
-/// server may have lost its last writes. Then the server may have such a write hold again, and
+/// server may have lost its last writes. The server may then have such a write hold again, and
 /// keeps it as long as the read hold is renewed. Each release is repeated until the server has
 /// replied, at most for as long as the store keeps the read hold.
 void release_writes_again(const std::shared_ptr<held_lock>& read);

@@ -49,7 +49,8 @@ void renewal::reschedule(held_lock& held) {
         return;
     const time_point now = engine_.now();
     set_next_contact(held, now, draw());
-    if (held.renewed() && !held.out_of_time()) { // extended by less than a lease: renew earlier
+    // the last extension was shorter than a lease, so renew earlier
+    if (held.renewed() && !held.out_of_time()) {
         const duration usual_rest = held.pace() - renewal_period(held.pace());
         held.contact_at = std::min(held.contact_at, std::max(now, held.ends_at() - usual_rest));
     }
@@ -109,14 +110,14 @@ constexpr duration earlier_by(duration period, int drawn) {
     return period / 10 * drawn / chance_max;
 }
 
-/// Shortest time between two renewal requests of a read hold. When a reader of another program
-/// dies, the lock's lease is short until it is extended. So the read hold asks often.
+/// Shortest time between two renewal requests of a read hold. If a reader of another program with a
+/// short lease dies, the lock's lease stays short until this client extends it. So a read hold
+/// sends requests often.
 constexpr duration read_contact_min{100};
 
 /// Returns the time between two renewal requests of a hold. A Redisson reader sets the lock's lease
-/// to its own lease, which may be shorter than the leases of other readers. Then the Redisson
-/// reader may die. So a read hold is renewed several times within the shortest lease that was
-/// found.
+/// to its own lease, which may be shorter than the leases of other readers, and may die after that.
+/// So a read hold is renewed several times within the shortest lease that was found.
 duration contact_period(const held_lock& held) {
     const duration usual = renewal_period(held.pace());
     if (!held.may_be_shortened())
@@ -177,8 +178,8 @@ void renewal::doubt(const std::function<bool(const lock_name&)>& which, bool urg
 
 /// Schedules the next renewal request of a hold well before its expiry. The expiry may be earlier
 /// than the lease says, if the lease was fixed until now or the extension was shorter. On a slow
-/// network the request is sent earlier. Then even a reply that takes twice as long as the last
-/// reply arrives before the holder is warned.
+/// network the request is sent earlier. So even a reply that takes twice as long as the last reply
+/// arrives before the holder is warned.
 void renewal::set_next_contact(held_lock& held, time_point last, int drawn) {
     const duration period = contact_period(held);
     held.contact_at = later(last, period - earlier_by(period, drawn));
@@ -213,8 +214,9 @@ void renewal::leave(held_lock& held) {
     agenda_.erase(agenda_.iterator_to(held));
 }
 
-/// Wakes the loop if it sleeps beyond `when`, and starts it if it has ended. Usually it does
-/// nothing: a busy client takes and releases thousands of locks during one sleep of the loop.
+/// Wakes the renewal loop if it would sleep beyond `when`, and starts the loop if it has ended.
+/// Usually it does nothing, because a busy client takes and releases thousands of locks during one
+/// sleep of the loop.
 void renewal::wake_for(time_point when) {
     if (!running_) {
         running_ = true;
@@ -306,15 +308,15 @@ void renewal::tell_unanswered(held_lock& held, time_point now) {
 }
 
 /// Adds a hold to the requests that are about to be sent. If the last request got no reply in time,
-/// the hold is sent over two connections. The first connection may only be slow, and the second
-/// connection may not be open yet.
+/// the next request is sent over two connections, because the first connection may only be slow,
+/// and the second connection may not be open yet.
 void renewal::send(const shared_hold& held, time_point now, errands& contacts) {
     const bool is_late = held->answer_wait > duration::zero();
     held->once_more = false;
     const bool renews = held->renewed() && !held->out_of_time();
     const duration left = held->ends_at() - now;
     if (!renews && held->may_be_shortened() && left < read_contact_min) {
-        // The reply would arrive too late to be of use.
+        // The reply would arrive after the expiry, so send no more requests.
         held->contact_at = held->ends_at();
         return;
     }
@@ -324,7 +326,7 @@ void renewal::send(const shared_hold& held, time_point now, errands& contacts) {
     held->asked_at = now;
     held->contact_at = later(now, held->answer_wait);
     const bool asks_elsewhere = is_late || held->unanswered;
-    // A session has only one connection at a time.
+    // A store with sessions uses only one connection at a time.
     const bool by_session = engine_.bounds().by_session;
     errand own{lease_to_ask_for(*held, renews, left), renews, held->what.replicas,
                asks_elsewhere && by_session};
@@ -337,7 +339,7 @@ void renewal::send(const shared_hold& held, time_point now, errands& contacts) {
     contacts[own].push_back(held);
 }
 
-/// Receives the results of one request. There is one result for each hold.
+/// Receives the results of one request: one result for each hold.
 class renewal::reports final : public renewal_sink {
 public:
     reports(renewal& home, const batch& holds, time_point sent_at, const errand& asked)
@@ -377,8 +379,8 @@ public:
             held->perhaps_extended(asked_.lease_time);
             release_late_remains(held);
         }
-        // Two kinds of failures are ignored. In the first, a later request has succeeded already.
-        // In the second, the check of a fixed hold came so late that no replica could confirm it.
+        // Two kinds of failures are ignored. Either a later request has succeeded already, or the
+        // check of a hold with a fixed lease came so late that no replica could confirm it.
         const bool is_harmless = is_outdated || (is_unconfirmed && !was_renewal());
         if (!is_harmless)
             home_.failed(*held, why);
@@ -389,7 +391,7 @@ private:
         --held.in_flight;
         held.untried = held.untried && !was_renewal();
     }
-    // False: the request only checked fixed holds.
+    // Returns false if the request only checked holds with a fixed lease.
     bool was_renewal() const { return asked_.renews; }
 
     renewal& home_;
@@ -456,7 +458,7 @@ void renewal::failed(held_lock& held, const boost::system::system_error& e) {
     if (!watches(held))
         return;
     engine_.tell_of(held, event_kind::renewal_failed, event_cause::failed, held.remaining(), &e);
-    // Stays set until the last of several pending requests ends.
+    // `once_more` stays set until the last of several pending requests ends.
     const bool at_once = held.once_more;
     held.once_more = at_once && held.in_flight > 0;
     const duration left = held.ends_at() - engine_.now();
@@ -526,7 +528,7 @@ asio::awaitable<answer> ask_once(held_lock& held, wish wanted, renewal_wishes ho
     }
 }
 
-/// Guard of an extension. It keeps the hold from being passed to another call meanwhile. Otherwise
+/// Guard of an extension. During the extension, the hold is not passed on to another call, because
 /// the reply would not reach the new holder.
 class under_way {
 public:
@@ -546,7 +548,7 @@ private:
 struct tries {
     explicit tries(engine& home)
         : wake{home.time().make_alarm()} {}
-    std::unique_ptr<alarm> wake; ///< null when no caller waits any more
+    std::unique_ptr<alarm> wake; ///< null when the caller no longer waits
     std::optional<answer> said{};
     std::optional<boost::system::system_error> failed{}; ///< the latest failure
     int pending = 0;
@@ -570,11 +572,11 @@ asio::awaitable<void> ask_beside(std::shared_ptr<held_lock> held, wish wanted, r
         release_late_remains(held);
 }
 
-/// Maximal number of requests for one extension.
+/// Maximum number of requests for one extension.
 constexpr int tries_max = 3;
 
 /// Waits for the first reply, until the given time or until the hold expires. The expiry may move
-/// meanwhile.
+/// during the wait.
 asio::awaitable<void> await_answer(const held_lock& held, tries& all, time_point until) {
     engine& home = *held.home;
     while (!all.said && all.pending > 0 && !home.stopped()) {
@@ -586,7 +588,7 @@ asio::awaitable<void> await_answer(const held_lock& held, tries& all, time_point
 }
 
 /// Asks the store to extend the hold. If no reply comes in time, it sends a second request over
-/// another connection, concurrently. Repeating the request is harmless, because two requests do not
+/// another connection, concurrently. The second request does no harm, because two requests do not
 /// extend the hold twice.
 asio::awaitable<answer> ask_in_time(std::shared_ptr<held_lock> held, wish wanted) {
     engine& home = *held->home;
@@ -600,7 +602,7 @@ asio::awaitable<answer> ask_in_time(std::shared_ptr<held_lock> held, wish wanted
         const time_point until = is_last ? time_point::max() : later(home.now(), wait);
         co_await await_answer(*held, *all, until);
         // A request gives up at its deadline `answer_by`. If another extension has moved the expiry
-        // meanwhile, there is time for one more request.
+        // in the meantime, there is time for one more request.
         const bool given_up =
             all->failed && all->failed->code() == errc::outcome_unknown && home.now() >= answer_by;
         const bool over = all->pending == 0 && !given_up;
@@ -645,9 +647,9 @@ asio::awaitable<failure> extend_by(std::shared_ptr<held_lock> held, duration len
     co_return failure{};
 }
 
-/// Returns the lease that the replicas are asked to confirm. It is the remaining time of the hold.
-/// For a renewed hold it is the whole lease if that is longer. It is at most what the server allows
-/// now.
+/// Returns the lease that the replicas are asked to confirm. It is the remaining time of the hold,
+/// or, for a renewed hold, the whole lease if the lease is longer. It is at most the longest lease
+/// that the server allows now.
 duration whole_term(const held_lock& held) {
     const duration believed = lease_believed_for(held.remaining());
     const bool renews = held.renewed() && !held.out_of_time();
@@ -655,7 +657,7 @@ duration whole_term(const held_lock& held) {
     return std::min(length, held.home->bounds().lease_max);
 }
 
-/// Maximal number of requests to have a hold confirmed. A concurrent extension makes another
+/// Maximum number of requests to have a hold confirmed. Each concurrent extension makes one more
 /// request necessary.
 constexpr int confirmations_max = 5;
 

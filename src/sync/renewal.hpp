@@ -2,13 +2,14 @@
 // Renews holds and detects their end (the "watchdog"). Each client has one schedule of next actions
 // (`agenda`) and one alarm. A hold needs no coroutine, timer or allocation of its own here.
 //
-// Two kinds of actions are separate. A *renewal request* (`contact` in the code) asks the store: it
+// There are two kinds of actions. A *renewal request* (`contact` in the code) asks the store: it
 // renews a hold, or checks that a hold with a fixed lease still exists. The *expiry* of a hold
 // depends only on the clock, even while a renewal request gets no reply.
 //
-// A renewal request without a reply in time is not cancelled. Its validity counts from when it was
-// sent, even if its reply is late. Meanwhile two more requests are sent, one of them over another
-// connection. The waits double, so a slow network gets more time and not more requests.
+// If a renewal request gets no reply in time, it is not cancelled, because a late reply is still
+// useful: the validity is measured from when the request was sent. In the meantime two more
+// requests are sent, one of them over another connection. Each wait is twice as long as the
+// previous wait, so a slow network gets more time and not more requests.
 //
 // Holds that were renewed by one request are due again at the same time. They are neighbours in the
 // schedule, so they are found without a search.
@@ -36,7 +37,7 @@ public:
     /// Time window of a request: holds whose renewals are due within this time share one request.
     static constexpr duration gather_within{1000};
 
-    /// Maximal number of holds in one request. A larger request would delay other requests to the
+    /// Maximum number of holds in one request. A larger request would delay other requests to the
     /// store.
     static constexpr std::size_t company_max = 500;
 
@@ -52,17 +53,17 @@ public:
     void reschedule(held_lock&);
     void abandon(held_lock&); ///< stops the renewal of a hold whose thread has ended
 
-    /// Sends a renewal request for a hold at once. If a request is pending already, its reply may
-    /// be outdated. Then the new request follows right after that reply.
+    /// Sends a renewal request for a hold at once. If a request is pending already, the new request
+    /// follows right after the reply to the pending request, because that reply may be outdated.
     void contact_soon(held_lock&);
 
-    /// Checks the holds whose names `which` selects (empty: all holds). Needed when the store may
-    /// have forgotten them. Urgent checks are sent at once. Other checks are spread over a tenth of
-    /// the shortest lease among these holds.
+    /// Checks the holds whose names `which` selects (empty: all holds), because the store may have
+    /// forgotten them. If `urgent` is true, the checks are sent at once. Otherwise they are spread
+    /// over a tenth of the shortest lease of these holds.
     void doubt(const std::function<bool(const lock_name&)>& which, bool urgent);
 
-    /// Returns how often doubt() was called. A grant must be checked too if its request was sent
-    /// before the last call.
+    /// Returns how many times doubt() was called. If the request of a grant was sent before the
+    /// last call of doubt(), the granted hold must be checked, too.
     std::size_t doubts() const { return doubts_; }
 
     /// Returns whether the schedule has no hold that a caller may still release.
@@ -78,12 +79,13 @@ private:
 
     class reports;
 
-    /// Content of one request. Holds with equal content share the request.
+    /// Content of one request. Holds whose requests have the same content share one request.
     struct errand {
         duration lease_time;
-        bool renews;           ///< false: only checks fixed holds, without moving their expiry
-        std::uint8_t replicas; ///< number of replicas that must confirm it
-        bool elsewhere;        ///< an earlier request got no reply in time
+        /// false: only checks holds with a fixed lease, and does not move their expiry
+        bool renews;
+        std::uint8_t replicas; ///< number of replicas that must confirm the renewal
+        bool elsewhere;        ///< true: an earlier request got no reply in time
         auto operator<=>(const errand&) const = default;
     };
     using errands = std::map<errand, batch>;
@@ -117,7 +119,7 @@ private:
 
     engine& engine_;
     agenda agenda_;
-    held_lock* entered_last_ = nullptr; // the next insertion is likely to be next to it
+    held_lock* entered_last_ = nullptr; // the next insertion is probably next to this hold
     std::size_t doubts_ = 0;
     std::size_t abandoned_ = 0; // number of abandoned holds in the schedule
     std::unique_ptr<alarm> alarm_;

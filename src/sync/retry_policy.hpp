@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Retry policy: how long a call tolerates a store that does not reply, when the call retries, and
-// how often a waiter may ask the store.
+// how many requests a waiter may send to the store.
 #pragma once
 
 #include "sync/engine.hpp"
@@ -18,8 +18,8 @@ inline bool may_pass(const error_code& ec) {
     return ec == errc::unreachable || ec == errc::outcome_unknown;
 }
 
-/// Returns whether the server has refused the request itself. Failed authentication, an untrusted
-/// server and lack of memory do not count as refusals.
+/// Returns whether the server has refused the request itself. The result is false for failed
+/// authentication, an untrusted server and lack of memory.
 inline bool said_no(const error_code& ec) {
     return ec == errc::refused && ec != store_errc::not_authenticated &&
            ec != store_errc::untrusted && ec != store_errc::out_of_memory;
@@ -30,8 +30,8 @@ inline bool said_no(const error_code& ec) {
 class pauses {
 public:
     static constexpr backoff after_silence{duration{20}, duration{1000}};
-    /// Pause after a refusal. It is long but finite, because an operator may grant a missing right
-    /// later.
+    /// Pause after a refusal. It is long but finite, because an operator may grant a missing
+    /// permission later.
     static constexpr duration after_a_no{5000};
 
     explicit pauses(engine& home, backoff how = after_silence)
@@ -89,15 +89,16 @@ private:
     std::exception_ptr last_;
 };
 
-// Rate limit for the requests of one waiter. Any program may publish on the channel of a lock. The
-// limit prevents that a flood of notifications causes a flood of requests.
+// Rate limit for the requests of one waiter. Any program may publish on the channel of a lock. So
+// without the limit, a flood of notifications would cause a flood of requests.
 
 class look_pace {
 public:
     /// Mean time between two requests during a flood of notifications.
     static constexpr duration between_looks{5};
 
-    /// Number of requests that are sent without delay after a quiet time. Most waits need no more.
+    /// Number of requests that are sent without delay after a quiet time. Most waits need no more
+    /// than this number.
     static constexpr int prompt_looks = 4;
 
     /// Returns when the next request may be sent if a caller wants to send it at `now`.
@@ -108,7 +109,7 @@ public:
     }
 
 private:
-    time_point paid_until_{}; // each request moves it later; it may lie in the future
+    time_point paid_until_{}; // each request moves this time later; it may lie in the future
 };
 
 } // namespace holdfast::sync

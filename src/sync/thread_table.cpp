@@ -13,7 +13,8 @@ constinit thread_local std::uint64_t own_number = 0;
 constinit thread_local bool has_ended = false;
 
 /// Thread-local object of each thread that has ever held a lock. Its destructor abandons all locks
-/// that the thread still holds. Locks that the thread takes after that are not abandoned.
+/// that the thread still holds. If the thread takes a lock after that, the lock is not abandoned
+/// when the thread ends.
 class thread_mark {
 public:
     ~thread_mark() {
@@ -77,7 +78,7 @@ thread_table::entry thread_table::find(std::string_view name, side way) {
     if (found == entries_.end())
         return {};
     entry& here = found->second;
-    // Part of a composite hold that was lost.
+    // This entry is a part of a composite hold that was lost.
     if (here.lent && here.count == 1 && !here.hold->believed()) {
         gone = std::move(here);
         entries_.erase(found);
@@ -110,7 +111,8 @@ void thread_table::take_back_lent(std::string_view name, side way) {
     const auto found = mine(name, way);
     if (found == entries_.end() || !found->second.lent)
         return;
-    if (found->second.count > 1) { // the thread took the part again on its own, and keeps it
+    // the thread also locked the part by itself, and keeps that share
+    if (found->second.count > 1) {
         (void)found->second.hold->share();
         found->second.lent = false;
         --found->second.count;
@@ -123,7 +125,7 @@ void thread_table::take_back_lent(std::string_view name, side way) {
 void thread_table::enter_again(std::string_view name, side way) {
     const std::scoped_lock guard{mutex_};
     const auto found = mine(name, way);
-    if (found != entries_.end()) // not found if the client was closed meanwhile
+    if (found != entries_.end()) // not found if the client was closed in the meantime
         ++found->second.count;
 }
 

@@ -17,12 +17,12 @@
 
 namespace holdfast::sync {
 
-/// Returns a number that identifies the calling thread. The number is never used again, unlike the
-/// thread ids of the system.
+/// Returns a number that identifies the calling thread. Unlike a thread id of the system, the
+/// number is never used again.
 std::uint64_t this_thread_number();
 
-/// How a thread holds a lock: exclusively (`alone`), `shared`, or as a lock of several locks. A
-/// thread may hold one lock exclusively and shared at once.
+/// How a thread holds a lock: exclusively (`alone`), `shared`, or as a lock that consists of
+/// several locks (`several`). A thread may hold one lock exclusively and shared at the same time.
 enum class side : std::uint8_t { alone, shared, several };
 
 constexpr side side_of(lock_kind kind) {
@@ -32,8 +32,9 @@ constexpr side side_of(lock_kind kind) {
 /// Table of holds by thread. Thread safety: any thread may call every function.
 ///
 /// When a thread ends, the table removes its entries and calls `on_abandoned` with their holds, on
-/// that thread. A thread that calls exit() destroys its thread_local objects first and static
-/// objects later. So it may still ask for an entry, and then gets the entry back.
+/// that thread. If a thread calls exit(), its thread_local objects are destroyed first and static
+/// objects later. So the destructor of a static object may still ask for an entry, and then gets
+/// the entry back.
 class thread_table : public std::enable_shared_from_this<thread_table> {
 public:
     using shared_lock_handle = std::shared_ptr<lock_handle>;
@@ -52,13 +53,13 @@ public:
     entry find(std::string_view name, side); ///< finds the entry of this thread
     void add(shared_lock_handle, side);      ///< adds the first entry of this thread and name
     /// Adds a part of a composite hold. The entry is removed only by take_back_lent(), or when the
-    /// hold is lost. If the thread has taken the part again on its own meanwhile, take_back_lent()
-    /// keeps that share.
+    /// hold is lost. If the thread has also locked the part by itself in the meantime,
+    /// take_back_lent() keeps that share.
     void lend(shared_lock_handle, side);
     void take_back_lent(std::string_view name, side);
     void enter_again(std::string_view name, side); ///< adds 1 to the count
-    /// Subtracts 1 from the count. Returns the entry as it was before. If the entry is lent and its
-    /// count is 1, it changes nothing and returns an empty entry.
+    /// Subtracts 1 from the count. Returns the entry as it was before. If the entry is a part of a
+    /// composite hold (`lent`) and its count is 1, changes nothing and returns an empty entry.
     entry leave(std::string_view name, side);
     void abandon(std::uint64_t thread); ///< removes the entries of a thread that ends
     void let_go();                      ///< drops all entries of all threads
@@ -92,7 +93,7 @@ private:
     const std::function<bool()> forked_;
     std::mutex mutex_;
     map entries_;
-    std::vector<orphan> orphans_; // abandoned holds that other code keeps alive
+    std::vector<orphan> orphans_; // holds of ended threads that other code keeps alive
 };
 
 } // namespace holdfast::sync

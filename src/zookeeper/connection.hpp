@@ -23,11 +23,11 @@ public:
     /// complete.
     std::optional<std::string_view> next();
 
-    /// Receives until a frame is complete, without a time limit. For the handshake only.
+    /// Receives until a frame is complete, without a time limit. Use it only for the handshake.
     asio::awaitable<std::string> frame();
 
-    /// Receives all bytes until the server closes the connection. Use it for a four-letter word:
-    /// the answer has no frames.
+    /// Receives all bytes until the server closes the connection. Use it for the answer to a
+    /// four-letter word (a command of ZooKeeper's servers), which has no frames.
     asio::awaitable<std::string> words();
 
 private:

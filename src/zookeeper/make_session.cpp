@@ -197,8 +197,8 @@ asio::awaitable<session::creation> kept_session::create(new_node node) {
     co_return creation_of(*home, *done, node);
 }
 
-/// Throws a failure that came after a node was created. The code must not mean "nothing was carried
-/// out", because the caller would then forget the node.
+/// Throws a failure that occurred after a node was created, with a code that does not mean "nothing
+/// was carried out". Otherwise the caller would forget the node.
 [[noreturn]] void fail_behind_creation(const net::failure& why) {
     const bool nothing_done = why.code() == errc::refused || why.code() == errc::unreachable ||
                               why.code() == errc::overloaded;
@@ -214,7 +214,8 @@ asio::awaitable<session::entrance> kept_session::create_and_list(new_node node,
     std::optional<net::failure> unlisted;
     try {
         listed = asked(*home, list_message(home->below_chroot(parent), false));
-        // The server answers the list after the creation, so a wait for the list is enough.
+        // The server answers the list request after the creation, so it is enough to wait for the
+        // list.
         co_await home->settled(listed);
     } catch (const net::failure& why) {
         unlisted = why;
@@ -277,7 +278,7 @@ asio::awaitable<void> kept_session::prove_alive(time_point answer_by) {
     const shared_session_client home = session_client_;
     if (!home->may_end_soon())
         co_return;
-    // this proof may be enough; no request waits for an answer now
+    // this write may be enough as a proof, because no other request waits for an answer now
     co_await confirm({}, answer_by);
     if (!home->may_end_soon())
         co_return;
@@ -298,8 +299,8 @@ asio::awaitable<std::vector<bool>> kept_session::confirm(std::span<const std::st
     went_well(*done, answered::no_node, "a check");
     const auto found = read_checks(done->body, whole.size());
     // The check stops at the first missing node, so the nodes after it must be checked again. A
-    // server answers the requests of a session in order, so these answers are at least as new as
-    // the write.
+    // server answers the requests of a session in order, so the new answers show a state that is at
+    // least as new as the write.
     std::vector<shared_request> again(paths.size());
     for (std::size_t i = 0; i < paths.size(); ++i)
         if (!found[i])

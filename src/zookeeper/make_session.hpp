@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The check of the options, and the making of a session from them.
+// The check of the options, and the function that makes a session from them.
 #pragma once
 
 #include "zookeeper/session.hpp"
@@ -16,8 +16,8 @@ namespace holdfast::zookeeper {
 /// are allowed.
 options checked(options);
 
-/// Makes a session at the ensemble in the options. The first request or use opens the session. The
-/// options must be the result of checked().
+/// Makes a session at the ensemble that the options name. The first request, or the first call of
+/// `in_use`, opens the session. The options must be the result of checked().
 std::unique_ptr<session> make_session(options, store_context);
 
 } // namespace holdfast::zookeeper

@@ -235,7 +235,7 @@ void compose_digest(std::string& out, const credentials& who) {
     jute_writer to{out};
     to.number(number_of::authentication).number(as_number(opcode::authenticate));
     to.number(0).text("digest");
-    // Append the parts one by one. No copy of the password then stays in memory.
+    // Append the parts one by one, so that no copy of the password stays in memory.
     to.number(static_cast<std::int32_t>(who.user.size() + 1 + password.size()));
     out.append(who.user).append(":").append(password);
     end_frame(out, begun_at);
@@ -246,7 +246,7 @@ void compose_greeting(std::string& out, const greeting& said) {
     jute_writer to{out};
     to.number(0).long_number(said.last_zxid).number(said.timeout_ms).long_number(said.id);
     to.text(said.id ? said.password : std::string(password_bytes, '\0'));
-    to.flag(false); // whether the client accepts a read-only server: no
+    to.flag(false); // the client does not accept a read-only server
     end_frame(out, begun_at);
 }
 
@@ -315,7 +315,7 @@ std::vector<std::optional<bool>> read_checks(std::string_view body, std::size_t 
     jute_reader from{body};
     std::vector<std::optional<bool>> there;
     there.reserve(count);
-    bool decided = true; // whether all checks so far succeeded
+    bool decided = true; // true: all checks so far succeeded
     for (std::size_t i = 0; i < count; ++i) {
         const part_head head = read_part_head(from);
         if (head.done)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ZooKeeper's protocol: the encoding (Jute), frames, the requests of a session, the readers of the
-// answers, and the meaning of error numbers. No I/O.
+// answers, and the meaning of error numbers. The code here does no I/O.
 #pragma once
 
 #include "net/failure.hpp"
@@ -30,15 +30,15 @@ public:
 
     jute_writer& number(std::int32_t);
     jute_writer& long_number(std::int64_t);
-    jute_writer& text(std::string_view); ///< also for bytes that are not text
+    jute_writer& text(std::string_view); ///< appends a text, or bytes that are not text
     jute_writer& flag(bool);
 
 private:
     std::string& out_;
 };
 
-/// Reader of encoded bytes. It never reads beyond the end, and it never reserves memory for more
-/// elements than the bytes can contain. In both cases it throws `net::failure` (protocol) instead.
+/// Reader of encoded bytes. It throws `net::failure` (protocol) instead of reading beyond the end,
+/// and instead of reserving memory for more elements than the bytes can contain.
 class jute_reader {
 public:
     explicit jute_reader(std::string_view bytes)
@@ -61,7 +61,7 @@ private:
 };
 
 /// Splitter of received bytes into frames. Each frame begins with its length. If a frame is too
-/// long, it throws `net::failure` (protocol) before it reserves memory for the frame.
+/// long, the splitter throws `net::failure` (protocol) before it reserves memory for the frame.
 class frame_reader {
 public:
     explicit frame_reader(std::size_t frame_bytes_max)
@@ -79,13 +79,13 @@ private:
     std::size_t taken_ = 0; // number of bytes of buffer_ that were already returned
 };
 
-/// Write a frame. Call begin_frame(), append the content, then call end_frame() with the result of
-/// begin_frame().
+/// The next two functions write a frame. Call begin_frame(), append the content, and then call
+/// end_frame() with the result of begin_frame().
 std::size_t begin_frame(std::string& out);
 void end_frame(std::string& out, std::size_t begun_at);
 
-// Messages of a session: requests without frame and number, and readers of answers. All readers
-// throw `net::failure` (protocol) if the bytes make no sense.
+// Messages of a session: requests (without their frame and number), and readers of answers. All
+// readers throw `net::failure` (protocol) if the bytes make no sense.
 
 enum class opcode : std::int32_t {
     remove = 2,
@@ -141,14 +141,15 @@ message sync_message(std::string_view path);
 /// Makes a request that checks, as a write, whether the nodes exist. `paths` must not be empty.
 message check_message(std::span<const std::string> paths);
 
-/// Append a message to `out` as a frame.
+/// Appends a message to `out` as a frame.
 void compose(std::string& out, std::int32_t number, const message&);
 void compose_ping(std::string& out);
 void compose_digest(std::string& out, const credentials&);
 
 /// First frame that the client sends on a connection.
 struct greeting {
-    /// newest zxid that the client has seen; a server with older data refuses the client
+    /// newest zxid (transaction number) that the client has seen; a server with older data refuses
+    /// the client
     std::int64_t last_zxid = 0;
     std::int32_t timeout_ms = 0;
     std::int64_t id = 0;    ///< id of the session to resume; zero: open a new session
@@ -186,8 +187,8 @@ created_node read_created(std::string_view body);
 node_data read_data(std::string_view body);
 std::vector<std::string> read_children(std::string_view body);
 
-/// Returns for each check whether the node exists. Empty: unknown, because a node in an earlier
-/// check does not exist.
+/// Returns for each check whether the node exists. An entry is empty if this is unknown because the
+/// node of an earlier check does not exist.
 std::vector<std::optional<bool>> read_checks(std::string_view body, std::size_t count);
 
 /// Makes a failure from the error number of an answer. `asked` describes the request.

@@ -13,9 +13,9 @@ namespace {
                        "an answer that nobody asked for, number " + std::to_string(number)};
 }
 
-/// Returns whether the request was carried out. For a write this means that the ensemble has agreed
-/// on it. Errors about throttling or sessions come from a single server, without the ensemble. All
-/// other errors that can occur here are in the list below.
+/// Returns whether the request was carried out. A write is carried out when the ensemble has agreed
+/// on it. Errors about throttling or sessions come from a single server that has not asked the
+/// ensemble. All other errors that can occur here are in the list below.
 bool is_carried_out(std::int32_t error) {
     return error == answered::well || error == answered::no_node ||
            error == answered::node_exists || error == answered::not_empty;
@@ -104,8 +104,8 @@ void requests::give_up(request& one) {
         settle(one);
 }
 
-/// Removes settled requests from the front of the queue. A settled request in the middle is removed
-/// when it reaches the front.
+/// Removes settled requests from the front of the queue. A settled request in the middle of the
+/// queue is removed later, when it reaches the front.
 void requests::drop_settled() {
     for (std::deque<shared_request>* const some : {&by_age_, &queued_})
         while (!some->empty() && some->front()->standing == request::stage::settled)
@@ -194,7 +194,8 @@ void watches::tell_all() {
     tell(everybody);
 }
 
-/// Calls the watchers. A callback may do anything, for example remove another watcher of the list.
+/// Calls the watchers. A callback may do anything; for example, it may remove another watcher of
+/// the list.
 void watches::tell(const std::vector<shared_watcher>& all) {
     for (const shared_watcher& one : all)
         if (const auto wake = std::exchange(one->tell, {}))

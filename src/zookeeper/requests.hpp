@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of the requests without an answer, by number, and of the watchers of nodes. No I/O, no
-// clock.
+// Table of the requests without an answer, by number, and table of the watchers of nodes. The
+// tables do no I/O and read no clock.
 #pragma once
 
 #include "net/failure.hpp"
@@ -29,7 +29,7 @@ struct request {
         : what{std::move(m)} {}
 
     const message what;
-    /// Called before `resume`, and before later answers are read.
+    /// Function that is called before `resume`, and before later answers are read.
     std::function<void(const request&)> on_answer{};
 
     enum class stage : std::uint8_t { queued, written, settled };
@@ -43,11 +43,11 @@ struct request {
     std::string body{};     ///< body of the answer
     std::shared_ptr<const net::failure> failed{};
 
-    /// Handler of the waiting caller; may be empty. Call swap, do not assign: the move assignment
-    /// of Boost 1.81 recurses without end.
+    /// Handler of the waiting caller; may be empty. Call swap and do not assign, because the move
+    /// assignment of Boost 1.81 recurses without end.
     using waiter = asio::any_completion_handler<void()>;
     waiter resume{};
-    /// Calling thread that waits for this request itself. Null: no such thread.
+    /// Calling thread that itself waits for this request. Null: no such thread.
     zookeeper::visitor* visitor = nullptr;
     std::optional<runtime::monitor::load> under_way{};
 };
@@ -75,9 +75,9 @@ public:
         std::optional<node_event> event{};
         std::int64_t zxid = 0;
         /// Time at which the request was sent, if the frame says that the request was carried out.
-        /// Empty: the server refused the request, or the frame is no answer.
+        /// Empty: the server refused the request, or the frame is not an answer.
         std::optional<time_point> done{};
-        bool is_write = false; ///< whether the request was a write
+        bool is_write = false; ///< true: the request was a write
         std::int32_t error = 0;
     };
     /// Reads a frame. Throws `net::failure` (protocol) if the frame is not the answer to a request.
@@ -88,11 +88,11 @@ public:
     void give_up(request&);
     /// Settles and returns the requests that were made at or before `asked_by`.
     std::vector<shared_request> late(time_point asked_by);
-    /// Returns the time at which the oldest waiting request was made.
+    /// Returns the time at which the oldest unsettled request was made.
     std::optional<time_point> oldest() const;
 
-    /// Settles and returns all requests that were sent. They get no answers any more, because the
-    /// connection is lost.
+    /// Settles and returns all requests that were sent. These requests get no answers any more,
+    /// because the connection is lost.
     std::vector<shared_request> drop_written();
     std::vector<shared_request> drop_queued();
 
@@ -115,8 +115,9 @@ private:
     std::int32_t next_number_;
 };
 
-/// Table of the watchers of nodes. Each watcher is called once. The server has its own list for
-/// each connection and path, so an event may have no watcher here; the event is then ignored.
+/// Table of the watchers of nodes. Each watcher is called once. The server has a list of its own
+/// for each connection and path, so there may be an event for which this table has no watcher; such
+/// an event is ignored.
 class watches {
 public:
     enum class of : bool { node, children };

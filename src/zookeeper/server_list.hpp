@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// List of an ensemble's servers (`ensemble`), and what a server reports about itself. No I/O, no
-// clock.
+// List of an ensemble's servers (`ensemble`), and the facts that a server reports about itself. The
+// code here does no I/O and reads no clock.
 #pragma once
 
 #include "net/deadlines.hpp"
@@ -34,8 +34,8 @@ public:
 
     /// Returns the timeout for an attempt to connect. The timeout is short at first, because a
     /// server may accept the connection and then send nothing. The attempt must leave time for the
-    /// other servers before the session expires. The timeout doubles with each round, because the
-    /// network may be slow.
+    /// other servers before the session expires. The timeout doubles with each round over all
+    /// servers, because the network may be slow.
     duration attempt_timeout(duration longest, std::optional<duration> session_timeout) const;
 
     /// Leaves the current server, and makes the next server current. Returns how long to wait
@@ -54,14 +54,14 @@ private:
     std::size_t failed_ = 0; // number of servers that failed since a server last worked
 };
 
-// What a server reports about itself in answer to the four-letter word "srvr".
+// Facts that a server reports about itself in answer to the four-letter word (command) "srvr".
 
-/// The four-letter word that asks for facts. It is sent without a frame. The server closes the
-/// connection after its answer.
+/// The four-letter word that asks for facts. The client sends it without a frame, and the server
+/// closes the connection after its answer.
 inline constexpr std::string_view word_for_facts = "srvr";
 
-/// Adds the facts in the answer to `to`. Any other answer adds nothing, for example the answer of a
-/// proxy that blocks "srvr".
+/// Adds the facts in the answer to `to`. If the answer has another form, adds nothing. An example
+/// is the answer of a proxy that blocks "srvr".
 void read_facts(std::string_view answer, server_seen& to);
 
 } // namespace holdfast::zookeeper

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The private interface below src/store/zookeeper: one session at an ensemble, and its requests.
-// The store does not know connections, servers or frames. Tests put a model here, and another
-// client library could be used (docs/adr says why holdfast has its own client).
+// The store does not know connections, servers or frames. Tests implement the interface with a
+// model. Another client library could be used, too (docs/adr says why holdfast has its own client).
 #pragma once
 
 #include <holdfast/store.hpp>
@@ -62,17 +62,17 @@ using listing = std::optional<std::vector<std::string>>;
 struct session_state {
     std::int64_t id = 0;    ///< zero: there is no session at the moment
     duration timeout{};     ///< timeout that the ensemble granted
-    bool connected = false; ///< whether requests can be sent
+    bool connected = false; ///< true: requests can be sent
     /// Time before which the ensemble has surely not ended the session. It is a time of the
-    /// client's clock, with a margin for drift. Answered writes move it forward. Answers that come
-    /// from a single server alone do not.
+    /// client's clock, with a margin for drift. Answered writes move this time forward. Answers
+    /// that come from a single server alone do not move it.
     time_point alive_until = time_point::min();
 };
 
 /// What one server of the list reports about itself.
 struct server_seen {
     std::string address{};
-    /// why the server does not serve or could not be asked; empty: it serves
+    /// why the server does not serve, or could not be asked; empty: the server serves clients
     std::string trouble{};
     duration delay{};   ///< delay of the server's answer, without the time to connect
     std::string role{}; ///< "leader", "follower", "observer" or "standalone"; empty: not reported
@@ -91,8 +91,8 @@ enum class session_news : std::uint8_t {
     suspended, ///< the connection is lost; the nodes exist as long as the session lives
     /// The same session has a connection again. All watches have fired, and no watch remains.
     resumed,
-    /// The session has expired, or may have expired by the client's clock. Its nodes are deleted
-    /// now or soon.
+    /// The session has expired, or may have expired according to the client's clock. Its nodes are
+    /// deleted now or soon.
     ended,
     opened, ///< a new session was opened; it has created no node yet
 };
@@ -104,7 +104,8 @@ enum class session_news : std::uint8_t {
 /// - a `store_errc`: the server refused.
 /// - `errc::overloaded` or `errc::closed`.
 ///
-/// Answers come in the order of the requests. A call connects if necessary.
+/// Answers come in the order of the requests. If there is no connection, a call makes the client
+/// connect.
 ///
 /// Paths are absolute, below the chroot. An alarm or listener must outlive the watch or call that
 /// uses it. Thread safety: call everything on the client's executor.
@@ -141,25 +142,27 @@ public:
     virtual asio::awaitable<removal> remove(std::string path) = 0;
 
     /// Waits until the connected server has received every change that the ensemble made before
-    /// this call. The result does not prove that the server still belongs to the ensemble.
+    /// this call. The completion of the call does not prove that the server still belongs to the
+    /// ensemble.
     virtual asio::awaitable<void> sync(std::string path) = 0;
 
     /// Returns for each path whether its node exists. The check is a *write* that the ensemble
-    /// agrees on, so the answer moves `state().alive_until` forward. Pass no paths to move only
-    /// that time; at most 500 paths are allowed. The call stops waiting at `answer_by` or after
-    /// `command_timeout`, whichever is earlier.
+    /// agrees on, so the answer moves `state().alive_until` forward. With no paths, the call only
+    /// moves that time; at most 500 paths are allowed. The call stops waiting at `answer_by` or
+    /// after `command_timeout`, whichever is earlier.
     virtual asio::awaitable<std::vector<bool>> confirm(std::span<const std::string> paths,
                                                        time_point answer_by) = 0;
 
-    /// Rings `wake` once: when the node's data changes, the node is deleted, or the session is
-    /// resumed or has ended. Read the node and watch it again after that, because changes in
-    /// between are not reported. Returns null if the node does not exist.
+    /// Rings the alarm `wake` once: when the node's data changes, the node is deleted, or the
+    /// session is resumed or has ended. After that, watch the node again and read it, because
+    /// changes between two watches are not reported. Returns null if the node does not exist.
     virtual asio::awaitable<std::unique_ptr<watch>> watch_node(std::string path, alarm& wake) = 0;
-    /// Does the same as the other `watch_node`, but calls `whom` instead of ringing an alarm.
+    /// Does the same as the other `watch_node`, but calls the callback `whom` and rings no alarm.
     virtual asio::awaitable<std::unique_ptr<watch>> watch_node(std::string path,
                                                                std::function<void()> whom) = 0;
-    /// Result of watching a node's children. `wake` rings once when a child is created or deleted,
-    /// and when the session is resumed or has ended. The result contains the current children too.
+    /// Result of watching a node's children. The alarm `wake` rings once: when a child is created
+    /// or deleted, or when the session is resumed or has ended. The result also contains the
+    /// current children.
     struct watched_listing {
         listing children{};
         std::unique_ptr<watch> children_watched{};
@@ -171,19 +174,21 @@ public:
     /// the call does not throw. If a name has several addresses, only one of its servers is asked.
     virtual asio::awaitable<survey> look_around() = 0;
 
-    /// Proves that the session lives, if the ensemble may end it in less than a sixth of its
-    /// timeout. Sends a write first. If that is not enough, resumes the session over a new
-    /// connection and sends another write. The proof is needed after the process was suspended.
-    /// Answers after a suspension prove nothing until half of the timeout has passed, but the
-    /// leader knows at once that a session was resumed.
+    /// Proves that the session still exists. Does nothing if the ensemble cannot end the session
+    /// within the next sixth of the session's timeout. Otherwise sends a write. If the write is not
+    /// enough, resumes the session over a new connection and sends another write. The proof is
+    /// needed after the process was suspended. An answer after a suspension proves nothing until
+    /// half of the timeout has passed. But the leader learns at once that a session was resumed, so
+    /// a resumption is a proof together with the next write.
     virtual asio::awaitable<void> prove_alive(time_point) { co_return; }
 
     virtual session_state state() const = 0;
 
     /// Returns a handle. While a handle exists, writes keep the session alive and move
-    /// `alive_until` forward. If the session ends, a new session is opened. Without a handle, only
-    /// pings keep the session alive. While there are watches, the session is resumed after a lost
-    /// connection. A session without handles and watches is closed after a minute.
+    /// `alive_until` forward. If the session ends while a handle exists, a new session is opened.
+    /// Without a handle, only pings keep the session alive. While there are watches, the session is
+    /// resumed after the connection was lost. A session without handles and watches is closed after
+    /// a minute.
     virtual std::shared_ptr<void> in_use() = 0;
 
     /// Registers a listener. The listener is called on the executor until the returned object is

@@ -19,11 +19,11 @@
 namespace holdfast::zookeeper {
 namespace {
 
-/// Longest session timeout that the client asks for. No ensemble grants more, and the protocol
-/// stores the timeout in 32 bits.
+/// Longest session timeout that the client asks for. No ensemble grants a longer timeout, and the
+/// protocol stores the timeout in 32 bits.
 constexpr duration timeout_longest = std::chrono::hours{24};
 
-/// Thrown when the session has ended. The server did not fail, so the client connects again at
+/// Thrown when the session has ended. The server has not failed, so the client connects again at
 /// once.
 struct session_has_ended {};
 
@@ -193,8 +193,8 @@ asio::awaitable<void> session_client::begin_session(connection& line) {
         co_await log_in(line, who);
 }
 
-/// Closes an earlier session that has ended by the client's clock. The server may still keep that
-/// session, and its nodes block other clients.
+/// Closes an earlier session that has ended according to the client's clock. The server may still
+/// keep that session, and then the session's nodes block other clients.
 asio::awaitable<void> session_client::bury(connection& line) {
     const greeting said = corpse_->to_greet({});
     const welcome told = co_await greet(line, said);
@@ -247,7 +247,7 @@ void session_client::conversation_begins() {
     connected_since_ = last_heard_ = last_asked_ = beat_due_ = home_.time.now();
     leaves_ = false;
     const bool opened = std::exchange(fresh_, false);
-    // Resuming a session is not a write.
+    // To resume a session is not a write.
     last_write_ = opened ? connected_since_ : time_point::min();
     presence_.back(address());
     trouble_.reset();
@@ -314,7 +314,7 @@ asio::awaitable<void> session_client::depart() {
 }
 
 void session_client::close() {
-    if (std::exchange(closed_, true)) // the destruction of the clock may cause a second call
+    if (std::exchange(closed_, true)) // there may be a second call after the clock was destroyed
         return;
     rest_->ring();
     lookout_.close();
@@ -327,7 +327,8 @@ void session_client::close() {
     fail_later(requests_.drop_queued(), why);
 }
 
-// Requests and answers: what the session client does while there is a connection.
+// Requests and answers: the functions of the session client for the time while there is a
+// connection.
 
 class session_client::watching final : public watch {
 public:
@@ -502,7 +503,7 @@ void session_client::fail(const std::vector<shared_request>& all, const net::fai
     for (const shared_request& one : all)
         one->failed = shared;
     for (const shared_request& one :
-         all) // mark all as failed first, because a resumed caller may change anything
+         all) // mark all requests as failed first, because a resumed caller may change anything
         resume(*one);
 }
 
@@ -520,7 +521,7 @@ void session_client::fail_later(const std::vector<shared_request>& all, const ne
     }
 }
 
-/// Closes the session at the server. The connection is cut when the answer comes.
+/// Closes the session at the server. When the answer comes, the connection is cut.
 void session_client::say_goodbye(const shared_request& goodbye) {
     goodbye->on_answer = [this](const request&) {
         leaves_ = true;
@@ -534,12 +535,13 @@ void session_client::say_goodbye(const shared_request& goodbye) {
 //
 // All calling threads (visitors) share the session's connection. Each of them sends its own
 // request. One of them reads the answers of all: it wakes the visitors whose answers came, and
-// posts the other answers to the background thread. When it leaves, the visitor that came last goes
-// on reading, or else the background thread. The system may not run the reading thread for a long
-// time. So the background thread also reads what has arrived at each heartbeat (`limit_reached`).
+// posts the other answers to the background thread. When the reader leaves, the visitor that came
+// last continues to read; if there is no visitor, the background thread reads. The operating system
+// may not run the reading thread for a long time. So at each heartbeat (`limit_reached`), the
+// background thread also reads the data that have arrived.
 
 /// Returns the calling thread's `visit` (its stay in the client's monitor) if that thread may run
-/// its request itself. Otherwise null.
+/// its request itself. Otherwise returns null.
 runtime::visit* session_client::caller() const {
     return entrance_ && connected_ && line_->bare() ? entrance_->visitor() : nullptr;
 }
@@ -553,7 +555,7 @@ void session_client::settle_by(runtime::visit& caller, request& asked) {
 }
 
 /// Sends the queued requests. The write happens outside the monitor. Other threads can queue
-/// requests during the write, and these requests are sent too.
+/// requests during the write, and these requests are also sent.
 void session_client::flush_by(visitor& mine) {
     const shared_connection line = line_;
     while (connected_ && line_ == line && line->can_send()) {
@@ -580,7 +582,7 @@ bool session_client::can_be_read_here() const {
 }
 
 /// Reads answers until this thread's request is settled. Returns false if another thread is
-/// reading. That thread wakes this thread.
+/// reading; the other thread then wakes this thread.
 bool session_client::read_by(visitor& mine) {
     if (!can_be_read_here())
         return false;
@@ -674,8 +676,8 @@ void session_client::limit_reached(time_point now) {
 
 /// Sends a heartbeat. If the session is in use, the heartbeat is a write, because only a write
 /// proves that the ensemble has heard from the session. A write also proves that the ensemble heard
-/// earlier requests (`session_term`). Therefore the pings of an idle session are useful later:
-/// the first write after them proves that the session has at least a third of its timeout left,
+/// earlier requests (`session_term`). Therefore the pings of an idle session are useful later: the
+/// first write after these pings proves that at least a third of the session's timeout is left,
 /// minus the possible drift of the clocks.
 void session_client::beat(time_point now) {
     beat_due_ = now + beat_period();
@@ -711,10 +713,11 @@ void session_client::give_up(const std::vector<shared_request>& late, duration w
 ///
 /// A repeated request uses the same connection unless the server is silent. The session client
 /// leaves a silent server after a sixth of the session's timeout, or after a third if there is only
-/// one server. A hold lasts at least 5/12 of the timeout after the answer to a heartbeat. Thus a
+/// one server. A hold lasts at least 5/12 of the timeout after the answer to a heartbeat. So a
 /// quarter of the timeout remains to resume the session at another server and to renew the hold
-/// there. With only one server a twelfth remains. If the session client left earlier, a slow server
-/// would force the client to set all watches again.
+/// there; with only one server, a twelfth remains. The session client does not leave earlier,
+/// because after each change of the connection it must set all watches again, even if the server
+/// was only slow.
 asio::awaitable<void> session_client::settled_by(shared_request asked, time_point limit) {
     if (limit >= asked->asked_at + how_.command_timeout)
         co_return co_await settled(asked);
@@ -741,7 +744,7 @@ net::failure session_client::unanswered(duration within) const {
             address() + " did not answer within " + std::to_string(within.count()) + " ms"};
 }
 
-// Connects to each server beside the session, to report on the ensemble.
+// Connects to each server, in addition to the session's connection, to report on the ensemble.
 
 asio::awaitable<survey> session_client::look_around() {
     survey all{.over_tls = how_.tls.has_value()};

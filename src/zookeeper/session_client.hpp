@@ -92,8 +92,8 @@ private:
 };
 
 /// Client that keeps a session alive while the session is needed. It connects, opens or resumes the
-/// session, and sends requests and heartbeats. It goes to the next server if a server is lost or
-/// silent.
+/// session, and sends requests and heartbeats. If a server is lost or silent, the client goes to
+/// the next server.
 ///
 ///   none ──opened──▶ connected ◀──resumed── suspended
 ///     ▲                  │ └──lost, silent──▶ │
@@ -101,14 +101,15 @@ private:
 ///                                                 session ended, or the session is not needed
 ///
 /// A request waits for a connection until its timeout. The request fails earlier if an attempt to
-/// connect fails and either there is only one server or every server refuses the client. If the
+/// connect fails and there is only one server, or if every server refuses the client. If the
 /// connection is lost while a request waits for its answer, the request is never sent again.
 class session_client final : public std::enable_shared_from_this<session_client> {
 public:
     session_client(options, store_context);
     session_client(const session_client&) = delete;
 
-    /// Puts the request into the queue. Throws `net::failure` with the code closed or overloaded.
+    /// Puts the request into the queue. Throws `net::failure` with the code `closed` or
+    /// `overloaded`.
     void ask(shared_request);
 
     /// Completes when the request is settled. Throws `net::failure` if the request got no answer.
@@ -139,8 +140,8 @@ public:
     void close();
 
 private:
-    /// Maximum number of bytes in one write. Other bytes stay queued, so that a request in the
-    /// queue can still be given up when it is late.
+    /// Maximum number of bytes in one write. Other requests stay in the queue, where a request can
+    /// still be given up at its deadline.
     static constexpr std::size_t batch_bytes_max = 256 * 1024;
     /// An unused session is closed after this time, or after two session timeouts if they are
     /// longer.
@@ -232,7 +233,7 @@ private:
     time_point not_before_ = time_point::min(); // earliest time of the next attempt to connect
 
     known_session session_;
-    // Session that has ended by the client's clock. Its nodes may still exist.
+    // Session that has ended according to the client's clock, but whose nodes may still exist.
     std::optional<known_session> corpse_;
     requests requests_;
     watches watches_;
@@ -251,11 +252,11 @@ private:
     time_point beat_due_{};
     time_point last_asked_{};
     std::size_t users_ = 0;
-    bool running_ = false; // keep_connected is running
+    bool running_ = false; // true: keep_connected is running
     bool connected_ = false;
     bool flush_is_due_ = false;
-    bool fresh_ = false;  // a new session was opened, but the listeners do not know yet
-    bool leaves_ = false; // the client itself is ending the current connection
+    bool fresh_ = false;  // true: a new session was opened, but the listeners were not told yet
+    bool leaves_ = false; // true: the client itself is ending the current connection
     bool closed_ = false;
 };
 

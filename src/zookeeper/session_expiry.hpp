@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a session may end (`session_term`), and the data with which a client resumes its session
-// (`known_session`). No I/O, no clock.
+// The calculation when a session may end (`session_term`), and the data with which a client resumes
+// its session (`known_session`). The code here does no I/O and reads no clock.
 #pragma once
 
 #include "zookeeper/protocol.hpp"
@@ -21,19 +21,20 @@ namespace holdfast::zookeeper {
 /// answer alone does not prove that the leader has heard from the session, for two reasons:
 ///
 /// 1. A follower answers reads and pings itself. It tells the leader about its sessions only when
-///    the leader asks, once every half tick. If the follower dies before that, the leader never
-///    learns of the request. A timeout is at least two ticks. Thus half a timeout after the answer,
-///    the leader has asked, and it handles later requests after the follower's report.
+///    the leader asks, once every half tick. If the follower dies before the leader asks, the
+///    leader never learns of the request. A timeout is at least two ticks. So half a timeout after
+///    the answer, the leader has asked, and it handles later requests after the follower's report.
 /// 2. A server that is cut off from the ensemble continues to answer for several ticks, even if it
-///    is the leader. Meanwhile the other servers elect a new leader. But a write needs a majority,
-///    and a new leader gives each session its whole timeout. Thus, if a write was answered, no new
-///    leader had started to measure the timeout before the write was sent.
+///    is the leader. In the meantime the other servers elect a new leader. But a write needs a
+///    majority, and a new leader gives each session its whole timeout. So if a write was answered,
+///    no new leader had started to measure the timeout before the write was sent.
 ///
 /// Therefore a request extends the session from the time when it was sent, but only after a later
-/// write was answered. The write must use the same connection, and must have been sent at least
-/// half a timeout after the answer to the request. Opening a session is a write and extends the
-/// session at once. Resuming a session is reported to the leader directly, so reason 1 does not
-/// apply. It is not a write, so it extends the session after any later write was answered.
+/// write was answered. The later write must use the same connection, and must have been sent at
+/// least half a timeout after the answer to the request. Opening a session is a write and extends
+/// the session at once. Resuming a session is reported to the leader directly, so reason 1 does not
+/// apply. But because it is not a write, it extends the session only after any later write was
+/// answered.
 ///
 /// A small risk remains: the leader may ask half a tick late, and the follower may die while its
 /// report is on the way.
@@ -44,10 +45,10 @@ public:
     void opened(time_point sent_at, duration timeout);
     void resumed(time_point sent_at, duration timeout);
 
-    /// Stores an answer to any request of the current connection. Call it in the order of the
-    /// answers.
+    /// Notes an answer to any request of the current connection. Call the function in the order of
+    /// the answers.
     void answered(time_point sent_at, time_point now);
-    /// Stores that a write was carried out. Call `answered` afterwards too.
+    /// Notes that a write was carried out. Call `answered` after it, too.
     void write_answered(time_point sent_at);
 
     /// Forgets the session, because it has ended.
@@ -64,7 +65,7 @@ private:
     duration timeout_{};
     // sending time of the newest request that extends the session
     std::optional<time_point> counted_;
-    // time at which the session was resumed; extends the session after the next write
+    // time at which the session was resumed; it extends the session after the next write
     std::optional<time_point> resumed_;
 
     struct request {
@@ -74,8 +75,8 @@ private:
     std::deque<request> answered_; // requests that may extend the session after a later write
 };
 
-/// Returns the safety margin for the session's end. It assumes that clocks differ by at most one
-/// percent, and adds two milliseconds for rounding on both sides.
+/// Returns the safety margin for the session's end. It assumes that the speeds of clocks differ by
+/// at most one percent, and adds two milliseconds for rounding on both sides.
 duration drift(duration timeout);
 
 /// Data of a session that the client needs to resume the session at another server.

@@ -19,7 +19,8 @@ namespace holdfast::memory {
 
 /// Faults of one request between a client and the server. The default is no fault.
 struct fate {
-    /// Delay of the request. If it is longer than the timeout, the request is executed late.
+    /// Delay of the request. If the delay is longer than the request's timeout, the server still
+    /// executes the request, after the client has given up.
     duration request_delay{};
     duration answer_delay{};   ///< delay of the reply
     bool request_lost = false; ///< the request is lost: never executed, and no reply is sent
@@ -59,9 +60,9 @@ struct request {
 
 using fault_function = std::function<fate(const request&)>;
 
-/// Function that returns the delay from the announcement of a new primary until the client learns
-/// of it. Empty: the client does not learn of the announcement, unless the machine that it asks is
-/// a replica by then.
+/// Function that returns how long after the announcement of a new primary the client learns of it.
+/// Empty: the client misses the announcement. It then learns of the new primary only if it asks a
+/// machine that is a replica by then.
 using notice_function = std::function<std::optional<duration>()>;
 
 /// Settings of a client's connection to the server. Both functions are called on that client's
@@ -69,7 +70,8 @@ using notice_function = std::function<std::optional<duration>()>;
 struct way {
     fault_function faults{}; ///< called for each request; empty: no faults
     duration command_timeout = std::chrono::seconds{3};
-    /// Called for each announcement of a new primary; empty: the client learns of it at once.
+    /// Called for each announcement of a new primary. Empty: the client learns of each announcement
+    /// at once.
     notice_function notices{};
 };
 
@@ -96,9 +98,9 @@ struct way {
 /// lease time; the client itself ends its leases.
 ///
 /// If requests require replicas (`options::required_replicas`), the reply says how many replicas
-/// confirmed the client's last write. This simulates the command WAIT of Redis. The wait takes at
-/// most a second, a third of the command timeout, or a third of the lease, whichever is shortest. A
-/// server that never had a replica confirms everything at once.
+/// confirmed the client's last write. This simulates the command WAIT of Redis. The server waits
+/// for the confirmations for at most a second, a third of the command timeout, or a third of the
+/// lease, whichever is shortest. If the server never had a replica, it confirms everything at once.
 ///
 /// Thread safety: any thread may call every member.
 class HOLDFAST_EXPORT server {
@@ -114,12 +116,13 @@ public:
                           duration command_timeout = std::chrono::seconds{3});
     store_factory connect(way);
 
-    /// Switches to holds by session. Throws `std::logic_error` if there are replicas, because a
-    /// server with sessions cannot have replicas.
+    /// Makes the server keep holds by session. Throws `std::logic_error` if there are replicas,
+    /// because a server with sessions cannot have replicas.
     void keep_by_session(duration session_time);
 
-    // The server's own clock decides when leases expire, and which requests are too late. Each
-    // machine has its own clock. Replicas receive expiry dates on the primary's clock.
+    // The server's own clock decides when leases expire, and which requests arrive after their
+    // deadline. Each machine has its own clock. Replicas receive expiry dates on the primary's
+    // clock.
     void step_clock(duration); ///< moves the primary's clock at once, forward or back
     /// Sets the speed of the primary's clock; 1.0: as fast as the clients' clock.
     void set_clock_rate(double rate);
@@ -133,7 +136,7 @@ public:
     /// confirmation reaches the primary after another `lag`. Throws `std::logic_error` if holds are
     /// kept by session.
     void replicate(std::size_t count, duration lag = {});
-    void set_lag(std::size_t replica, duration); ///< for writes from now on
+    void set_lag(std::size_t replica, duration); ///< for writes after this call
     /// Disconnects a replica. It receives nothing any more, not even writes that are on their way,
     /// and confirms nothing.
     void cut_replica(std::size_t replica);
@@ -148,8 +151,8 @@ public:
     /// old data until the copy has arrived. It tells clients that it takes no writes. Throws
     /// `std::logic_error` for the primary: promote another machine first.
     void demote(std::size_t machine);
-    /// Tells clients that this machine is the primary. Tests use it for announcements that arrive
-    /// early or twice.
+    /// Tells clients that this machine is the primary. Tests call this function for announcements
+    /// that arrive early or twice.
     void announce(std::size_t machine);
     /// Restarts a machine without its data. A replica is empty until it has received a full copy.
     /// If the primary is restarted, its replicas become empty, too. Notifies nobody.
@@ -162,10 +165,11 @@ public:
     /// report the time of the restart.
     void restart_empty();
     bool evict(const lock_name&); ///< forgets one lock, notifies nobody
-    /// Gives the lock to a foreign owner, even if it is held. With `read`, the foreign owner joins
-    /// other readers. With `token`, the foreign owner is a program that is not a holdfast client.
+    /// Gives the lock to a foreign owner, even if another owner holds it. With kind `read`, the
+    /// foreign owner joins the other readers. With kind `token`, the foreign owner is a program
+    /// that is not a holdfast client.
     void occupy(const lock_name&, duration lease, lock_kind = lock_kind::plain);
-    /// Releases the lock of the foreign owner. Notifies waiters, except for `token`.
+    /// Releases the lock of the foreign owner. Notifies the waiters, except for kind `token`.
     bool vacate(const lock_name&);
     /// Simulates the renewal of a foreign reader with Redisson before 4.4: the lock, and the holds
     /// of all readers, expire after `lease` from now. Returns false if there are no readers.

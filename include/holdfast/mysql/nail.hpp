@@ -15,9 +15,9 @@ namespace holdfast::mysql {
 ///     START TRANSACTION;  <nail>;  UPDATE stock …;  COMMIT;
 ///
 /// *If the statement matches one row*, nobody else is granted the lock until this transaction ends,
-/// even if the lease expires in the meantime. The numbers of matched rows and of changed rows are
-/// the same here. So your writes in the transaction are committed while you hold the lock, or not
-/// at all.
+/// even if the lease expires in the meantime. For this statement, the number of matched rows equals
+/// the number of changed rows, so you can check either. Your writes in the transaction are
+/// committed while you hold the lock, or not at all.
 ///
 /// *If it matches no row*, the lease has ended: roll back.
 ///
@@ -31,8 +31,9 @@ namespace holdfast::mysql {
 /// - After this call the lease is released at the store, and not handed over within this client.
 ///
 /// `table` is the table name from the options. If your connection uses another schema, put the
-/// schema in front: "shop.holdfast_lock". The lease must be exclusive (a mutex, a writer). Throws
-/// `errc::invalid_argument` for other leases, and `errc::not_owner` for a lease that holds nothing.
+/// table's schema before the name: "shop.holdfast_lock". The lease must be exclusive (a mutex, a
+/// writer). Throws `errc::invalid_argument` for other leases, and `errc::not_owner` for a lease
+/// that holds nothing.
 HOLDFAST_EXPORT std::string nail(const lease&, std::string_view table = "holdfast_lock");
 
 } // namespace holdfast::mysql

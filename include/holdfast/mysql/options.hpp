@@ -41,17 +41,18 @@ struct options {
     std::string server_key_file{};
     std::string user{};
     secret password{};
-    credential_provider credentials{}; ///< its user and password are used for empty fields
+    /// gives the user and the password if these fields are empty
+    credential_provider credentials{};
 
-    /// `connections_max`: connections that requests share, 1 to 1000. `wait_connections_max`:
-    /// connections on each of which one waiter waits for a notification, 0 to 1000; additional
-    /// waiters poll.
+    /// `connections_max`: number of connections that requests share, 1 to 1000.
+    /// `wait_connections_max`: number of connections for waiters, 0 to 1000. On each of these, one
+    /// waiter waits for a notification; all other waiters poll.
     std::size_t connections_max = 8;
     std::size_t wait_connections_max = 8;
     /// True: waiters use user locks (`GET_LOCK`) as notifications. False: all waiters poll. User
     /// locks are never used on Galera and other clusters where each server has its own user locks.
     bool bell = true;
-    /// True: this client sometimes deletes rows that were not used for a day.
+    /// True: from time to time, this client deletes rows that were not used for a day.
     bool sweep = false;
 
     /// Timeout for address lookup, connect and login together; rounded up to seconds. 1 ms to 1
@@ -63,8 +64,9 @@ struct options {
     /// jitter. Each is 1 ms to 1 day; `backoff_min` must not be longer than `backoff_max`.
     duration backoff_min{50};
     duration backoff_max{2000};
-    /// How often an idle connection is used, so that firewalls and proxies do not drop it. The
-    /// request also reads the server's clock. 1 s to 1 day.
+    /// Longest time without a request on a connection. After this time, the client sends a request
+    /// that reads the server's clock, so that firewalls and proxies do not drop the idle
+    /// connection. 1 s to 1 day.
     duration keep_alive = std::chrono::seconds{30};
 
     std::size_t requests_max = 10'000; ///< maximum number of requests that are queued or in flight

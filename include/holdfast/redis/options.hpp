@@ -36,7 +36,8 @@ struct sentinel_options {
     std::string user{};
     secret password{};
     std::optional<tls_options> tls{}; ///< TLS settings for the connections to the Sentinels
-    /// True: `user` and `password` are used even if both are empty (no login).
+    /// True: the Sentinels never get the login of the servers. If `user` and `password` are both
+    /// empty, the client then does not log in at the Sentinels.
     bool own_login = false;
 };
 
@@ -76,7 +77,8 @@ struct options {
 
     std::string user{}; ///< empty: the server's default user
     secret password{};
-    credential_provider credentials{}; ///< its user and password are used for empty fields
+    /// gives the user and the password if these fields are empty
+    credential_provider credentials{};
 
     /// Database of the locks; all databases of a server share the notification channels.
     std::uint32_t database = 0;
@@ -100,38 +102,41 @@ struct options {
     /// second is reduced to that third if the third is shorter.
     duration replica_timeout = std::chrono::seconds{1};
 
-    /// How often the server's name is looked up while the client is connected. If the name has
-    /// another address then, the client changes to it. Zero: only for each new connection. 0 ms to
-    /// 1 day.
+    /// Interval of the lookups of the server's name while the client is connected. If the name has
+    /// a new address, the client changes to that address. Zero: the name is looked up only for each
+    /// new connection. 0 ms to 1 day.
     duration address_check = std::chrono::seconds{5};
 
-    /// How often a cluster is asked for its slot map, while there are held locks or waiters. The
-    /// client asks at once when a server reports a change. 100 ms to 1 day.
+    /// Interval in which a cluster is asked for its slot map, while there are held locks or
+    /// waiters. The client asks at once when a server reports a change. 100 ms to 1 day.
     duration topology_check = std::chrono::seconds{5};
 
-    /// How releases are published. Only a cluster has a choice.
+    /// Form in which releases are published. Outside a cluster, it is always `plain`.
     pubsub_form pubsub = pubsub_form::automatic;
 
     /// Longest `fairLockWaitTimeout`, or wait time of a call, of the JVMs that wait for the same
-    /// fair locks. If a JVM dies in the queue, the others wait for it this long. If the value is
-    /// too small, a holdfast waiter behind a JVM may be overtaken. A live JVM then loses its place
-    /// after it was first in the queue for this time. 1 ms to 1 day.
+    /// fair locks. If a JVM dies in the queue, the waiters after it wait for this time. If the
+    /// value is too small, a holdfast waiter behind a JVM may be overtaken. In that case a live JVM
+    /// loses its place after it was first in the queue for this time. 1 ms to 1 day.
     duration fair_wait = std::chrono::minutes{5};
 
     /// Format in which the permits of a `leased_semaphore` and the draws of a `rate_limiter` are
-    /// written. Use the same format in all programs. Permits in another format are `refused`. Draws
-    /// in another format are counted by holdfast, but JVMs count holdfast's draws wrongly.
+    /// written. Use the same format in all programs. If a semaphore has permits in another format,
+    /// calls fail with `refused`. If a limiter has draws in another format, holdfast counts them,
+    /// but JVMs count the draws of holdfast wrongly.
     redisson_form redisson = redisson_form::v3_17;
 
-    /// Maximum number of additional connections for blocking calls. Each serves one blocking call
-    /// at a time: the calling thread itself writes and reads on it. They are opened on demand, and
-    /// closed after ten seconds without use. Further calls use the shared connection. Zero: all
-    /// calls use it. At most 1000.
+    /// Maximum number of additional connections for blocking calls. Each connection serves one
+    /// blocking call at a time: the calling thread itself writes to it and reads from it. The
+    /// client opens these connections on demand, and closes each after ten seconds without use. If
+    /// all are in use, further calls use the shared connection. Zero: all calls use the shared
+    /// connection. At most 1000.
     std::size_t blocking_connections_max = 16;
 
     /// How long a blocking thread polls for its reply before it sleeps. Polling halves the
     /// round-trip time on one machine, but keeps a core busy. Threads poll only if there are idle
-    /// cores, and if replies usually arrive within this time. Zero: never. 0 us to 10 ms.
+    /// cores, and if replies usually arrive within this time. Zero: threads never poll. 0 us to 10
+    /// ms.
     std::chrono::microseconds polling{100};
 
     /// Maximum number of requests that are queued or in flight, per connection.

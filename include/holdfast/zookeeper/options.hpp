@@ -40,7 +40,7 @@ struct options {
     /// The servers of one ensemble, 1 to 64. The default port is 2181. The client chooses a server
     /// at random.
     std::vector<server_address> servers{{"127.0.0.1", 0}};
-    /// Existing path at the servers; all other paths are relative to it; empty: none.
+    /// Path that exists at the servers; all other paths are relative to it. Empty: no such path.
     std::string chroot{};
 
     /// Path of the lock nodes; it is created when it is needed. Use a new path after the ensemble
@@ -55,7 +55,8 @@ struct options {
     std::optional<tls_options> tls{};
     std::string user{}; ///< user for the digest scheme; empty: no login
     secret password{};
-    credential_provider credentials{}; ///< its user and password are used for empty fields
+    /// gives the user and the password if these fields are empty
+    credential_provider credentials{};
 
     /// Session timeout: how long a session, and with it each hold, survives a client that has died.
     /// The ensemble limits it to its own bounds, usually 4 to 40 s. Zero: the client's

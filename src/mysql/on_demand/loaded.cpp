@@ -10,8 +10,8 @@
 #include <mysql.h>
 
 /// Table of the libmariadb functions that this component calls: result, name, parameters,
-/// arguments. If the table lacks a function, the linker needs libmariadb itself; a test of the
-/// program detects that.
+/// arguments. If a function is missing in the table, the linker needs libmariadb itself; a test of
+/// the program detects this.
 #define HOLDFAST_FORWARDED(F)                                                                      \
     F(my_ulonglong, mysql_affected_rows, (MYSQL * my), (my))                                       \
     F(void, mysql_close, (MYSQL * my), (my))                                                       \

@@ -181,7 +181,8 @@ tls_trouble trouble_of(const SSL& session, const std::string& objection) {
     if (is_about_our_certificate(alert))
         return {store_errc::not_authenticated,
                 "TLS: the server does not accept this client: " + reason_of(error) + advice};
-    // If a TLS 1.2 server requires a client certificate and gets none, it sends only this alert.
+    // If a TLS 1.2 server requires a client certificate and gets none, it sends no other alert than
+    // this.
     if (alert == SSL_AD_HANDSHAKE_FAILURE)
         return {store_errc::tls_failed, "TLS: " + reason_of(error) + advice};
     return {store_errc::tls_failed, "TLS: " + reason_of(error)};
@@ -193,8 +194,8 @@ std::string first_reason() {
 
 namespace {
 
-/// Stores the reason of a failed verification. The verification still fails. OpenSSL calls this
-/// function while the reason is available.
+/// Stores the reason of a failed verification. The function does not change the result of the
+/// verification. OpenSSL calls it while the reason is still available.
 int note_objection(int well, X509_STORE_CTX* context) noexcept {
     if (well == 1)
         return well;
@@ -314,8 +315,8 @@ void require(bool done) {
                       "tls_" + std::string{field} + " " + file + ": " + first_reason()};
 }
 
-/// Gives OpenSSL the password of a key. Without this callback, OpenSSL would ask for it at the
-/// terminal.
+/// Gives OpenSSL the password of a key. Without this callback, OpenSSL would ask for the password
+/// at the terminal.
 int hand_over_password(char* buffer, int size, int, void* of_key) noexcept {
     const std::string_view password = static_cast<const secret*>(of_key)->reveal();
     if (password.size() > static_cast<std::size_t>(size))
@@ -339,7 +340,7 @@ void use_own_certificate(SSL_CTX& context, const tls_options& how) {
 owned_context make_context(const tls_options& how) {
     owned_context made{SSL_CTX_new(TLS_client_method())};
     require(made != nullptr);
-    // Keeps a higher minimum if the system sets one.
+    // If the system sets a higher minimum version, the higher minimum is kept.
     if (SSL_CTX_get_min_proto_version(made.get()) < TLS1_2_VERSION)
         SSL_CTX_set_min_proto_version(made.get(), TLS1_2_VERSION);
     SSL_CTX_set_options(made.get(), SSL_OP_NO_RENEGOTIATION);
@@ -363,8 +364,8 @@ void expect_address(X509_VERIFY_PARAM* certificate, const asio::ip::address& add
         expect(address.to_v6().to_bytes());
 }
 
-/// Sets the name that the server's certificate must be valid for. The certificate's common name
-/// does not count (RFC 9525), nor does a partial wildcard such as `db*.internal`.
+/// Sets the name that the server's certificate must be valid for. The certificate's common name is
+/// ignored (RFC 9525), and so is a partial wildcard such as `db*.internal`.
 void expect(SSL& session, const std::string& name) {
     X509_VERIFY_PARAM* const certificate = SSL_get0_param(&session);
     error_code not_numeric;

@@ -34,13 +34,13 @@ using owned_ssl = std::unique_ptr<SSL, freed_by<SSL_free>>;
 using owned_store = std::unique_ptr<X509_STORE, freed_by<X509_STORE_free>>;
 using owned_names = std::unique_ptr<GENERAL_NAMES, freed_by<GENERAL_NAMES_free>>;
 
-// Translates OpenSSL's errors into texts that say what to do.
+// Functions that translate OpenSSL's errors into texts that say what to do.
 
 /// Returns why the verification failed.
 std::string objection_of(X509_STORE_CTX&);
 
-/// Returns the error that OpenSSL has just reported for this session. `objection`: why the server's
-/// certificate was refused, or empty.
+/// Returns the error that OpenSSL has just reported for this session. `objection` is the reason why
+/// the server's certificate was refused, or is empty.
 tls_trouble trouble_of(const SSL&, const std::string& objection);
 
 /// Runs `work`. Returns its error, or nothing after success. No exception leaves this function.
@@ -82,7 +82,7 @@ private:
 
     std::string objection_; // reason why the server's certificate is refused
     owned_ssl ssl_;
-    BIO* const received_; // owned by ssl_; the same is true for to_send_
+    BIO* const received_; // owned by ssl_, as is to_send_
     BIO* const to_send_;
     std::string plain_; // buffer that keeps its size
     bool established_ = false;

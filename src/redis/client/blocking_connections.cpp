@@ -125,7 +125,7 @@ void blocking_connection::exchange(runtime::visit& caller, duration timeout, boo
     std::rethrow_exception(failed);
 }
 
-/// Completes the request with its reply.
+/// Stores the reply, with its times, in the request that it belongs to.
 void blocking_connection::finish(request& asked, reply& said, time_point sent_at) {
     if (said.type == reply::kind::error)
         note_demotion(said);
@@ -276,8 +276,8 @@ blocking_connections::blocking_connections(std::shared_ptr<node_context> context
     , suspecting_{context_->home.time.make_alarm()} {}
 
 /// Borrows the free blocking connection that was used most recently, so that the other blocking
-/// connections can become idle and be closed. The call also reads the replies that are still
-/// missing on the blocking connection.
+/// connections become idle and can be closed. Then reads the replies that have arrived late on the
+/// borrowed connection.
 blocking_connection* blocking_connections::borrow() {
     entry* best = nullptr;
     for (entry& each : all_)
@@ -325,7 +325,7 @@ asio::awaitable<void> blocking_connections::open(std::shared_ptr<blocking_connec
     if (self->closed_)
         co_return;
     const time_point now = self->context_->home.time.now();
-    if (why) { // the shared connection reports the error, and serves the calls meanwhile
+    if (why) { // the shared connection reports the error, and until then serves the calls
         self->not_before_ = net::later(now, self->backoff_.next(self->context_->home.random()));
         co_return;
     }
@@ -379,8 +379,8 @@ void blocking_connections::suspect_soon() {
         runtime::run_in_background(context_->home, suspect(shared_from_this()));
 }
 
-/// Watches for missing replies in the background, because a thread that waits on a blocking
-/// connection cannot.
+/// Watches for missing replies in the background, because a thread cannot watch while it waits on a
+/// blocking connection.
 asio::awaitable<void> blocking_connections::suspect(std::shared_ptr<blocking_connections> self) {
     while (!self->closed_) {
         const auto owed_since = self->owed_since();
@@ -393,9 +393,9 @@ asio::awaitable<void> blocking_connections::suspect(std::shared_ptr<blocking_con
     self->suspects_ = false;
 }
 
-/// Returns the earliest time at which a present wait for a reply began. A lent blocking connection
-/// waits from the time when it was lent. Any other blocking connection waits from the time when its
-/// oldest request without a reply was sent.
+/// Returns the start of the wait for a reply that has lasted longest on any blocking connection.
+/// The wait of a lent connection began when it was lent. The wait of any other connection began
+/// when its oldest request without a reply was sent.
 std::optional<time_point> blocking_connections::owed_since() const {
     std::optional<time_point> first;
     const auto note = [&first](time_point since) {
@@ -410,8 +410,8 @@ std::optional<time_point> blocking_connections::owed_since() const {
     return first;
 }
 
-// Marks the blocking connections only; sweep_soon() ends them later. The caller may be iterating
-// over the blocking connections now.
+// Only marks the blocking connections, because the caller may be iterating over them; sweep_soon()
+// ends them later.
 void blocking_connections::cut(const net::failure& why) {
     if (closed_)
         return;
@@ -476,7 +476,7 @@ void blocking_connections::sweep_soon() {
 }
 
 void blocking_connections::close() {
-    // A second call must write nothing. It may come from the destructor, on any thread.
+    // A second call must write nothing, because it may come from the destructor, on any thread.
     if (closed_)
         return;
     closed_ = true;

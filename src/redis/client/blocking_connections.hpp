@@ -27,7 +27,7 @@ namespace holdfast::redis {
 /// client's monitor while it waits for the reply. It does everything else inside the monitor.
 class blocking_connection final : public runtime::interruptible {
 public:
-    /// The context and the `answer_wait` must outlive the blocking connection.
+    /// Creates the blocking connection. The context and the `answer_wait` must outlive it.
     blocking_connection(node_context&, connection::parts, runtime::answer_wait&);
     blocking_connection(const blocking_connection&) = delete;
     ~blocking_connection();
@@ -50,7 +50,7 @@ public:
         hang_up();
     }
 
-    /// Returns whether the present call waits for the confirmation by replicas.
+    /// Returns whether the present call waits until replicas have confirmed its request.
     bool waits_for_replicas() const { return wants_confirmation_; }
 
     /// Sends the request without waiting for its reply. The next ask() or collect() that reads the
@@ -106,8 +106,8 @@ private:
     // Replies to the first requests in `owed_` that were read but not yet given to their callers.
     std::vector<reply> early_;
     reply* answer_ = nullptr;
-    // True if a WAIT follows the present request. In that case `answer_` is the reply to WAIT, and
-    // `unconfirmed_` has the reply to the request.
+    // True if the command WAIT (for replicas) follows the present request. In that case `answer_`
+    // is the reply to WAIT, and `unconfirmed_` has the reply to the request.
     bool wants_confirmation_ = false;
     std::vector<reply> unconfirmed_;
     std::exception_ptr failed_;
@@ -147,11 +147,12 @@ public:
         blocking_connection* const lent_;
     };
 
-    /// Starts to read missing replies in the background, because perhaps no later call reads them.
+    /// Starts to read the replies that have not arrived yet, in the background, because possibly no
+    /// later call will read them.
     void collect_soon();
 
-    /// Closes all blocking connections, each as soon as no call uses it. Calls under way still get
-    /// their replies.
+    /// Closes each blocking connection as soon as no call uses it. Calls under way still get their
+    /// replies.
     void cut(const net::failure& why);
 
     /// Ends all blocking connections and the calls on them at once.
@@ -174,11 +175,11 @@ public:
     void close();
 
 private:
-    /// Number of calls without a free blocking connection before a blocking connection is opened. A
-    /// program that locks once or twice needs no second connection.
+    /// Number of calls that must find no free blocking connection before one is opened. So a
+    /// program that locks only once or twice opens no second connection.
     static constexpr unsigned wishes_min = 4;
     static constexpr duration idle_max = std::chrono::seconds{10};
-    /// Interval at which missing replies are read.
+    /// Interval at which the connections are checked for replies that had not arrived.
     static constexpr duration collect_period{1};
 
     struct entry {
@@ -186,7 +187,7 @@ private:
         time_point used_at;
         std::string run_id; ///< run_id of its server; empty if unknown
         bool lent = false;
-        bool leaves = false; ///< whether it must not be used again
+        bool leaves = false; ///< true: the connection must not be used again
         time_point lent_at{};
     };
 

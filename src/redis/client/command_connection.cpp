@@ -15,8 +15,8 @@
 namespace holdfast::redis {
 namespace {
 
-/// Largest error of the uptime that a server reports. The server computes the uptime from two times
-/// in whole seconds. A reported uptime of 5 s may therefore be 4 s in fact.
+/// Error margin of the uptime that a server reports. The server computes the uptime from two times
+/// in whole seconds, so a reported uptime of 5 s can be only 4 s in fact.
 constexpr std::chrono::seconds uptime_rounding{1};
 
 std::optional<time_point> later_of(std::optional<time_point> one, std::optional<time_point> other) {
@@ -25,8 +25,9 @@ std::optional<time_point> later_of(std::optional<time_point> one, std::optional<
 
 } // namespace
 
-// Compares the history of the data, not only the process. A primary that was demoted and promoted
-// again keeps its run_id, but it may have another server's data.
+// Compares the id of the data's history (replication id), not only the id of the process (run_id).
+// A primary that was demoted and promoted again keeps its run_id, but it may now have another
+// server's data.
 portrait::meeting portrait::meet(const server_hello& told, time_point now) {
     const bool same = !told.replication_id.empty() && told.replication_id == replication_id_;
     const bool same_process = same && !told.run_id.empty() && told.run_id == run_id_;
@@ -121,8 +122,8 @@ void command_connection::connected(const server_hello& told) {
     meet(told);
 }
 
-// Reports the new connection. The server may have lost holds, and their holders must learn that
-// soon.
+// Reports the new connection. The server may have lost holds, and the owners of these holds must
+// learn of the loss soon.
 void command_connection::meet(const server_hello& told) {
     const portrait::meeting which = portrait_.meet(told, last_heard_);
     if (purpose_ != purpose::commands) {
@@ -130,7 +131,7 @@ void command_connection::meet(const server_hello& told) {
             context_->other_met(told);
         return;
     }
-    if (context_->shared_met) // call it before any request about a hold
+    if (context_->shared_met) // called before any request about a hold is sent
         context_->shared_met(portrait_.server());
     if (which != portrait::meeting::first && context_->doubt)
         context_->doubt(which == portrait::meeting::other_or_unknown);
@@ -236,8 +237,9 @@ void command_connection::confirmation_given(const reply& said) {
         resume(*one);
 }
 
-/// Leaves the server if it has become a replica. Behind a name or a proxy, another server is then
-/// the primary. This connection would stay at the replica, which refuses every request.
+/// Leaves the server if it has become a replica. The host name or the proxy may then lead to
+/// another server, the new primary, but this connection would stay at the replica, which refuses
+/// every request.
 void command_connection::judge(const reply& answer, question what) {
     const bool refused = answer.type == reply::kind::error && tells_of_demotion(answer.text);
     const bool demoted = what == question::role && is_replica(answer);

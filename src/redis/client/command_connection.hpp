@@ -24,14 +24,15 @@ namespace holdfast::redis {
 class portrait {
 public:
     /// Result of a handshake. `first`: no server was known before. `same`: the server is the same
-    /// as before. `other_or_unknown`: it is another server, or may be.
+    /// as before. `other_or_unknown`: it is another server, or this is not known.
     enum class meeting { first, same, other_or_unknown };
     meeting meet(const server_hello&, time_point now);
 
     /// Returns the server that the connection leads to.
     server_in_use server() const { return {run_id_, may_be_another_}; }
 
-    /// Records the loss of the connection. The server may restart before the next connection.
+    /// Records the loss of the connection. The server may have restarted when the next connection
+    /// is made.
     void lost(time_point now);
 
     server_identity identity() const { return {run_id_, forgets_before_}; }
@@ -60,10 +61,10 @@ private:
 ///
 /// Waiting callers are resumed by the coroutine that reads replies.
 ///
-/// If replicas must confirm, the connection sends one WAIT after each batch of requests. The
-/// replies of the batch are held back until the reply to WAIT has come. Until then nothing more is
-/// sent, and new requests form the next batch. Requests that need no replicas use another
-/// connection, because a slow replica would delay them.
+/// If replicas must confirm the requests, the connection sends one command WAIT after each batch of
+/// requests. The replies of the batch are held back until the reply to WAIT has come. Until then
+/// nothing more is sent, and new requests form the next batch. Requests that need no replicas use
+/// another connection, because a slow replica would delay them.
 ///
 /// The connection for `purpose::commands` stays open while this client holds any lock. After each
 /// reconnection it reports that all holds may be lost (`doubt`). Other connections are closed when
@@ -71,8 +72,8 @@ private:
 class command_connection final : public std::enable_shared_from_this<command_connection>,
                                  private channel_handler {
 public:
-    /// `replicas` is the number of replicas that must confirm each request on this connection. The
-    /// value 0 means that no replica must confirm.
+    /// Creates the connection. `replicas` is the number of replicas that must confirm each request
+    /// on this connection. 0: no confirmation is needed.
     command_connection(std::shared_ptr<node_context>, purpose, std::uint8_t replicas = 0);
 
     /// Runs a script; see node::call().
@@ -87,7 +88,7 @@ public:
         return link_.connected() && (stuck_ || pipeline_.owes_what_was_given_up());
     }
 
-    /// Returns whether a reply is missing on the present connection.
+    /// Returns whether the reply to a request is pending on the present connection.
     bool owes() const { return link_.connected() && pipeline_.owed_since().has_value(); }
 
     /// Returns whether the reply came over the present connection.
@@ -178,18 +179,19 @@ private:
     portrait portrait_;
     question idle_question_ = question::ping;
     bool question_is_due_ = false;
-    bool stays_ = false;                 // whether the connection is needed even without requests
-    bool stuck_ = false;                 // a request timed out before the connection accepted it
-    std::optional<net::failure> closed_; // failure of later requests, once closed
+    bool stays_ = false;                 // true: the connection is needed even without requests
+    bool stuck_ = false;                 // true: a request timed out before it could be written
+    std::optional<net::failure> closed_; // failure that requests get after the close
     link link_;
     net::lookout lookout_;
 };
 
 /// Shared connections for requests to one server. There is the command connection, and one
-/// connection for each number of replicas that must confirm. Each connection can have a spare. If
-/// the reply to a request that timed out is missing on a connection, the spare gets the new
-/// requests, because the connection may have died without notice. A dead connection is found only
-/// after a while (`liveness`), because the server may only be slow.
+/// connection for each number of replicas that must confirm. Each connection can have a spare
+/// connection. If a request on a connection has timed out and its reply is still missing, new
+/// requests go to the spare connection, because the first connection may have died without notice.
+/// The class `liveness` ends a dead connection only after a while, because the server may only be
+/// slow.
 class command_connections {
 public:
     explicit command_connections(std::shared_ptr<node_context>);
@@ -237,7 +239,7 @@ private:
 
     const std::shared_ptr<node_context> context_;
     pair usual_;
-    std::map<std::uint8_t, pair> confirming_; // by number of replicas that must confirm
+    std::map<std::uint8_t, pair> confirming_; // key: the number of replicas that must confirm
     bool closed_ = false;
     std::string retired_; // reason, if retire() was called
 };

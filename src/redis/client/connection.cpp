@@ -52,8 +52,9 @@ namespace {
 
 using std::chrono::microseconds;
 
-/// Returns whether the error only means that the server forbids or does not know the command. After
-/// any other error, such as LOADING or a missing password, requests would fail too.
+/// Returns whether the error only means that the server forbids or does not know the command, so
+/// that the connection can be used without it. After any other error, such as LOADING or a missing
+/// password, requests would fail, too.
 bool can_do_without(const reply& answer) {
     return classify(answer.text) == store_errc::no_permission ||
            answer.text.starts_with("ERR unknown") || answer.text.starts_with("ERR Unknown");
@@ -103,8 +104,8 @@ handshake::handshake(const options& how, credentials who, std::string_view label
     , name_{client_name(label)} {
     if (!who_.password.empty() || !who_.user.empty())
         steps_.push_back(step::authenticate);
-    // All databases share the same channels. Therefore a user without the right to SELECT can still
-    // subscribe.
+    // All databases share the same channels. Therefore a subscriber connection needs no SELECT, and
+    // a user without the permission for SELECT can subscribe.
     if (how.database != 0 && what_for != purpose::listening)
         steps_.push_back(step::select_database);
     steps_.push_back(step::name_client);
@@ -181,7 +182,8 @@ std::string_view handshake::awaited() const {
 void handshake::judge(const reply& answer) {
     const step asked = steps_.at(answered_);
     const bool must = asked == step::authenticate || asked == step::select_database;
-    if (asked == step::ask_node) // ignore errors here, because CLUSTER SLOTS reports them too
+    // ignore errors here, because a later CLUSTER SLOTS reports them, too
+    if (asked == step::ask_node)
         told_.node_id = answer.type == reply::kind::text ? answer.text : std::string{};
     else if (answer.type != reply::kind::error)
         judge_answer(asked, answer);
@@ -226,8 +228,8 @@ void handshake::judge_answer(step asked, const reply& answer) {
 
 namespace {
 
-/// Returns a URL, for example `redis+cluster://host:port`. The URL contains HOST:PORT if the
-/// address is not known.
+/// Returns a URL for messages, for example `redis+cluster://host:port`. If the address is not
+/// known, the URL contains the words HOST:PORT.
 std::string url_of(std::string_view what, const options& how) {
     const bool is_known = how.unix_socket.empty() && !how.sentinel && !how.cluster;
     const std::string where = is_known ? net::address_of({}, how.host, how.port) : "HOST:PORT";
@@ -238,8 +240,8 @@ bool is_redirection(std::string_view error) {
     return error.starts_with("MOVED ") || error.starts_with("ASK ");
 }
 
-/// Returns whether the server does not know EVALSHA. A Sentinel does not know EVALSHA, and it is
-/// the first command of a client that a Sentinel rejects.
+/// Returns whether the error says that the server does not know EVALSHA. If so, the server is
+/// probably a Sentinel, because EVALSHA is the first command of a client that a Sentinel rejects.
 bool knows_no_scripts(std::string_view error) {
     return error.starts_with("ERR unknown command") && error.find("EVALSHA") != error.npos;
 }
@@ -357,7 +359,7 @@ asio::awaitable<void> link::keep_connected(std::shared_ptr<void>) {
         try {
             line = line_ = std::make_shared<connection>(home_, context_.how);
             failed = co_await establish(context_, purpose_, *line, told);
-        } catch (const std::exception& why) { // for example out of memory; the loop must go on
+        } catch (const std::exception& why) { // for example out of memory; the loop must continue
             failed.emplace(errc::unreachable, why.what());
         }
         if (failed) {
@@ -386,7 +388,7 @@ void link::gone(const std::string& address, const net::failure& why) {
 void link::attempt_failed(const net::failure& why) {
     line_.reset();
     if (closed_ || std::exchange(moves_, false))
-        return; // queued requests wait for the next attempt, which follows at once
+        return; // the next attempt follows at once, and queued requests wait for it
     pause();
     gone(context_.address(), why);
     channel_handler_.connection_failed(why);
@@ -497,8 +499,8 @@ asio::awaitable<void> send(connection& line) {
         co_await line.send_rest();
 }
 
-/// Returns whether the server refused the password because the server has none. In that case the
-/// password is not wrong.
+/// Returns whether the server refused the password only because the server itself has no password.
+/// In that case the client can continue without a login.
 bool is_unwanted(const reply& refusal) {
     return refusal.text.find("without any password") != std::string::npos ||
            refusal.text.find("no password is set") != std::string::npos;
@@ -524,7 +526,7 @@ asio::awaitable<std::string> log_in(connection& line, const login& how) {
     co_return "AUTH: " + said.text;
 }
 
-/// Throws the earlier login error if the server now demands a login. Such a server refuses all
+/// Throws the earlier login error if the server now demands a login, because it refuses all
 /// requests without a login.
 void judge_unknown_user(const reply& answer, const std::string& refusal) {
     if (!refusal.empty() && answer.type == reply::kind::error && answer.text.starts_with("NOAUTH"))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Connections to one server: the connection itself, its handshake, its reconnection (`link`), and
-// the detection of missing replies (`hang_detector`). Also questions to a server over a separate
-// connection (`inquire`).
+// the detection of missing replies (`hang_detector`). The function `inquire` asks a server over a
+// separate connection.
 #pragma once
 
 #include "net/byte_stream.hpp"
@@ -55,7 +55,7 @@ private:
     void went_deaf(error_code) override;
     std::string end_in_words(error_code) const override;
 
-    error_code deaf_; // why writing failed
+    error_code deaf_; // reason why writing failed
     // Time limit for reading the server's last replies after a failed write.
     std::optional<net::time_limit> last_words_;
     const std::shared_ptr<runtime::remote_clock> server_clock_ =
@@ -86,8 +86,8 @@ public:
 
     void compose(std::string& out) const;
 
-    /// Returns the name of the command whose reply is expected next. Empty if all replies have
-    /// come.
+    /// Returns the name of the command whose reply is expected next. The result is empty if all
+    /// replies have come.
     std::string_view awaited() const;
 
     /// Checks the next reply. Throws `failure` if the connection cannot be used.
@@ -120,8 +120,8 @@ private:
     server_hello told_;
 };
 
-// Error messages for a URL of the wrong kind: it names one server, but a Sentinel or a cluster node
-// replies there. The messages contain the URL to use.
+// Error messages for a URL of the wrong kind: the URL names one server, but a Sentinel or a cluster
+// node replies at that address. The messages contain the URL to use.
 
 /// Returns the failure for an error that only a cluster node or a Sentinel sends. Returns null for
 /// any other reply, or if the options name a cluster.
@@ -130,15 +130,15 @@ std::shared_ptr<const net::failure> misdirection(const node_context&, const repl
 /// Returns whether this reply to ROLE comes from a Sentinel.
 bool is_sentinel(const reply& role);
 
-/// Returns advice that contains the URL of a Sentinel service. `role` is the reply to ROLE, which
-/// lists the services. The URL contains the first service of the list.
+/// Returns advice that contains the URL of a Sentinel service. `role` is the reply to the command
+/// ROLE, which lists the services; the URL contains the first of these services.
 std::string advice_at_sentinel(const options&, const reply* role = nullptr);
 
 /// Opens a connection and does the handshake, within `connect_timeout`. Never throws.
 ///
-/// On success returns nothing. `told` then has the information about the server, and the connection
-/// has an estimate of the server's clock. On failure returns the reason. The connection is then
-/// closed, and no request about a lock was sent.
+/// On success returns nothing; `told` has the information about the server, and the connection has
+/// an estimate of the server's clock. On failure returns the reason; the connection is closed, and
+/// no request about a lock was sent.
 asio::awaitable<std::optional<net::failure>> establish(node_context&, purpose, connection&,
                                                        server_hello& told);
 
@@ -154,8 +154,8 @@ public:
     /// Appends the requests to send. Called when the connection can send more.
     virtual void speak(std::string& out) = 0;
 
-    /// Processes the next reply, and may move from it. Throws `failure` if the reply makes no
-    /// sense; the connection is then ended.
+    /// Processes the next reply, and may move the reply's content out. Throws `failure` if the
+    /// reply makes no sense; the connection is then ended.
     virtual void hear(reply&, time_point received_at) = 0;
 
     virtual void connected(const server_hello&) = 0;
@@ -180,7 +180,7 @@ public:
 
     bool connected() const { return connected_; }
 
-    /// Returns the estimate of the server's clock. Null without a connection.
+    /// Returns the estimate of the server's clock, or null if there is no connection.
     std::shared_ptr<runtime::remote_clock> server_clock() const {
         return connected_ ? line_->server_clock() : nullptr;
     }
@@ -197,8 +197,8 @@ public:
     void close();
 
 private:
-    /// Longest pause between two attempts to connect while this client holds any lock. The holder
-    /// must learn soon whether its lock was lost with the server.
+    /// Longest pause between two attempts to connect while this client holds any lock. The pause is
+    /// short, because the holder must learn soon whether its lock was lost with the server.
     static constexpr duration pause_max_while_holding{250};
 
     using shared_connection = std::shared_ptr<connection>;
@@ -225,10 +225,10 @@ private:
     time_point connected_since_{};
 
     shared_connection line_; // the connection that is being opened or used
-    bool running_ = false;   // whether keep_connected() runs
+    bool running_ = false;   // true: keep_connected() runs
     bool connected_ = false;
     bool flush_is_due_ = false;
-    bool moves_ = false; // whether move() ended the present attempt or connection
+    bool moves_ = false; // true: move() ended the present attempt or connection
     bool closed_ = false;
 };
 
@@ -271,7 +271,7 @@ private:
     time_point asked_at_ = time_point::min();
 };
 
-// Questions to a server about other servers, over a connection that is opened only for the
+// Functions that ask a server about other servers, over a connection that is opened only for these
 // questions.
 
 /// User and password for a login.
@@ -280,8 +280,8 @@ struct login {
         : who{std::move(c)}
         , may_be_refused{refusable} {}
     credentials who;
-    /// The credentials belong to other servers. If this server refuses them, it is asked without a
-    /// login.
+    /// True: the credentials are those of other servers. If this server refuses the credentials,
+    /// the client asks it without a login.
     bool may_be_refused;
 };
 

@@ -34,13 +34,15 @@ constexpr std::array by_first_word{
 constexpr std::array by_beginning{
     meaning{"max number of clients", store_errc::too_many_clients},
     meaning{"Script killed", store_errc::script_killed},
-    meaning{"The user executing the script can't", store_errc::no_permission}, // in a script, 7.0
-    meaning{"ACL failure in script", store_errc::no_permission},     // in a script, since 7.2
-    meaning{"hash value is not an integer", store_errc::wrong_type}, // a hash of another program
+    // error in a script, version 7.0
+    meaning{"The user executing the script can't", store_errc::no_permission},
+    meaning{"ACL failure in script", store_errc::no_permission}, // error in a script, since 7.2
+    // the key is a hash of another program
+    meaning{"hash value is not an integer", store_errc::wrong_type},
 };
 
-/// Error of a script that declared no keys. A server does not go down during a script. Therefore
-/// the first command of the script was refused, and the script changed nothing.
+/// Error of a script that declared no keys. A cluster does not become "down" while a script runs.
+/// Therefore the first command of the script was refused, and the script changed nothing.
 constexpr std::string_view down_in_script = " while the cluster is down";
 
 /// Error texts of version 7.0 and earlier, of 8.0, and for a slot without a server.
@@ -117,8 +119,8 @@ std::string_view command_named_in(std::string_view error) {
     return error.substr(0, error.find('\''));
 }
 
-/// Returns the line number in a text like `… script: f_1, on @user_script:13.`. Returns 0 if there
-/// is none.
+/// Returns the line number in a text like `… script: f_1, on @user_script:13.`. Returns 0 if the
+/// text has no line number.
 std::size_t line_named_in(std::string_view error) {
     constexpr std::string_view before = "@user_script:";
     const std::size_t begin = error.find(before);
@@ -134,8 +136,8 @@ std::string_view line_of(std::string_view text, std::size_t number) {
     return text.substr(0, text.find('\n'));
 }
 
-/// Returns the commands in a piece of Lua text that are called through `call`, each as an ACL
-/// right.
+/// Returns the commands that a piece of Lua text calls through the function `call`, each as an ACL
+/// permission.
 std::string rights_for(std::string_view lua, std::string_view call) {
     std::string all;
     for (auto at = lua.find(call); at != lua.npos; at = lua.find(call)) {
@@ -157,8 +159,8 @@ std::string rights_handed_on(std::string_view lua) {
     return all;
 }
 
-/// Returns the rights that a script may lack. An error without a line number comes from a `pcall`:
-/// the script returned the error of the command.
+/// Returns the permissions that a script may lack. If the error has no line number, it is the error
+/// of a command that the script called through `pcall` and then returned.
 std::string right_for_script(std::string_view error, const script& what) {
     if (const std::size_t line = line_named_in(error)) {
         const std::string there = rights_for(line_of(what.text, line), "call('");

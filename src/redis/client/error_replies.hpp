@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Meaning of the error replies of a server, and the ACL rights that a refused request lacks.
+// Meaning of the error replies of a server, and the ACL permissions that a refused request lacks.
 #pragma once
 
 #include "redis/client/resp.hpp"
@@ -34,20 +34,21 @@ bool tells_of_absence(std::string_view error);
 /// request before the WAIT was carried out.
 bool was_unblocked(std::string_view error);
 
-// Finds out which ACL rights a script lacks, if the error reply does not say so. The reply of Redis
-// 7.0 contains neither the refused command, nor its key, nor its channel. The reply of later
-// versions contains the command.
+// Functions that find out which ACL permissions a script lacks, even if the error reply does not
+// say so. The reply of Redis 7.0 contains neither the refused command, nor its key, nor its
+// channel. The reply of later versions contains the command.
 
-/// Returns the rights to grant, in the syntax of ACL SETUSER: `+hset`, `~name`, `&channel`. If
-/// several rights may be missing, returns all of them. Empty if the error is not about rights.
+/// Returns the permissions to grant, in the syntax of ACL SETUSER: `+hset`, `~name`, `&channel`. If
+/// several permissions may be missing, returns all of them. The result is empty if the error is not
+/// about permissions.
 std::string missing_right(std::string_view error, const script& what,
                           std::span<const std::string_view> keys);
 
-/// Returns the rights to grant for a subscription to the channel.
+/// Returns the permissions to grant for a subscription to the channel.
 std::string missing_right(std::string_view error, std::string_view channel);
 
-/// Returns the error text with the missing right appended. Returns it unchanged if `right` is
-/// empty.
+/// Returns the error text, followed by the missing permission `right`. If `right` is empty, returns
+/// the text unchanged.
 std::string with_missing_right(std::string error, std::string_view right);
 
 } // namespace holdfast::redis

@@ -89,7 +89,8 @@ void pipeline::ask(request& asked, time_point now, duration timeout) {
         waiting_.push_back(asked); // stays sorted, because all requests in it have the same timeout
         return;
     }
-    auto place = hurried_.end(); // few requests, nearly always in order
+    // the list is short, and new requests nearly always belong at its end
+    auto place = hurried_.end();
     while (place != hurried_.begin() && std::prev(place)->deadline > asked.deadline)
         --place;
     hurried_.insert(place, asked);
@@ -167,8 +168,8 @@ void pipeline::give_up(request& asked) {
 }
 
 std::vector<request*> pipeline::drop_written() {
-    // Drop the unconfirmed requests too. Otherwise the WAIT of the next connection would confirm
-    // them.
+    // Drop the unconfirmed requests, too. Otherwise the WAIT command of the next connection would
+    // seem to confirm these requests.
     std::vector<request*> unanswered = confirmed();
     for (const written& one : written_)
         if (one.asker)

@@ -31,7 +31,7 @@ inline constexpr script plain_command{};
 /// Appends a WAIT command. It asks how many replicas have the last write of this connection.
 void compose_wait(composer, std::uint8_t replicas, duration within);
 
-/// Throws net::failure (protocol) if this cannot be a reply to WAIT.
+/// Throws net::failure (protocol) if `answer` cannot be a reply to WAIT.
 void require_confirmation(const reply& answer);
 
 /// Stores the reply to a WAIT command in the reply to the request before it.
@@ -61,7 +61,7 @@ struct request {
     const names_list keys;
     const arguments_list arguments;
     const call_wishes wishes;
-    /// Send EVAL instead of EVALSHA, because the server does not know the script.
+    /// True: send EVAL instead of EVALSHA, because the server does not know the script.
     bool with_text = false;
 
     /// State of the request, used by the pipeline only. `apart` means that the request is in no
@@ -84,8 +84,8 @@ struct request {
     std::shared_ptr<const net::failure> failed;
 };
 
-// Queue of requests, which also assigns each reply to its request. No I/O and no clock: the
-// connection (`command_connection`) reads and writes, and calls this class.
+// Queue of requests, which also assigns each reply to its request. It does no I/O and reads no
+// clock: the connection (`command_connection`) reads and writes, and calls this class.
 //
 //   ask ──▶ queued ──next_to_write──▶ in flight ──answered──▶ apart
 //             ▲                            │ │                  ▲
@@ -101,7 +101,7 @@ public:
         request* asker; ///< null if no caller waits for the reply
         time_point sent_at;
         question what = question::script;
-        bool given_up = false; ///< the caller has stopped waiting because of its timeout
+        bool given_up = false; ///< true: the caller has stopped waiting because of its timeout
     };
 
     pipeline() = default;
@@ -118,7 +118,7 @@ public:
     /// null if the queue is empty.
     request* next_to_write(time_point now);
 
-    /// Records a command that is written now, without a caller that waits for the reply.
+    /// Records a command that is written now, and for whose reply no caller waits.
     void write_for_nobody(question what, time_point now) {
         written_.push_back({nullptr, now, what});
         waits_ += what == question::wait;
@@ -176,7 +176,7 @@ private:
     list<&request::by_stage> queued_; // in the order of ask()
     list<&request::by_stage> unconfirmed_;
     std::deque<written> written_;  // in the order of sending; the replies come in the same order
-    std::uint64_t first_slot_ = 0; // slot number of written_.front()
+    std::uint64_t first_slot_ = 0; // `request::slot` of the entry written_.front()
     std::uint64_t asked_ = 0;      // number of calls of ask()
     std::size_t given_up_ = 0;     // number of entries of written_ that have timed out
     std::size_t waits_ = 0;        // number of WAIT commands in written_

@@ -14,9 +14,9 @@ namespace holdfast::redis {
 /// Functions that hiredis calls for each object. C code calls these functions, so they must not
 /// throw. A null result ends the parsing.
 struct answer_reader::builder {
-    /// Returns the memory for the next object. Items are added one by one, so an array that only
-    /// claims to have a million items needs no memory for them. Adding an item may move the earlier
-    /// items in memory. That is harmless, because the earlier items are complete.
+    /// Returns the memory for the next object. Memory is added item by item, so an array that only
+    /// claims to have a million items needs no memory for them. A new item may move the earlier
+    /// items in memory. This is harmless, because the earlier items are complete.
     static reply* place(const redisReadTask* task) {
         auto& reader = *static_cast<answer_reader*>(task->privdata);
         if (!task->parent)
@@ -137,8 +137,8 @@ void answer_reader::feed(std::string_view bytes) {
         give_up();
 }
 
-/// Throws if a line is too long. hiredis searches an incomplete line again from its beginning at
-/// each call, so a long line would cost quadratic time.
+/// Throws if a line is too long. At each call, hiredis searches an incomplete line again from its
+/// beginning, so the time for a long line would grow with the square of its length.
 void answer_reader::check_lines(std::string_view bytes) {
     constexpr std::size_t head_bytes_max = 32;
     while (!bytes.empty()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RESP2, the protocol of the servers: the writer of requests, the parser of replies, and readers of
-// the values in a reply. Also the type of a Lua script.
+// RESP2, the protocol of the servers: the writer of requests, the parser of replies, readers of the
+// values in a reply, and the type of a Lua script.
 #pragma once
 
 #include "runtime/remote_clock.hpp"
@@ -48,13 +48,13 @@ struct reply {
     bool moves = false;
 
     /// Number of replicas that have confirmed the request (`call_wishes::replicas`). If the server
-    /// refused to count them, `confirmation_refused` has its error.
+    /// refused the command WAIT, which counts these replicas, `confirmation_refused` has the error.
     std::int64_t confirmed = 0;
     std::string confirmation_refused{};
 
     /// Estimate of the clock of the server that replied. Code that reads a reply with the server's
-    /// time may update the estimate. Each connection has its own estimate. Null if the reply came
-    /// without a connection.
+    /// time may update the estimate. Each connection has its own estimate. Null: the reply did not
+    /// come over a connection.
     std::shared_ptr<runtime::remote_clock> clock{};
 };
 
@@ -104,8 +104,8 @@ struct redisReader;
 namespace holdfast::redis {
 
 /// Parser of the received bytes. hiredis splits them, and this class builds the replies. Throws
-/// `store_errc::protocol` if the bytes are not RESP2 or exceed a limit. The connection cannot be
-/// used any more then.
+/// `store_errc::protocol` if the bytes are not RESP2 or exceed a limit; the connection can then no
+/// longer be used.
 class answer_reader {
 public:
     /// Maximum number of items in one reply. A script replies with a few items for each hold.
@@ -127,7 +127,7 @@ public:
     void feed(std::string_view bytes);
 
     /// Returns the next complete reply, or null. The reply is valid until the next call of next(),
-    /// and the caller may move from it.
+    /// and the caller may move its content out.
     reply* next();
 
 private:
@@ -142,13 +142,14 @@ private:
 
     std::size_t bytes_max_;
     std::size_t items_max_;
-    std::size_t body_left_ = 0;        // missing bytes of a bulk string and its line end
-    std::size_t line_bytes_ = 0;       // length of the present line so far
-    std::string line_begins_;          // its first bytes, enough for the head of a bulk string
+    std::size_t body_left_ = 0;  // missing bytes of a bulk string and its line end
+    std::size_t line_bytes_ = 0; // length of the present line so far
+    // first bytes of the line, enough for the head of a bulk string
+    std::string line_begins_;
     std::size_t unanswered_bytes_ = 0; // bytes since the last complete reply
     std::size_t items_ = 0;            // number of items in the present reply
-    bool complete_ = false;            // whether root_ is complete and was returned
-    const char* refused_ = nullptr;    // why this class, and not hiredis, refused the reply
+    bool complete_ = false;            // true: root_ is complete and was returned
+    const char* refused_ = nullptr;    // reason, if this class (and not hiredis) refused the reply
     reply root_;
     std::unique_ptr<redisReader, frees_reader> reader_;
 };

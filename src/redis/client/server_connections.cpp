@@ -64,7 +64,8 @@ asio::awaitable<reply> member::call(const script& what, std::span<const std::str
     const runtime::monitor::load under_way{entrance_};
     runtime::visit* const caller = visitor_here();
     if (caller && !wishes.asking) {
-        // Blocking connections do not notice the loss of the server.
+        // Blocking connections do not notice the loss of the server, but the command connection
+        // does.
         command_connections_->stay_connected();
         std::optional<borrowed_connection> mine{std::in_place, *blocking_connections_};
         request asked{what, keys, arguments, wishes};
@@ -163,8 +164,8 @@ runtime::visit* member::visitor_here() const noexcept {
 
 namespace {
 
-/// Number of lookups in a row without the present address after which the client leaves a server
-/// (fixed_address).
+/// The client leaves a server after this number of consecutive lookups that did not return its
+/// address; see the class fixed_address.
 constexpr int checks_of_a_name = 3;
 
 } // namespace
@@ -254,8 +255,8 @@ asio::awaitable<bool> liveness::answers_anew(time_point limit) {
     co_return answers;
 }
 
-/// Ends the connections on which a reply has been missing since `since` or longer. If there are
-/// any, tests the other connections too.
+/// Ends the connections on which a reply has been missing since `since` or longer. If any
+/// connection was ended, tests the other connections, too.
 void liveness::cut_silent(time_point since) {
     const net::failure why{errc::outcome_unknown,
                            context_->address() +

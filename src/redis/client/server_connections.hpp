@@ -48,7 +48,7 @@ public:
 
     /// Sends a command that is not a script, over the shared connection.
     asio::awaitable<reply> command(std::span<const std::string_view> words);
-    bool connected() const; ///< whether the command connection is connected
+    bool connected() const; ///< returns whether the command connection is connected
 
     /// Closes all connections, because the server is not used any more. Requests that were sent end
     /// as outcome_unknown. Requests that were not sent, and later requests, end as unreachable.
@@ -79,11 +79,12 @@ private:
 /// another server, existing connections stay at the old server. Two calls of one client could then
 /// ask different servers for the same lock.
 ///
-/// The command connection decides. The other connections end and are opened again if it leads to
-/// another server, or to a server that does not tell its run_id. All connections end if another new
-/// connection leads to another server. Behind a proxy that picks a server for each connection,
-/// different servers are normal and mean no change. Therefore further events are ignored for a
-/// while after each event, and this while grows each time.
+/// The server of the command connection is the right server. If a new command connection leads to
+/// another server, or to a server that does not tell its run_id, the other connections end and are
+/// opened again. If another new connection leads to another server, all connections end. Behind a
+/// proxy that picks a server for each connection, different servers are normal and mean no change.
+/// Therefore further events are ignored for a while after each event, and this time grows with each
+/// event.
 class together {
 public:
     together(std::shared_ptr<node_context>, std::shared_ptr<command_connections>,
@@ -100,14 +101,15 @@ private:
     const std::shared_ptr<command_connections> command_connections_;
     const std::shared_ptr<blocking_connections> blocking_connections_;
     const std::shared_ptr<subscriber> subscriber_;
-    duration pause_; // how long further events are ignored; doubles at each event
+    duration pause_; // how long further events are ignored; doubles with each event
     time_point heeds_from_ = time_point::min();
 };
 
 /// Finds connections that have died without notice. When a reply on a connection is missing for
 /// part of `command_timeout`, the class asks the server over a new connection. If the server
 /// replies there, the old connection gets a short grace period. If the reply is still missing after
-/// it, the old connection is ended. Its requests end as outcome_unknown and wait no longer.
+/// this period, the old connection is ended. Its requests end as outcome_unknown and wait no
+/// longer.
 ///
 /// The question is a script. A server that has paused writes (CLIENT PAUSE, a failover) does not
 /// reply to a script, so no connection is ended during the pause.

@@ -15,7 +15,7 @@ void channels::add(listener& who, std::string name, bool late) {
     where.name = std::move(name);
     where.listeners.push_back(who);
     who.where = &where;
-    if (!where.refused) // after a refusal, keep the time of the next attempt
+    if (!where.refused) // after a refusal, `due` is the time of the next attempt and is kept
         unschedule(where);
     want(where, true);
     if (late && confirmed(where) && std::exchange(where.missed, false))
@@ -159,7 +159,7 @@ std::optional<net::failure> channels::hear(const reply& said, time_point try_aga
         dropped(items[1].text, try_again_at);
     else if (items.size() == 3)
         answer(items[0], items[1], try_again_at);
-    else if (next_expected().about) // else it is a reply to PING, which has two forms
+    else if (next_expected().about) // otherwise it is a reply to PING, which has two forms
         throw net::failure{store_errc::protocol, "an unexpected answer to a subscription"};
     return std::nullopt;
 }
@@ -178,7 +178,7 @@ void channels::dropped(const std::string& name, time_point try_again_at) {
     dropped_ = true;
     const auto found = channels_.find(name);
     if (found == channels_.end() || !confirmed(found->second))
-        return; // the replies to the commands under way decide about the channel
+        return; // the replies to the pending commands decide about the channel
     channel& where = found->second;
     try_again(where, try_again_at);
     forget_if_idle(where);
@@ -233,8 +233,8 @@ std::optional<net::failure> channels::refuse(const reply& error, time_point try_
         return std::nullopt; // a server that refuses a PING is alive, so ignore the error
     channel& where = *asked.about;
     std::optional<net::failure> why;
-    // A refused UNSUBSCRIBE does no harm. If newer commands about the channel are under way, the
-    // replies to the newer commands decide.
+    // A refused UNSUBSCRIBE does no harm. If newer commands about the channel are pending, the
+    // replies to these newer commands decide.
     if (asked.subscribe && (where.unanswered == 0 || is_twin_awaited(asked))) {
         why.emplace(classify(error.text),
                     "cannot listen to " + where.name + ": " +

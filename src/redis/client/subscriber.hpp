@@ -47,10 +47,11 @@ struct channel {
     boost::intrusive::list<listener, hook> listeners;
     bool wanted = false;
     bool told = false;
-    bool to_be_told = false; ///< whether it is in `channels::to_be_told_`
-    bool refused = false;    ///< SUBSCRIBE was refused, or the server unsubscribed
-    bool halved = false;     ///< plain form refused, and no reply yet to the sharded form
-    /// A message may have been missed. Therefore the next confirmation wakes the listeners.
+    bool to_be_told = false; ///< true: the channel is in `channels::to_be_told_`
+    bool refused = false;    ///< true: SUBSCRIBE was refused, or the server unsubscribed
+    /// true: the plain form was refused, and the reply to the sharded form is missing
+    bool halved = false;
+    /// True: a message may have been missed, so the next confirmation wakes the listeners.
     bool missed = false;
     unsigned unanswered = 0; ///< number of commands about this channel without a reply
     /// End of the linger time. After a refusal, time of the next attempt to subscribe.
@@ -58,8 +59,8 @@ struct channel {
 };
 
 /// Table of all channels of one subscriber connection. It records which listeners want which
-/// channel, and which commands were sent to the server for each channel. No I/O: the subscriber
-/// connection (`subscriber`) sends the commands and reads the replies.
+/// channel, and which commands were sent to the server for each channel. The table does no I/O: the
+/// subscriber connection (`subscriber`) sends the commands and reads the replies.
 class channels {
 public:
     /// Adds a listener. The listener may miss messages until the subscription is confirmed. `late`
@@ -72,13 +73,13 @@ public:
     bool any_wanted() const { return wanted_ > 0; }
     static bool confirmed(const channel&);
     bool heard(const std::string& name) const;
-    /// Returns whether no confirmation can be expected now, because the subscription was refused or
-    /// no connection could be made.
+    /// Returns true if a caller must not wait for the confirmation, because the subscription was
+    /// refused or no connection could be made.
     bool given_up(const channel&) const;
 
     /// Subscribes all wanted channels again, because a new connection has no subscriptions. `form`
-    /// selects plain or sharded subscriptions. In the form `both`, a channel is confirmed when both
-    /// subscriptions are confirmed.
+    /// selects plain or sharded subscriptions, or both. With `both`, a channel is confirmed when
+    /// its two subscriptions are confirmed.
     void connected(telling form = telling::plain);
     /// Marks all channels as not subscribed. Forgets the channels that have no listeners.
     void disconnected();
@@ -139,7 +140,7 @@ private:
     channel::agenda agenda_;
     std::size_t wanted_ = 0;
     bool connected_ = false;
-    bool hopeless_ = false; // whether the last attempt to connect has failed
+    bool hopeless_ = false; // true: the last attempt to connect has failed
     bool ping_is_due_ = false;
     bool dropped_ = false;
     telling form_ = telling::plain;
@@ -153,9 +154,9 @@ class subscriber final : public std::enable_shared_from_this<subscriber>, privat
 public:
     explicit subscriber(std::shared_ptr<node_context>);
 
-    /// Subscribes to a channel; see node::hear(). The returned object may outlive everything except
-    /// the clock. `late` means that a message may have been missed already, so the confirmation
-    /// wakes the listener.
+    /// Subscribes to a channel; see node::hear(). The returned object may outlive this subscriber
+    /// and its node, but not the clock. `late` means that a message may have been missed already,
+    /// so the confirmation wakes the listener.
     std::unique_ptr<hearing> hear(channel_name, alarm& wake, linger = linger::usual,
                                   bool late = false);
 
@@ -183,8 +184,8 @@ public:
     void close();
 
 private:
-    /// Longest silence before a PING if another server may take over. Without the PING, nothing
-    /// else would notice that the present server hangs.
+    /// Longest silence before a PING if another server may take over. Only this PING can notice
+    /// that the present server hangs.
     static constexpr duration silence_max = std::chrono::seconds{1};
 
     class listening;
@@ -211,7 +212,7 @@ private:
     hang_detector hang_detector_;
     time_point last_heard_{};
     std::string run_id_;        // id of the server process; empty if unknown
-    bool refusal_told_ = false; // whether the observer was told of a refusal on this connection
+    bool refusal_told_ = false; // true: the observer was told of a refusal on this connection
     bool closed_ = false;
     link link_;
     net::lookout lookout_;

@@ -102,9 +102,9 @@ asio::awaitable<reply> cluster_node::call(const script& what,
                                           std::span<const std::string_view> keys,
                                           std::span<const argument> arguments, call_wishes wishes) {
     const counted one{calls_};
-    // Keeps the context alive while the call pauses.
+    // Keeps the context alive during the call's pauses.
     const std::shared_ptr<node_context> known = context_;
-    const std::shared_ptr<map_watch> watch = watch_; // keeps the map alive while the call pauses
+    const std::shared_ptr<map_watch> watch = watch_; // keeps the map alive during the call's pauses
     retry_loop trail{known->home, pauses_, known->how.command_timeout, wishes};
     const std::uint16_t slot = keys.empty() ? std::uint16_t{0} : key_slot(keys.front());
     std::optional<server_address> sent_to; // target of an ASK redirection
@@ -142,7 +142,8 @@ asio::awaitable<reply> cluster_node::call(const script& what,
             told.what == redirection::kind::pause && why->code() == store_errc::try_again;
         if (hops == hops_max || (are_apart && wishes.divisible && keys.size() > 1))
             throw net::failure{*why};
-        if (!is_sent_on || hops > 1) // pause: two servers may redirect to each other for a while
+        // pause, because two servers may redirect to one another for a while
+        if (!is_sent_on || hops > 1)
             co_await trail.rest(*why);
     }
 }
@@ -253,8 +254,8 @@ bool cluster_node::hears(const channel_name& name) const {
     return there && there->server.hears(name);
 }
 
-/// Subscribes a listener at the server that owns its slot. If the owner is unknown, the listener
-/// stays where it is and a new map is requested.
+/// Subscribes a listener at the server that owns the slot of its channel. If the owner is unknown,
+/// leaves the listener at its present server and requests a new slot map.
 void cluster_node::place(slot_subscription& who, bool late) {
     const node_number owner = map().owner(who.slot);
     if (closed_)
@@ -270,8 +271,8 @@ void cluster_node::place(slot_subscription& who, bool late) {
 }
 
 /// Moves each subscription to the server that owns its slot now, if it is not subscribed there yet.
-/// This includes subscriptions that place() left at their server because they had moved shortly
-/// before.
+/// It may include subscriptions that the function place() did not move, because they had moved
+/// shortly before.
 void cluster_node::place_anew() {
     for (slot_subscription& each : listeners_) {
         const node_number owner = map().owner(each.slot);
@@ -306,8 +307,8 @@ void cluster_node::changed(map_watch::changes all, const std::string& told_by) {
 }
 
 /// Reports that the holds in slots with a new owner may be lost (`doubt`). The report is urgent if
-/// a server has lost all its slots. In that case another server has taken them over and may lack
-/// the latest writes.
+/// a server has lost all its slots, because the server that has taken over these slots may lack the
+/// latest writes.
 void cluster_node::doubt(map_watch::changes all) {
     const auto slots = std::make_shared<std::bitset<slot_count>>();
     bool urgent = false;

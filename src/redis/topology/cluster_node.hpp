@@ -28,7 +28,7 @@ public:
     slot_subscription(const slot_subscription&) = delete;
 
     /// Waits until the server confirms the subscription; see hearing::confirmed(). If the
-    /// subscription moves meanwhile, waits for the confirmation of the new server.
+    /// subscription moves in the meantime, waits for the confirmation by the new server.
     asio::awaitable<bool> confirmed(time_point limit) override;
 
     /// Moves the subscription to `server`. `there` is the subscription at that server.
@@ -38,9 +38,9 @@ public:
         return here_ && server && at_.lock() == server;
     }
 
-    /// Returns whether the subscription may move now. If it may, lengthens the pause before the
-    /// next move. Without pauses, two servers that redirect to each other would move the
-    /// subscription without end.
+    /// Returns whether the subscription may move now. If the subscription may move, lengthens the
+    /// pause before its next move. Without pauses, two servers that redirect to one another would
+    /// move the subscription without end.
     bool may_move(time_point now);
 
     const channel_name channel;
@@ -103,7 +103,7 @@ public:
     void close() noexcept override;
 
 private:
-    /// Maximum number of redirections and retries of one call. A call that needs more is probably
+    /// Maximum number of redirections and retries of one call. If a call needs more, it is probably
     /// redirected in a circle.
     static constexpr int hops_max = 16;
     /// Idle time after which the connections to a server without slots are closed.
@@ -133,7 +133,8 @@ private:
     const std::shared_ptr<pauses> pauses_ = std::make_shared<pauses>();
     const std::shared_ptr<map_watch> watch_;
     const std::shared_ptr<surveyor> surveyor_;
-    std::vector<shared_seat> seats_; // by node number; null if never used or retired
+    // index: the node number; null if the node was never used, or is retired
+    std::vector<shared_seat> seats_;
     roamers listeners_;
     std::size_t calls_ = 0; // number of calls under way
     bool closed_ = false;

@@ -12,8 +12,8 @@
 namespace holdfast::redis {
 namespace {
 
-/// Returns an endpoint with an address to connect to and a name. The TLS certificate must be for
-/// the name.
+/// Returns an endpoint that has an address to connect to, and the name for which the TLS
+/// certificate must be valid.
 target by_address(const server_address& named, std::string address,
                   std::optional<tls_options> tls) {
     if (tls && tls->server_name.empty())

@@ -31,8 +31,8 @@ public:
         std::string why; ///< error message, with the address of the server
     };
 
-    /// `words` contains `answers` requests. `wake` is rung at each reply and at each failure, until
-    /// end() is called.
+    /// Creates the group. `words` contains the requests, and `answers` is their number. The alarm
+    /// `wake` rings at each reply and at each failure, until end() is called.
     inquiries(known_context, std::function<login()> who, std::string words, std::size_t answers,
               alarm& wake);
 
@@ -43,17 +43,18 @@ public:
     /// Asks a server over a new connection to a given address.
     void ask(target, time_point limit);
 
-    /// Asks a server by means of the awaitable, which returns the reply or throws.
+    /// Runs the awaitable, which asks a server and returns its reply or throws.
     void ask_by(server_address, asio::awaitable<reply>);
 
-    /// Says when settled() need not wait for every server. `one`: a single reply is enough. `most`:
-    /// more than half of the servers must reply. After enough replies, settled() waits for the
-    /// other servers until the timeout `timeout`.
+    /// When settled() need not wait for every server. `one`: a single reply is enough. `most`: more
+    /// than half of the servers must reply. If enough servers have replied, settled() waits for the
+    /// other servers only until the timeout `timeout`.
     enum class enough : bool { one, most };
 
     /// Waits until one of these events:
     /// - All servers have replied or failed.
-    /// - Enough servers have replied, and `timeout` is over.
+    /// - Enough servers have replied, and the time `timeout` has passed since the call of
+    ///   settled().
     /// - The time is `limit`.
     /// - `given_up` returns true; it is called each time `wake` rings.
     asio::awaitable<void> settled(enough, duration timeout, time_point limit,

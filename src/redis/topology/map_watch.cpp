@@ -164,7 +164,8 @@ void map_poll::take_in() {
         judge();
 }
 
-/// Selects the replies that have a vote, and queues the nodes that these replies name.
+/// Selects the replies that have a vote (replies from this cluster), and queues the nodes that
+/// these replies name.
 void map_poll::judge() {
     ours_.clear();
     members_ = known_.addresses;
@@ -206,8 +207,8 @@ bool map_poll::is_over() const {
     const bool agreed = 2 * agreeing_ > voters();
     const std::size_t enough = is_disputed() ? many : known_.any() ? 0 : few;
     const bool asks_more = may_ask_more() && asked_.size() < enough;
-    // The first round also learns whether all nodes support sharded pub/sub. Therefore it waits for
-    // more replies.
+    // The first round must also find out whether all nodes support sharded pub/sub. Therefore it
+    // waits for more replies.
     const bool waits_on = !known_.any() || !ours_are_whole_;
     return agreed && !asks_more &&
            (round_->pending() == 0 || !waits_on || now() >= net::later(began_, step));
@@ -373,7 +374,7 @@ asio::awaitable<void> map_watch::rest() {
         const time_point until = is_urgent ? hurried : is_used ? unhurried : time_point::max();
         if (home.time.now() >= until)
             break;
-        // No event reports that a call or hold has begun to depend on the map. Therefore check
+        // No event tells that a call or a hold has begun to depend on the map. Therefore check
         // `is_used` again after each `period`.
         co_await wake_->wait_until(std::min(until, net::later(home.time.now(), period)));
     }
@@ -399,7 +400,7 @@ void map_watch::judge(const map_poll& told, slot_map::stamp asked) {
     if (maps.empty()) {
         if (const std::string why = told.troubles(); !why.empty())
             silence_ = "no node of the cluster tells who has which slots: " + why;
-        if (!known_) // if a map is known, an old map is better than an error
+        if (!known_) // if a map is known, use it even if it is old, instead of an error
             refused_ = told.refused();
         incomplete_ = true;
         return refused_ ? wake_waiters() : void();
@@ -419,7 +420,8 @@ void map_watch::judge(const map_poll& told, slot_map::stamp asked) {
 
 /// Returns the maps of seeds that belong to another cluster, if these maps are accepted. They are
 /// accepted when no node of the known cluster has replied for `strangers_wait`. A client without
-/// holds accepts them at once if the known map was last confirmed more than `forgotten_after` ago.
+/// holds accepts the maps at once if the known map was last confirmed more than `forgotten_after`
+/// ago.
 std::vector<slot_ranges> map_watch::believed_of_strangers(const map_poll& told) {
     std::vector<slot_ranges> maps;
     if (known_ && told.maps().empty())

@@ -22,8 +22,8 @@ namespace holdfast::redis {
 ///
 /// The round asks a few members at first. It asks more members when replies differ from the known
 /// map or are missing. The round is over when most of the reachable members agree. A reply from
-/// another cluster has no vote. Another cluster can reply because it may use an address of a former
-/// node.
+/// another cluster has no vote. Such a reply is possible, because another cluster may use the
+/// address of a former node.
 class map_poll {
 public:
     /// Functions that ask a node over a connection that is already open.
@@ -32,8 +32,8 @@ public:
         std::function<asio::awaitable<reply>(server_address)> ask;
     };
     struct plan {
-        bool urgent = false; ///< asks up to `many` nodes at once, instead of `few`
-        /// No member replied in the last round. Therefore seeds and former nodes are asked too.
+        bool urgent = false; ///< true: asks up to `many` nodes at once, instead of `few`
+        /// True: no member replied in the last round, so seeds and former nodes are asked, too.
         bool lonely = false;
         std::vector<server_address> seeds;
     };
@@ -47,8 +47,8 @@ public:
 
     /// Returns the slot maps of the replies that have a vote.
     const std::vector<slot_ranges>& maps() const { return ours_; }
-    /// Returns the number of members that may have a vote. A member without a reply counts until
-    /// the round times out. The result is never less than the size of `maps()`.
+    /// Returns the number of members that may have a vote. A member that has not replied is
+    /// included until the round times out. The result is never less than the size of `maps()`.
     std::size_t voters() const;
     /// Returns whether all servers in the vote support sharded pub/sub.
     bool all_know_shards() const { return all_know_shards_; }
@@ -58,7 +58,7 @@ public:
     /// up at the addresses of the old cluster.
     std::vector<slot_ranges> maps_of_strange_seeds() const;
 
-    std::string troubles() const; ///< why nodes did not reply, for messages
+    std::string troubles() const; ///< reasons why nodes did not reply, for messages
     const std::optional<net::failure>& refused() const { return refused_; }
 
 private:
@@ -99,13 +99,13 @@ private:
     std::set<std::string> members_; // known members, and nodes named in replies with a vote
     std::size_t answers_taken_ = 0, failures_taken_ = 0;
     bool others_queued_ = false;
-    bool timed_out_ = false; // a node without a reply counts as unreachable now
+    bool timed_out_ = false; // true: nodes that have not replied are treated as unreachable
     std::vector<map_vote> votes_;
     std::vector<bool> votes_know_shards_;
     std::vector<slot_ranges> ours_;
     std::size_t agreeing_ = 0;    // size of the largest group of equal replies in `ours_`
-    bool ours_are_whole_ = false; // the replies of that group name an owner for every slot
-    bool differs_ = false;        // a reply in `ours_` differs from the known map
+    bool ours_are_whole_ = false; // true: the replies of that group name an owner for every slot
+    bool differs_ = false;        // true: a reply in `ours_` differs from the known map
     bool all_know_shards_ = true;
     std::string troubles_;
     std::optional<net::failure> refused_;
@@ -139,8 +139,8 @@ public:
     bool knows_shards() const { return knows_shards_; }
 
     /// Waits for the next map, until `limit` at the latest. Returns at once if a map is known and
-    /// `stale` is false. Throws `failure` in three cases: the client is closed, nodes refused the
-    /// first question, or no map is known at `limit`.
+    /// `stale` is false. Throws `failure` in three cases: the client is closed, no map is known at
+    /// `limit`, or no map is known yet and a node has refused to answer.
     asio::awaitable<void> known(time_point limit, bool stale = false);
 
     /// Requests a new map soon. Call it when a server redirects a request or does not reply.
@@ -150,8 +150,8 @@ public:
     void moved(std::uint16_t slot, const server_address& to);
 
     /// Returns whether the node belongs to this cluster. Asks the node itself if no map has named
-    /// it yet. The check is needed because a server may have been reset into another cluster. Such
-    /// a server redirects clients to that other cluster.
+    /// this node yet. The check is needed because a server may have been moved into another
+    /// cluster, and then redirects clients to that other cluster.
     asio::awaitable<bool> belongs(server_address, time_point limit);
 
     /// Asks the node whether it belongs to this cluster, and then calls moved(). moved() ignores a
@@ -166,8 +166,8 @@ private:
     /// Time after which the map of another cluster is accepted, if only seeds of that cluster
     /// reply.
     static constexpr duration strangers_wait = std::chrono::seconds{10};
-    /// Time without a reply from the known cluster after which the map of another cluster is
-    /// accepted at once, if this client has no holds.
+    /// If the known cluster has not replied for this time, and this client has no holds, the map of
+    /// another cluster is accepted at once.
     static constexpr duration forgotten_after = std::chrono::minutes{1};
 
     using self = std::shared_ptr<map_watch>;
@@ -188,8 +188,9 @@ private:
     // Addresses of nodes that belong to this cluster, but are not in the map yet.
     std::set<std::string> vouched_;
     time_point confirmed_at_ = time_point::min();
-    std::optional<time_point> strange_since_; // since when only foreign seeds reply
-    bool lonely_ = false;                     // no member replied in the last round
+    // time since which only seeds of another cluster reply
+    std::optional<time_point> strange_since_;
+    bool lonely_ = false; // true: no member replied in the last round
     std::set<alarm*> waiters_;
     std::string silence_ = "no node of the cluster has answered yet";
     // Error of a node that refused the question, while no map is known.
@@ -197,7 +198,7 @@ private:
     bool known_ = false;
     bool knows_shards_ = true;
     bool wanted_ = false;
-    bool incomplete_ = false; // the last round left slots without an owner, or failed
+    bool incomplete_ = false; // true: the last round failed, or left slots without an owner
     bool running_ = false;
     bool closed_ = false;
 };

@@ -64,7 +64,7 @@ asio::awaitable<reply> primary_node::pursue(const script& what,
                                             std::span<const std::string_view> keys,
                                             std::span<const argument> arguments,
                                             call_wishes wishes) {
-    // Keeps the context alive while the call pauses.
+    // Keeps the context alive during the call's pauses.
     const std::shared_ptr<node_context> known = context_;
     retry_loop trail{known->home, pauses_, known->how.command_timeout, wishes};
     for (;;) {
@@ -150,7 +150,7 @@ asio::awaitable<void> fixed_address::watch(self mine) {
         const net::stream_endpoint in_use = mine->last_->at;
         const std::optional<bool> missing = co_await mine->is_missing(in_use);
         const bool is_news = mine->connected_ && mine->last_->at == in_use;
-        if (missing && is_news) // a failed lookup says nothing
+        if (missing && is_news) // a failed lookup says nothing about the address
             mine->missing_ = *missing ? mine->missing_ + 1 : 0;
         if (mine->missing_ >= missing_max)
             mine->leave();

@@ -26,7 +26,7 @@ public:
     ~primary_node() override { close(); }
 
     /// Runs a script. With Sentinels, repeats the call while the server is unreachable, because a
-    /// new primary may be appointed. Repeats it until its deadline at most.
+    /// new primary may be appointed. Does not repeat the call after its deadline.
     asio::awaitable<reply> call(const script& what, std::span<const std::string_view> keys,
                                 std::span<const argument> arguments, call_wishes wishes) override {
         if (!sentinels_)
@@ -65,8 +65,8 @@ private:
 /// to lead to another server, while the old server still accepts connections. The client would then
 /// continue to ask the old server for locks. Therefore the name is looked up every
 /// `options::address_check` while there is a connection. The client leaves the server when three
-/// lookups in a row did not return its address. One lookup is not enough, because some names rotate
-/// their addresses.
+/// lookups in a row did not return its address. One lookup is not enough, because for some names
+/// each lookup returns other addresses in turn.
 ///
 /// The class also tells the observer when a new connection leads to another server than the
 /// connection before.
@@ -97,7 +97,7 @@ private:
 
     const std::shared_ptr<node_context> context_;
     const std::unique_ptr<alarm> wake_;
-    const bool can_change_; // whether the name can lead to another address later
+    const bool can_change_; // true: the name can lead to another address later
     std::optional<server> last_;
     bool connected_ = false;
     int missing_ = 0; // number of lookups in a row without the address in use

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports about the servers of one deployment, which have values only. Also the questions to a
-// Sentinel, and readers of the replies of Sentinels and of the lines about replicas in INFO. No
-// I/O.
+// Types of the reports about the servers of one deployment; the questions to a Sentinel; and
+// readers of the replies of Sentinels, and of the lines about replicas in INFO. The code here does
+// no I/O.
 #pragma once
 
 #include "redis/client/resp.hpp"
@@ -21,12 +21,14 @@ namespace holdfast::redis {
 
 // Questions to a Sentinel, and the meaning of its replies.
 
-/// Appends three questions: where the primary is, in which epoch, and which replicas it has.
+/// Appends three questions to a request: which server is the primary, in which epoch, and which
+/// replicas it has.
 ///
 /// SENTINEL MASTER is sent first, and SENTINEL GET-MASTER-ADDR-BY-NAME second. Both are needed,
 /// because the Sentinel that leads a failover knows the new primary early. For about a second its
-/// reply to SENTINEL MASTER still has the old address, but the new epoch. The opposite order would
-/// be wrong: a switch between the two questions would combine the old address with the new epoch.
+/// reply to SENTINEL MASTER still has the old address, but the new epoch; GET-MASTER-ADDR-BY-NAME
+/// already returns the new address. The opposite order would be wrong, because a switch between the
+/// two questions would combine the old address with the new epoch.
 ///
 /// SENTINEL REPLICAS is sent last. Its reply shows which Sentinels watch another service of the
 /// same name.
@@ -38,9 +40,10 @@ struct service_facts {
     server_address primary{};
     /// Epoch of the configuration. Each failover increases it.
     std::optional<std::uint64_t> epoch{};
-    bool down = false; ///< this Sentinel, or several, found the primary down
+    bool down = false; ///< true: this Sentinel, or several Sentinels, found the primary down
     bool failover_in_progress = false;
-    std::optional<duration> down_after{}; ///< time without a reply until it counts as down
+    /// time without a reply after which the primary is treated as down
+    std::optional<duration> down_after{};
     std::optional<std::uint64_t> replicas{};
     std::optional<std::uint64_t> other_sentinels{};
     std::optional<std::uint64_t> quorum{}; ///< number of Sentinels that must find the primary down
@@ -81,8 +84,8 @@ std::optional<primary_switch> read_switch(std::string_view message, std::string_
 enum class telling : std::uint8_t;
 
 /// Lower and upper bound of the difference between a server's date and this client's clock. This
-/// client's clock does not show a date. Therefore one reading alone is useless, but two readings
-/// show the difference between two servers.
+/// client's clock does not show a date. Therefore one reading alone says nothing, but two readings
+/// show the difference between the clocks of two servers.
 struct clock_reading {
     std::chrono::microseconds least{};
     std::chrono::microseconds most{};
@@ -108,17 +111,18 @@ struct server_report {
     std::string trouble{}; ///< why the server did not reply
     std::string info{};    ///< reply to INFO
     std::optional<clock_reading> clock{};
-    bool clock_jumps = false;     ///< the clock jumped between two replies of one connection
+    bool clock_jumps = false;     ///< true: the clock jumped between two replies of one connection
     std::string fsync{};          ///< appendfsync: when the append-only file is written to disk
     std::string wait_refusal{};   ///< the error reply to WAIT, if WAIT is refused
-    bool closed_to_files = false; ///< whether CONFIG GET is refused
+    bool closed_to_files = false; ///< true: CONFIG GET is refused
 
-    // Only for a cluster node.
+    // Set only for a cluster node.
     std::optional<duration> node_timeout{};
     std::optional<bool> replicas_migrate{};
     std::optional<open_slots> open{};
     std::optional<dissent> other_view{};
-    std::optional<bool> plain_listeners{}; ///< lock channels have subscribers in the plain form
+    /// true: lock channels have subscribers in the plain form
+    std::optional<bool> plain_listeners{};
     std::optional<bool> shard_listeners{};
 };
 
@@ -150,7 +154,7 @@ struct topology_report {
     std::vector<sentinel_report> sentinels{};
 
     std::size_t unserved_slots = 0;
-    telling form{}; ///< only for a cluster
+    telling form{}; ///< set only for a cluster
 };
 
 // Readers of the lines about replicas in a primary's INFO.

@@ -12,7 +12,8 @@
 namespace holdfast::redis {
 namespace {
 
-/// Maximum number of former primaries in the list. It is more than the usual number of servers.
+/// Maximum number of former primaries in the list. The number is greater than the usual number of
+/// servers.
 constexpr std::size_t left_max = 8;
 
 std::optional<std::uint64_t> newest_of(std::span<const sentinel_answer> answers) {
@@ -91,8 +92,8 @@ sentinel_choice::verdict sentinel_choice::decide(std::span<const sentinel_answer
     return verdict::moves;
 }
 
-/// Returns the replies of Sentinels that watch our servers. Returns the replies of the largest
-/// group if no Sentinel watches our servers or if no server is known yet.
+/// Returns the replies of the Sentinels that watch our servers. If no Sentinel watches our servers,
+/// or if no server is known yet, returns the replies of the largest group.
 std::vector<sentinel_answer>
 sentinel_choice::of_our_service(std::span<const sentinel_answer> answers) const {
     const bool all_tell = std::ranges::all_of(
@@ -372,9 +373,9 @@ asio::awaitable<void> sentinel_watch::ask_all() {
     judge_late(true);
 }
 
-/// Evaluates each round that got another reply or failure since its last evaluation, and drops
-/// finished rounds. The last round is evaluated only if `also_of_the_last` is set, because enough
-/// of its replies must have come first.
+/// Evaluates each round that got a further reply or failure since its last evaluation, and drops
+/// finished rounds. The newest round is evaluated only if `also_of_the_last` is set, because it
+/// must first get enough replies.
 void sentinel_watch::judge_late(bool also_of_the_last) {
     for (std::size_t i = 0; !closed_ && i + (also_of_the_last ? 0 : 1) < rounds_.size(); ++i) {
         const std::shared_ptr<inquiries> asked = rounds_[i].asked;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the primary through the Sentinels of a service: how to log in to a Sentinel, which primary
-// the replies of several Sentinels name, and when to ask them.
+// Finds the primary through the Sentinels of a service. The code decides how to log in to a
+// Sentinel, which primary the replies of several Sentinels name, and when to ask the Sentinels.
 #pragma once
 
 #include "net/endpoint.hpp"
@@ -33,8 +33,8 @@ inline server_address sentinel_at(server_address where) {
 }
 
 /// Returns the login for a Sentinel: its own user and password if the options have them, otherwise
-/// the user and password of the servers. A Sentinel may refuse the servers' password and still
-/// answer questions.
+/// the user and password of the servers. A Sentinel may refuse the servers' password, and still
+/// answer questions without a login.
 inline login sentinel_login(const node_context& context) {
     const sentinel_options& own = *context.how.sentinel;
     if (own.own_login || !own.user.empty() || !own.password.empty())
@@ -46,22 +46,23 @@ inline login sentinel_login(const node_context& context) {
 /// Decides which server is the primary, from the replies of several Sentinels over time.
 ///
 /// Each failover increases the epoch of the Sentinels' configuration. Therefore the reply with the
-/// greatest epoch decides. Replies with a smaller epoch than the known epoch do not count, because
+/// greatest epoch decides. Replies with a smaller epoch than the known epoch are ignored, because
 /// isolated Sentinels still name the old primary. If no reply has a greater epoch, the primary
 /// changes only if more than half of all Sentinels name the same other server.
 ///
-/// Some replies contradict the newest known state. They name a former primary, have a smaller
-/// epoch, or describe a service without any server of ours. The Sentinels behind these replies may
-/// watch another deployment, because service names are often the same and addresses are used again.
-/// They may also have been set up anew with epoch 0. A contradicting reply is accepted when more
-/// than half of the Sentinels give it twice, at least `agreed_after` apart.
+/// Some replies contradict the newest known state: they name a former primary, have a smaller
+/// epoch, or describe a service that has none of our servers. The Sentinels behind these replies
+/// may watch another deployment, because service names are often the same and addresses are used
+/// again. Or the Sentinels may have been set up anew with epoch 0. A contradicting reply is
+/// accepted when more than half of the Sentinels give the same reply twice, with at least
+/// `agreed_after` between the two times.
 class sentinel_choice {
 public:
     static constexpr duration agreed_after = std::chrono::seconds{10};
 
     enum class verdict : std::uint8_t {
         nobody_answers,  ///< nothing changes; no Sentinel replied
-        unknown_service, ///< nothing changes; no Sentinel with a reply knows the service
+        unknown_service, ///< nothing changes; none of the Sentinels that replied knows the service
         stays,
         moves, ///< `primary()` has changed, or is known for the first time
     };
@@ -71,19 +72,20 @@ public:
     verdict decide(std::span<const sentinel_answer>, std::size_t asked, time_point now);
 
     /// Processes the report of a switch that one Sentinel has published. Returns whether
-    /// `primary()` has changed. If not, the caller should ask all Sentinels.
+    /// `primary()` has changed. If it has not changed, the caller should ask all Sentinels.
     bool hear(const primary_switch&);
 
     const std::optional<server_address>& primary() const { return primary_; }
 
 private:
-    /// Result of the election among the replies that count.
+    /// Result of the election among the replies that are not ignored.
     struct proposal {
         server_address where{};
-        std::optional<std::uint64_t> epoch{};  // greatest epoch of all replies
-        bool is_newer = false;                 // `epoch` is greater than any before
-        bool is_older = false;                 // all replies have a smaller epoch than before
-        bool is_strange = false;               // these replies name none of our servers
+        std::optional<std::uint64_t> epoch{}; // greatest epoch of all replies
+        bool is_newer = false;                // true: `epoch` is greater than any epoch before
+        // true: all replies have a smaller epoch than the known epoch
+        bool is_older = false;
+        bool is_strange = false;               // true: these replies name none of our servers
         std::size_t votes = 0;                 // number of replies that name `where`
         std::vector<server_address> servers{}; // all servers in these replies
     };
@@ -102,19 +104,20 @@ private:
 
     std::optional<server_address> primary_;
     std::optional<std::uint64_t> epoch_;
-    std::vector<server_address> servers_; // servers of our service, from the replies that counted
-    std::vector<server_address> left_;    // former primaries, the latest at the end
+    // servers of our service, from the replies that were not ignored
+    std::vector<server_address> servers_;
+    std::vector<server_address> left_; // former primaries, the latest at the end
     std::optional<doubt> doubt_;
 };
 
 /// Subscription to the primary switches that one Sentinel announces. After a loss it continues with
 /// the next Sentinel. A client uses two of these subscriptions, because the Sentinel that leads a
-/// failover announces the switch a second later than the others.
+/// failover announces the switch a second later than the other Sentinels.
 class sentinel_subscriber : public std::enable_shared_from_this<sentinel_subscriber> {
 public:
     using news = std::function<void(const primary_switch&)>;
 
-    /// `first` is the index in the list of the Sentinel to use first.
+    /// Creates the subscription. `first` is the list index of the Sentinel to use first.
     sentinel_subscriber(known_context, std::size_t first, news);
 
     void open();
@@ -170,8 +173,8 @@ private:
     static constexpr duration hurried_max{250};
     /// Time between two rounds of questions without trouble.
     static constexpr duration unhurried = std::chrono::seconds{10};
-    /// Longest wait for the other Sentinels after more than half have replied. A later reply is
-    /// evaluated when it arrives.
+    /// How long a round waits for all Sentinels, from its start, if more than half of the Sentinels
+    /// have replied. A later reply is evaluated when it arrives.
     static constexpr duration settles_in{300};
 
     static constexpr std::size_t subscribers_max = 2;
@@ -199,7 +202,7 @@ private:
     std::vector<std::shared_ptr<sentinel_subscriber>> subscribers_;
     std::set<alarm*> finders_;
     std::string silence_ = "no Sentinel has answered yet"; // reason why `where` is not known
-    bool unknown_service_ = false; // no Sentinel with a reply knows the service
+    bool unknown_service_ = false; // true: Sentinels replied, but none knows the service
     bool running_ = false;
     time_point trouble_until_ = time_point::min();
     bool closed_ = false;

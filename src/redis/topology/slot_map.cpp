@@ -51,7 +51,8 @@ namespace {
 using placed = redirection::kind;
 using fate = redirection::outcome;
 
-/// Returns the result for an error that rejects a request before it starts.
+/// Returns the result for an error with which a server rejects a request before it starts to
+/// execute the request.
 redirection not_served() {
     return {.what = placed::pause, .refresh = true, .pause_first = true};
 }
@@ -151,8 +152,8 @@ std::string host_in(const reply& node, const server_address& asked) {
     return said.text;
 }
 
-/// Returns the address of a node. Port 0 means that the node has moved and was not found again. In
-/// that case the result has no host.
+/// Returns the address of a node. If the port in the reply is 0, the node has moved and was not
+/// found again; the result then has no host.
 server_address node_in(const reply& node, const server_address& asked) {
     if (node.type != reply::kind::array || node.items.size() < 2)
         no_sense("of a node that has no host and port");
@@ -378,7 +379,8 @@ slot_map::node_number slot_map::number_for(const server_address& where) {
 }
 
 /// Forgets former nodes if there are more than `former_max`. The nodes that no reply has named for
-/// the longest time go first. Seeds and nodes that this renewal named stay.
+/// the longest time are forgotten first. Seeds are kept, and also the nodes that the replies of
+/// this renewal have named.
 void slot_map::forget_former() {
     std::vector<node_number> former;
     for (std::size_t number = 0; number < nodes_.size(); ++number) {
@@ -519,8 +521,8 @@ slot_map::owners slot_map::named_in(const slot_ranges& answer) {
 }
 
 /// Returns the owner that the votes give to a slot. For a slot without an owner, two nodes may have
-/// equally many votes; then the first node wins. If that choice is wrong, the chosen node redirects
-/// the client with its next reply.
+/// equally many votes; then the first node wins. If the first node is the wrong choice, it
+/// redirects the client with its next reply.
 slot_map::node_number slot_map::elect(std::size_t slot, std::span<const owners> votes,
                                       std::size_t voters) const {
     const node_number present = owners_[slot];
@@ -541,7 +543,7 @@ slot_map::node_number slot_map::elect(std::size_t slot, std::span<const owners> 
 
 /// Returns whether a slot has the same owner and the same votes as the slot before it. If so, the
 /// result of the election is the same and need not be computed again. There are many slots but few
-/// ranges, so this saves most of the work.
+/// ranges of slots with one owner, so this saves most of the work.
 bool slot_map::is_as_the_last(std::size_t slot, std::span<const owners> votes,
                               const owners& before) {
     return slot > 0 && before[slot] == before[slot - 1] &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Slots of a cluster: the slot of a key, the redirections to other servers, the replies to CLUSTER
-// SLOTS, and the map of the slots' owners (`slot_map`). No I/O.
+// SLOTS, and the map of the slots' owners (`slot_map`). The code here does no I/O.
 #pragma once
 
 #include "redis/client/resp.hpp"
@@ -24,8 +24,8 @@ namespace holdfast::redis {
 /// Number of slots in a cluster. Each key belongs to one slot, and each slot to one primary.
 inline constexpr std::size_t slot_count = 16384;
 
-/// Returns the part of a key that the cluster hashes. It is the text between the first `{` and the
-/// next `}`. It is the whole key if there is no such text or if the text is empty.
+/// Returns the part of a key that the cluster hashes: the text between the first `{` and the next
+/// `}`. If there is no such text, or if the text is empty, returns the whole key.
 std::string_view hashed_part(std::string_view key);
 
 /// Returns the slot of a key: the number that CLUSTER KEYSLOT returns.
@@ -52,13 +52,14 @@ struct redirection {
     std::uint16_t slot = 0;
     server_address to{};
 
-    bool refresh = false;     ///< request a new slot map
-    bool pause_first = false; ///< pause for 50 to 250 ms before the next attempt
-    bool cut = false;         ///< close the connections: the server cannot serve locks
+    bool refresh = false;     ///< true: request a new slot map
+    bool pause_first = false; ///< true: pause for 50 to 250 ms before the next attempt
+    /// true: close the connections, because the server cannot serve locks
+    bool cut = false;
 };
 
 /// Reads an error reply. `asked` is the host that replied; it is also the target if the redirection
-/// names no host. A malformed MOVED or ASK error counts as `pause`, because the server did not
+/// names no host. A malformed MOVED or ASK error is treated as `pause`, because the server did not
 /// carry out the request.
 redirection read_redirection(std::string_view error, std::string_view asked);
 
@@ -66,7 +67,7 @@ redirection read_redirection(std::string_view error, std::string_view asked);
 struct slot_range {
     std::uint16_t first = 0;
     std::uint16_t last = 0;
-    server_address primary{}; ///< its host is empty if the node does not know the primary's address
+    server_address primary{}; ///< the host is empty if the node does not know the primary's address
     std::vector<server_address> replicas{};
     std::string primary_id{};               ///< empty if the server did not tell it (before 4.0)
     std::vector<std::string> replica_ids{}; ///< ids of `replicas`, in the same order
@@ -78,7 +79,8 @@ using slot_ranges = std::vector<slot_range>;
 /// Throws net::failure if the server refused the command or the reply is malformed.
 slot_ranges read_slots(const reply&, const server_address& asked);
 
-// Decides which replies to CLUSTER SLOTS count, and whether most of them agree.
+// Types and functions that decide which replies to CLUSTER SLOTS are used, and whether most of
+// these replies agree.
 
 /// Nodes that are known to belong to one cluster: the primaries that own slots, and their replicas.
 struct cluster_members {
@@ -88,9 +90,9 @@ struct cluster_members {
 
     bool any() const { return !addresses.empty(); }
 
-    /// Returns whether the reply comes from the same cluster. It does if known members are the
-    /// primaries of at least half of the slots in the reply. One former member that belongs to
-    /// another cluster now is therefore not enough.
+    /// Returns whether the reply comes from the same cluster. This is so if known members are the
+    /// primaries of at least half of the slots in the reply. So one former member that now belongs
+    /// to another cluster is not enough.
     bool recognize(const slot_ranges&) const;
 };
 
@@ -102,13 +104,13 @@ struct map_vote {
     std::set<std::string> names;     ///< all nodes of the reply, as `id@host:port`
     std::set<std::string> addresses; ///< all nodes of the reply, as `host:port`
     std::size_t fingerprint = 0;     ///< hash of the owners of all slots
-    bool knows_all_slots = false;    ///< every slot has a primary
+    bool knows_all_slots = false;    ///< true: every slot has a primary
 };
 
 /// Returns the indexes of the replies that come from the known cluster. Two replies that name no
-/// common node come from different clusters. If there are several clusters, only the cluster that
-/// names the known owners of the most slots counts. If no members are known, the cluster with the
-/// most replies counts.
+/// common node come from different clusters. If the replies come from several clusters, the known
+/// cluster is the cluster whose replies name the known owners of the most slots. If no members are
+/// known, the function takes the cluster with the most replies.
 std::vector<std::size_t> votes_of(const cluster_members&, std::span<const map_vote> answers);
 
 /// Returns all nodes that the reply names, without duplicates, primaries first.
@@ -118,9 +120,9 @@ std::vector<server_address> nodes_in(const slot_ranges&);
 std::string text_of(const server_address&);
 
 /// Table of the primary of each slot, and of all known nodes. It lives as long as the client.
-/// Several nodes are asked at once, and a slot gets another owner only if most of them name that
-/// owner. A MOVED redirection that arrives during the questions is newer than the replies, so it
-/// has priority.
+/// Several nodes are asked at once, and a slot gets another owner only if most of these nodes name
+/// that owner. A MOVED redirection that arrives during the questions is newer than the replies, so
+/// it has priority.
 class slot_map {
 public:
     /// Number of a node. The number stays the same while the node serves a slot or is a seed. After
@@ -137,7 +139,7 @@ public:
     /// are asked when no other node replies.
     static constexpr std::size_t former_max = 256;
 
-    /// Range of adjacent slots that changed from one owner to another.
+    /// Range of adjacent slots whose owner changed from one node to another.
     struct change {
         std::uint16_t first;
         std::uint16_t last;
@@ -191,7 +193,7 @@ public:
 
     /// Updates the map from the replies of several nodes, and returns the changes. `asked` is the
     /// stamp at which the nodes were asked. `voters` is the number of nodes that could have
-    /// replied; it counts as at least the number of replies.
+    /// replied; if it is less than the number of replies, the number of replies is used.
     ///
     /// A slot gets another owner if more than half of the voters name that owner. A slot loses its
     /// owner if more than half of the voters, and at least two, name no owner. A slot without an
@@ -227,7 +229,7 @@ private:
     std::vector<node_number> free_;                        // numbers of forgotten nodes
     std::uint64_t renewals_ = 0;
     stamp moves_ = 0;
-    // Slots with a MOVED redirection. Older replies must not undo it.
+    // Slots with a MOVED redirection. Older replies must not undo the redirection.
     std::unordered_map<std::size_t, stamp> moved_at_;
 };
 

@@ -15,7 +15,7 @@ namespace {
 using std::chrono::microseconds;
 
 /// Questions, in the order of sending. TIME is sent a second time at the end, because the
-/// difference between the two times can show a jump. A jump may mean that a proxy sends the
+/// difference between the two times can show a jump. A jump may also mean that a proxy sends the
 /// requests to different servers.
 enum question : std::size_t {
     first_time,
@@ -41,7 +41,8 @@ std::optional<microseconds> date_in(const reply& said) {
     return std::chrono::seconds{*seconds} + microseconds{*rest};
 }
 
-/// Error of this client's clock, which counts whole milliseconds.
+/// Error margin of this client's clock: one millisecond, because the clock counts whole
+/// milliseconds.
 constexpr duration tick{1};
 
 clock_reading reading_of(microseconds date, const reply& said) {
@@ -49,8 +50,8 @@ clock_reading reading_of(microseconds date, const reply& said) {
             date - said.sent_at.time_since_epoch()};
 }
 
-/// Returns whether the server's clock jumped between the two replies to TIME. It jumped if it went
-/// back, or if it advanced more than this client's clock did.
+/// Returns whether the server's clock jumped between the two replies to TIME: it went back, or it
+/// advanced more than this client's clock.
 bool is_jump(microseconds first, microseconds last, const reply& said) {
     const microseconds passed = last - first;
     return passed < microseconds::zero() || passed > said.received_at + tick - said.sent_at;
@@ -93,7 +94,7 @@ void read_node(const std::vector<reply>& said, const server_address& asked, cons
         told.open = open_in(said[of_nodes].text);
     try {
         told.other_view = dissent_in(said[of_slots], asked, map);
-    } catch (const net::failure&) { // the code that makes the map reports this error
+    } catch (const net::failure&) { // the code that makes the slot map reports this error
     }
     told.plain_listeners = any_in(said[of_listeners]);
     told.shard_listeners = any_in(said[of_shard_listeners]);
@@ -219,7 +220,8 @@ sentinel_report read_sentinel_report(const server_address& where, const inquirie
 
 } // namespace
 
-/// Groups of questions to several servers that run at once. The destructor stops the questions.
+/// Groups of questions to several servers. The groups run at the same time. The destructor stops
+/// the questions.
 class surveyor::rounds {
 public:
     explicit rounds(surveyor& of)

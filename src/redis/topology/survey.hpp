@@ -40,12 +40,12 @@ server_report read_answers(questioned, const std::vector<reply>&, const server_a
 open_slots open_in(std::string_view nodes);
 
 /// Returns the slots for which a node's CLUSTER SLOTS reply names another owner than the map. A
-/// node with such slots is behind the other nodes. Slots for which the node names no owner do not
-/// count. Throws the errors of read_slots().
+/// node with such slots does not know the newest state of the cluster. Slots for which the node
+/// names no owner are left out. Throws the errors of read_slots().
 std::optional<dissent> dissent_in(const reply& slots, const server_address& asked, const slot_map&);
 
 /// Inspects all servers of a deployment. Each server is asked over a connection that is opened only
-/// for this. Thread safety: only on the client's executor.
+/// for this inspection. Thread safety: use it on the client's executor only.
 class surveyor : public std::enable_shared_from_this<surveyor> {
 public:
     explicit surveyor(known_context);
@@ -60,7 +60,8 @@ public:
     void close();
 
 private:
-    /// Longest wait for the other addresses of a name after one address has replied.
+    /// How long a question waits for all addresses of a name, from its start, if one address has
+    /// replied.
     static constexpr duration settles_in{300};
 
     class rounds;

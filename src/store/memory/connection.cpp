@@ -10,12 +10,12 @@
 namespace holdfast::memory {
 namespace {
 
-/// Longest wait for replicas: one second, the same as for Redis. The wait is shorter if too little
-/// of the request's time would remain.
+/// Longest wait for replicas: one second, as on Redis. If too little of the request's time would
+/// remain after it, the wait is shorter.
 constexpr duration longest_confirmation{1000};
 
-/// Returns a `post` function for a context without one. Tests of the store alone use such a
-/// context.
+/// Returns a `post` function for a context that has no such function. Tests that use the store
+/// without a client have such a context.
 std::function<bool(asio::any_completion_handler<void()>)> post_to(asio::any_io_executor executor) {
     return [executor = std::move(executor)](auto work) {
         asio::post(executor, std::move(work));
@@ -109,7 +109,7 @@ void link::when_it_goes_on(server::state& there, std::function<void()> act) {
     });
 }
 
-/// Moves to the announced primary. The test sets the delay of the move.
+/// Moves the link to the announced primary, after a delay that the test sets.
 void link::hear_of(const server::group::announcement& said) {
     if (closed_)
         return;
@@ -118,8 +118,8 @@ void link::hear_of(const server::group::announcement& said) {
         at(now() + *after, [this, said] { move_to(said, "it was announced"); });
 }
 
-/// Moves to the last announced primary. Called after a machine refused a write because it is a
-/// replica.
+/// Moves the link to the last announced primary. Called after a machine refused a write because it
+/// is a replica.
 void link::ask_for_primary() {
     move_to(group_->last_announced(), "the old one is a replica now");
 }
@@ -219,7 +219,7 @@ void fail_denied() {
 
 namespace {
 
-/// Pause between two attempts, in ms.
+/// Pause between two attempts to release a hold, in ms.
 constexpr duration orphans_pause{500};
 
 asio::awaitable<release_answer> release_once(std::shared_ptr<link> way, hold what) {

@@ -5,10 +5,10 @@
 //
 //     asked ──request_delay──▶ executed ──replicas──▶ confirmed ──answer_delay──▶ answered
 //       └─ command_timeout, answer_by, cut_off or another primary ──▶ outcome_unknown; a request
-//          that is under way goes on
+// that is already at the server continues
 //
-// A link leads to one machine at a time over one connection: to the primary of the last
-// announcement that it got.
+// At any time, a link leads to one machine over one connection: to the primary of the last
+// announcement that the link received.
 #pragma once
 
 #include "runtime/remote_clock.hpp"
@@ -39,7 +39,8 @@ struct reply {
     time_point received_at;
     microseconds server_now;   ///< time of the server when it executed the request
     time_point forgets_before; ///< value of state::forgets_before() at that time
-    std::string unconfirmed{}; ///< why too few replicas confirmed the request; empty: enough did
+    /// why too few replicas confirmed the request; empty: enough replicas did
+    std::string unconfirmed{};
     /// estimate of the server's clock for this connection
     std::shared_ptr<runtime::remote_clock> clock{};
 };
@@ -61,7 +62,8 @@ public:
         return call<T>(decide(what), what, std::move(execute), time_point::max());
     }
 
-    /// Returns the fate of a request. Some callers must know the fate before they send the request.
+    /// Returns the fate of a request (its faults and delays). Some callers must know the fate
+    /// before they send the request.
     fate decide(request what) const;
     template <typename T>
     asio::awaitable<reply<T>> call(const fate& f, const request& what,
@@ -76,12 +78,13 @@ public:
     const std::shared_ptr<server::state>& far_end() const { return server_; }
     /// Returns the estimate of the server's clock.
     const std::shared_ptr<runtime::remote_clock>& server_clock() const { return server_clock_; }
-    /// Returns the server's identity from the last reply. Empty before the first reply.
+    /// Returns the server's identity from the last reply. The result is empty before the first
+    /// reply.
     server_identity identity() const {
         return met_ ? server_identity{server_->id(), forgets_before_} : server_identity{};
     }
     duration command_timeout() const { return command_timeout_; }
-    /// Returns the length of a session. Zero: holds have their own leases.
+    /// Returns the length of a session, or zero if holds have their own leases.
     duration session_time() const { return session_time_; }
     bool is_by_session() const { return session_time_ > duration::zero(); }
     /// Returns whether the store itself must repeat a release that failed.
@@ -98,21 +101,21 @@ public:
     void remove(subscriber& one) { std::erase(subscribers_, &one); }
 
 private:
-    /// Requirement that a number of replicas confirm a write in time.
+    /// How many replicas must confirm a write, and until when.
     struct confirmation {
         unsigned replicas = 0;
         duration within{};
         time_point until{}; ///< end of the time limit
-        /// Number of demotions of the machine when the wait began. A further demotion ends the
-        /// wait.
+        /// How many times the machine had been demoted when the wait began. One more demotion ends
+        /// the wait.
         std::uint64_t demotions_before{};
     };
     /// One request, from sending until nobody waits for its reply (`errand`).
     struct errand {
         std::unique_ptr<alarm> receiver; ///< set while a caller waits for the reply
         std::uint64_t connection = 0;    ///< number of the connection that carries the request
-        bool refused = false;            ///< the machine is a replica, so it did nothing
-        bool cut = false;                ///< the connection of the request was ended
+        bool refused = false;            ///< true: the machine is a replica, so it did nothing
+        bool cut = false;                ///< true: the connection of the request was ended
     };
     template <typename T>
     struct parcel : errand {
@@ -171,7 +174,8 @@ private:
     // post function from store_context
     const std::function<bool(asio::any_completion_handler<void()>)> post_;
     std::shared_ptr<runtime::remote_clock> server_clock_;
-    std::list<alarm*> sleepers_; // a list has a fixed order, so that a simulation is repeatable
+    // a list, because its order is fixed, which makes a simulation repeatable
+    std::list<alarm*> sleepers_;
     bool deaf_ = false;
     bool closed_ = false;
     bool met_ = false;
@@ -304,14 +308,15 @@ void link::send_back(const fate& f, reply<T> answer, std::shared_ptr<parcel<T>> 
     });
 }
 
-// Notification of a waiter when another client, perhaps on another thread, has released a lock.
+// Notification of a waiter after another client, perhaps on another thread, has released a lock.
 
 /// Subscription of a waiter (`subscriber`). While the object exists, it calls `heard` on its own
 /// executor for each release of `name` at the primary. It also calls `heard` after it has moved to
 /// another primary.
 class subscriber {
 public:
-    /// `wanted` is the number of permits that the subscriber needs; 0 for locks.
+    /// Creates the subscription. `wanted` is the number of permits that the subscriber needs; it is
+    /// 0 for locks.
     subscriber(std::shared_ptr<link> way, lock_name name, asio::any_io_executor executor,
                std::function<void()> heard, std::int64_t wanted = 0)
         : way_{std::move(way)}
@@ -357,14 +362,14 @@ private:
     std::int64_t wanted_;
 };
 
-/// List of holds with releases that the server did not acknowledge (`orphans`). If holds last as
-/// long as the session, these holds would stay. Therefore the release is repeated until the server
-/// acknowledges it or the link is closed. Holds with a lease expire by themselves, so the list does
-/// not contain them. Thread safety: call everything on the client's executor.
+/// List of holds whose releases the server did not acknowledge (`orphans`). On a server that keeps
+/// holds as long as the session, these holds would stay. Therefore the release is repeated until
+/// the server acknowledges it or the link is closed. Holds with a lease expire by themselves, so
+/// the list does not contain them. Thread safety: call everything on the client's executor.
 class orphans : public std::enable_shared_from_this<orphans> {
 public:
-    /// `context` must outlive this object. Alternatively the link must be closed before the context
-    /// ends.
+    /// Creates an empty list. The `context` must outlive this object, or the link must be closed
+    /// before the context ends.
     orphans(std::shared_ptr<link> way, const store_context& context)
         : link_{std::move(way)}
         , context_{context} {}

@@ -10,7 +10,7 @@ count_verdict counter_table::look(const counter_ask& want, duration memory) {
     if (want.kind == counter_kind::latch)
         return look_at_latch(want);
     const counter_answer* const before = requests_.find(want.name, want.request);
-    if (before) // after `take_back` the request takes nothing any more
+    if (before) // after `take_back`, a copy of the request takes nothing
         return {.said = before->done ? verdict::granted : verdict::busy};
     counter* const there = find(want.name);
     if (!there || there->value < want.amount)
@@ -198,7 +198,7 @@ verdict_on_look permit_table::look(const ask& want) {
     const std::int64_t missing = std::ranges::count_if(ids, is_missing);
     // Permits that are already held stay held, even if the number of free permits becomes negative.
     if (missing > 0 && here->free < missing) {
-        // Take all permits or none: a part of the permits would be of no use to the owner.
+        // Take all permits or none, because a part of the permits would be of no use to the owner.
         for (const std::string& id : ids)
             here->free += static_cast<std::int64_t>(here->held.erase(id));
         verdict_on_look busy{.said = verdict::busy};
@@ -455,8 +455,8 @@ count_verdict rate_table::look(const counter_ask& want) {
     return {.said = verdict::granted};
 }
 
-/// Extends the life of the limiter for a waiter. The limiter stays during the wait, and afterwards
-/// for `kept` or `waiter_needs`, whichever is longer.
+/// Keeps the limiter for a waiter: during its wait, and after the wait for `kept` or
+/// `waiter_needs`, whichever is longer.
 void rate_table::keep_for_waiter(limiter& there, std::optional<duration> wait) const {
     constexpr duration waiter_needs{1000};
     if (there.how.kept > duration::zero() && wait)
@@ -504,8 +504,8 @@ change_verdict rate_table::carry_out(const counter_change& what) {
     return outcome;
 }
 
-/// Sets the limiter. Forgets the draws that all clients share, and the draws that this client made
-/// for itself.
+/// Sets the rate. Forgets the draws from the rate that all clients share, and this client's draws
+/// from its own rate.
 change_verdict rate_table::set(const counter_change& what) {
     limiter& made = limiters_[what.name.text];
     made.how = what.to;
@@ -550,8 +550,8 @@ counter_state rate_table::state(const lock_name& name, const drawer& client) con
     return found;
 }
 
-/// Returns the number of permits left. It is negative if the rate was lowered and earlier draws
-/// still count.
+/// Returns the number of permits left. The number is negative if the rate was lowered and earlier
+/// draws still use permits.
 std::int64_t rate_table::free_in(const limiter& there, const drawer& client) const {
     std::int64_t free = there.how.permits;
     const auto all = there.drawn.find(drawer_of(there, client));
@@ -571,8 +571,8 @@ rate_table::drawer rate_table::drawer_of(const limiter& there, const drawer& cli
     return there.how.scope == rate::scope_of::per_client ? client : drawer{};
 }
 
-/// Stores that the limiter was used: it now stays for `kept`, or longer if somebody waits. Removes
-/// expired draws.
+/// Notes that the limiter was used, so that it now stays for `kept`, or longer if a client waits
+/// for it. Removes expired draws.
 void rate_table::use(limiter& there) {
     if (there.how.kept > duration::zero())
         there.ends_at = std::max(there.ends_at, clock_.end_of(there.how.kept));

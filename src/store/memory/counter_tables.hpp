@@ -22,9 +22,9 @@
 
 namespace holdfast::memory {
 
-/// Memory of the answers to requests about counters. An answer is kept for the time that its client
-/// asked for. At most `requests_max` answers are kept: the latest of all clients. Thread safety:
-/// none; the server's mutex protects it.
+/// Memory of the answers to requests about counters. Each answer is kept for the time that its
+/// client asked for. At most `requests_max` answers are kept; if there are more, the oldest answers
+/// of all clients are dropped. Thread safety: none; the server's mutex protects it.
 class request_memory {
 public:
     static constexpr std::size_t requests_max = 65'536;
@@ -33,8 +33,8 @@ public:
     explicit request_memory(const server_clock& clock)
         : clock_{clock} {}
 
-    /// Returns the answer to this request. Null: the request was not carried out, or its answer was
-    /// forgotten.
+    /// Returns the answer to this request. Returns null if the request was not carried out, or if
+    /// its answer was forgotten.
     const counter_answer* find(const lock_name& name, const owner_id& request) {
         forget_the_old();
         const auto found = answers_.find(key_of(name, request));
@@ -100,9 +100,9 @@ using remote::verdict;
 /// Outcome of a request to take from a counter.
 struct count_verdict {
     verdict said{};
-    std::optional<duration> left{}; ///< busy latch: time until it expires and is then open
+    std::optional<duration> left{}; ///< for a busy latch: time until it expires, and is open then
     const char* other = nullptr;    ///< words for the other kind that uses the name; null: none
-    std::string refused{};          ///< rate limiter: why the request can never be granted
+    std::string refused{};          ///< for a rate limiter: why the request can never be granted
 };
 
 /// Outcome of a change of a counter, or of a return of permits.
@@ -112,10 +112,10 @@ struct change_verdict {
     counter_answer what{};
     /// number of permits that waiters can get now; latch: 1 if it is open now
     std::int64_t rings = 0;
-    std::string refused{}; ///< rate limiter: why the change was not made
+    std::string refused{}; ///< for a rate limiter: why the change was not made
 };
 
-/// Number that a server keeps, with its expiry.
+/// Value of a counter on the server, with its expiry.
 struct kept_number {
     std::int64_t value = 0;
     /// expiry on the server's clock; maximum: no expiry
@@ -123,7 +123,7 @@ struct kept_number {
 };
 
 /// Table of semaphores and latches. For each name it stores a number, in the same way as Redisson.
-/// It also remembers the requests that were carried out. Thread safety: none; the server's mutex
+/// It also remembers which requests were carried out. Thread safety: none; the server's mutex
 /// protects it.
 class counter_table {
 public:
@@ -149,8 +149,8 @@ public:
     /// semaphore. Returns an empty result if the counter does not exist.
     std::optional<kept_number> take_out(const lock_name&);
     void put(const lock_name&, const kept_number&); ///< stores a number under the name again
-    /// Returns the time until the counter expires. Empty: the counter does not exist, or does not
-    /// expire.
+    /// Returns the time until the counter expires. The result is empty if the counter does not
+    /// exist, or does not expire.
     std::optional<duration> left(const lock_name&) const;
     void clear(); ///< removes all counters and all remembered requests
     void become(const counter_table& other) {
@@ -186,7 +186,8 @@ public:
         : clock_{clock}
         , requests_{clock} {}
 
-    /// Outcome of a release. `rings` is the number of free permits that waiters are notified of.
+    /// Outcome of a release. `rings` is the number of free permits, about which waiters are
+    /// notified.
     struct left {
         bool was_ours = false;
         std::int64_t rings = 0;
@@ -195,8 +196,8 @@ public:
     verdict_on_look look(const ask&);
     /// false: some of the permits are not held any more
     bool renew(const hold&, duration lease_time);
-    /// Returns the remaining time for which all of the permits are held. Empty: some are not held,
-    /// or they do not expire.
+    /// Returns the remaining time for which all of the permits are held. The result is empty if
+    /// some permits are not held, or if the permits do not expire.
     std::optional<duration> left_of(const hold&) const;
     left release(const hold&); ///< releases the permits of the hold that are still held
     /// Extends all holds of the owner's client to `end`. Shortens no hold.
@@ -210,14 +211,14 @@ public:
     /// Returns the remaining lease of each held permit, by permit id.
     std::map<std::string, duration> held(const lock_name&) const;
     std::vector<std::string> names() const; ///< names of the semaphores with held permits
-    /// Returns whether the semaphore has entries of held permits. An expired entry counts until it
-    /// is removed. Without such entries a leased semaphore looks the same as any other number, as
-    /// in Redisson.
+    /// Returns whether the semaphore has entries of held permits. Expired entries are included
+    /// until they are removed. Without such entries, a leased semaphore looks the same as any other
+    /// number, as in Redisson.
     bool has_members(const lock_name&) const;
     /// stores a number as the number of free permits
     void put(const lock_name&, const kept_number&);
-    /// Removes a leased semaphore without held permits and returns its number. Returns an empty
-    /// result if there is no such semaphore.
+    /// Removes a leased semaphore that has no held permits, and returns its number of permits.
+    /// Returns an empty result if there is no such semaphore.
     std::optional<kept_number> take_out(const lock_name&);
     bool erase(const lock_name&);
     void clear();
@@ -235,7 +236,7 @@ private:
         std::set<std::string> over{};
     };
 
-    /// returns the semaphore after expired permits became free; null: none
+    /// makes expired permits free, and returns the semaphore; null: no such semaphore
     pool* find(const lock_name&);
     void take_back_expired(pool&) const;
     static std::vector<std::string> ids_of(const hold&);
@@ -247,13 +248,13 @@ private:
     request_memory requests_;
 };
 
-/// Table of rate limiters, with the setting and the draws of each limiter. A draw counts for one
-/// interval of the server's clock. Redisson also stores how many permits are left; this table
-/// calculates that number from the draws. Thread safety: none; the server's mutex protects it.
+/// Table of rate limiters, with the setting and the draws of each limiter. A draw uses its permits
+/// for one interval of the server's clock. Redisson also stores how many permits are left; this
+/// table calculates this number from the draws. Thread safety: none; the server's mutex protects
+/// it.
 class rate_table {
 public:
-    /// Client with draws that are counted together. All zeros: the draws of all clients are counted
-    /// together.
+    /// Client whose draws are added up. All zeros: the draws of all clients are added up together.
     using drawer = std::array<std::uint8_t, 16>;
 
     /// The clock must outlive this object.
@@ -262,7 +263,7 @@ public:
         , requests_{clock} {}
 
     /// Draws permits if enough are left. If not, the verdict contains the time until enough may be
-    /// left. A repeated request does not draw again while its first draw counts.
+    /// left. A repeated request does not draw again while its first draw still uses permits.
     count_verdict look(const counter_ask&);
     /// Removes the draw that this request made.
     change_verdict take_back(const counter_ask&);

@@ -119,7 +119,7 @@ std::string owner_beside(const ask& want) {
 }
 
 /// Returns whether the owner is a holdfast client. A reader of holdfast always has a timer; a
-/// reader of a foreign program may have none.
+/// reader of a foreign program may have no timer.
 bool is_ours(const std::string& owner) {
     return owner.find(':') != std::string::npos;
 }
@@ -220,7 +220,7 @@ void shared_table::leave_mark(const ask& want) {
         waiting_[want.name.text] = {};
     waiting& all = waiting_[want.name.text];
     const microseconds until = clock_.now() + want.outlasts;
-    // never shorten it: the other readers may have longer leases
+    // never shorten the expiry, because the other readers may have longer leases
     all.ends_at = std::max(all.ends_at, until);
     all.head_start = std::max(all.head_start, want.head_start);
     all.marks.insert_or_assign(to_string(want.owner),
@@ -255,7 +255,7 @@ bool shared_table::renew(const hold& what, duration lease_time) {
     if (reader == held->readers.end())
         return false;
     if (lease_time == duration::zero() && clock_.is_over(reader->second))
-        return false; // this owner's hold has expired; the lock is kept by other owners
+        return false; // this owner's hold has expired, but other owners keep the lock
     reader->second = std::max(reader->second, clock_.end_of(lease_time));
     held->ends_at = std::max(held->ends_at, reader->second);
     return true;
@@ -459,8 +459,8 @@ verdict_on_look fair_table::look(const ask& want, owners& told) {
             const waiter& next = waiting.front();
             answer.left = std::max<duration>(
                 duration{1}, std::chrono::floor<duration>(next.until - clock_.now()));
-            // Notify the next owner, because perhaps nobody did. A JVM does not pass a notification
-            // on if it gives up at that moment.
+            // Notify the next owner, because possibly it was never notified: a JVM that gives up
+            // when it is notified does not notify the next waiter.
             told.push_back(next.owner);
         }
     }
@@ -532,8 +532,9 @@ std::vector<lock_waiter> fair_table::queued(const lock_name& name) const {
     return all;
 }
 
-/// Returns the index of the first waiter that still counts or is `me`. One request removes at most
-/// one JVM, and only a JVM that is already the next in turn.
+/// Returns the index of the first waiter whose place has not expired, or that is `me`. All waiters
+/// before it are to be removed. One request removes at most one JVM, and only a JVM that is already
+/// the next in turn.
 std::size_t fair_table::first_in(const queue& waiting, const std::string& me) const {
     std::size_t i = 0;
     while (i < waiting.size() && waiting[i].owner != me && waiting[i].until <= clock_.now() &&
@@ -543,7 +544,7 @@ std::size_t fair_table::first_in(const queue& waiting, const std::string& me) co
 }
 
 /// Removes the first `count` waiters, and begins the turn of the next waiter. Does not begin the
-/// turn of `me`, because the server is just answering the request of `me`.
+/// turn of `me`, because the server is answering the request of `me` right now.
 void fair_table::let_go(const lock_name& name, queue& waiting, std::size_t count,
                         const std::string& me) const {
     waiting.erase(waiting.begin(), waiting.begin() + static_cast<std::ptrdiff_t>(count));
@@ -564,15 +565,16 @@ void fair_table::take_place(queue& waiting, const ask& want, std::size_t first,
     const auto jvms = std::count_if(waiting.begin() + static_cast<std::ptrdiff_t>(first), mine,
                                     [](const waiter& each) { return !each.is_ours; });
     mine->lasts = want.outlasts;
-    // Calculate the time anew instead of changing the old value. A JVM that gives up then subtracts
-    // only its own wait, and a removed JVM subtracts nothing.
+    // Calculate the time anew and do not change the old value. So a JVM that gives up later
+    // subtracts only its own wait from the new value, and a removed JVM subtracts nothing.
     mine->until = clock_.now() + want.outlasts + jvms * jvm_wait_;
 }
 
-/// Begins the turn of the next waiter. A JVM gets its whole wait from the time when the lock
-/// becomes free, but no more. Redisson's sums may be too large: they contain the waits of all
-/// earlier waiters, but less is subtracted when those leave. A holdfast client stays in the queue
-/// at most for the time in its request; the request added the time of the JVMs before it.
+/// Begins the turn of the next waiter. A JVM gets its whole wait, measured from the time when the
+/// lock becomes free, but not more. Redisson's sums may be too large, because they contain the
+/// waits of all earlier waiters, and less is subtracted when these waiters leave. A holdfast client
+/// stays in the queue at most for the time in its request; the request added the time of the JVMs
+/// before it.
 void fair_table::begin_turn(const lock_name& name, waiter& next, bool is_new) const {
     const microseconds now = clock_.now();
     if (next.is_ours) {

@@ -27,7 +27,7 @@ namespace holdfast::memory {
 using microseconds = std::chrono::microseconds;
 
 /// Clock of the server. It shows a date, as the clock of a real server does. A client's clock shows
-/// no date, so code that confuses the clocks is wrong by years, and every test notices.
+/// no date. So code that confuses the two clocks is wrong by years, and every test fails.
 class server_clock {
 public:
     explicit server_clock(std::function<time_point()> clients)
@@ -47,7 +47,7 @@ public:
     }
     bool is_over(microseconds end) const { return end <= now(); }
 
-    /// Returns the time until `end`. Empty: `end` is never.
+    /// Returns the time until `end`. The result is empty if `end` means "never".
     std::optional<duration> left(microseconds end) const {
         if (end == never)
             return std::nullopt;
@@ -98,13 +98,13 @@ using remote::verdict;
 struct verdict_on_look {
     verdict said{};
     /// Remaining lease of the hold that keeps the lock busy, or of the other holds that share the
-    /// lock. Empty: no expiry.
+    /// lock. Empty: these holds have no expiry.
     std::optional<duration> left{};
     std::uint64_t token = 0;     ///< first token of the grant, if a fenced lock is granted
-    bool queued = false;         ///< the lock is busy, and the owner is in the queue
-    bool joined_now = false;     ///< the owner joined the queue with this request
+    bool queued = false;         ///< true: the lock is busy, and the owner is in the queue
+    bool joined_now = false;     ///< true: the owner joined the queue with this request
     const char* other = nullptr; ///< words for the other kind that uses the name; null: none
-    bool holder_tells = true;    ///< if busy: the holder notifies waiters when it releases
+    bool holder_tells = true;    ///< if busy, true: the holder notifies waiters when it releases
 };
 
 /// Table of locks with a single owner and no queue. An expired lock is removed before each access.
@@ -115,13 +115,13 @@ public:
     explicit exclusive_table(const server_clock& clock)
         : clock_{clock} {}
 
-    /// Takes the lock if it is free. An owner that already has the lock gets it again. Its lease
-    /// then lasts at least `want.lease_time` from now.
+    /// Takes the lock if it is free. If the owner already has the lock, it gets the lock again, and
+    /// its lease then lasts at least `want.lease_time` from now.
     verdict_on_look look(const ask&);
     bool renew(const hold&, duration lease_time); ///< false: this owner does not hold the lock
     bool release(const hold&);                    ///< false: this owner does not hold the lock
-    /// Returns whether other clients wait for this spin lock. Each request of a waiter tells the
-    /// server that the client waits.
+    /// Returns whether other clients wait for this spin lock. The server knows this from the
+    /// requests of the waiters.
     bool others_spin(const hold&) const;
     /// Extends all holds of the owner's client to `end`. Shortens no hold.
     void prolong(const owner_id&, microseconds end);
@@ -132,9 +132,9 @@ public:
 
     /// Takes the lock away from its holder, and gives it to `owner`.
     void occupy(const lock_name&, std::string owner, duration lease_time);
-    bool erase(const lock_name&); ///< takes the lock away from its holder; false: it was free
+    bool erase(const lock_name&); ///< takes the lock away from its holder; false: the lock was free
     void clear();
-    /// copies the other table; expiry times keep their values
+    /// becomes a copy of the other table; expiry times keep their values
     void become(const exclusive_table& other) {
         locks_ = other.locks_;
         last_tokens_ = other.last_tokens_;
@@ -142,7 +142,8 @@ public:
     }
 
     /// Returns the token of the current hold. Returns 0 if the hold has no token or a block of
-    /// several tokens. A block has one token for each of the holder's owners in turn.
+    /// several tokens. A block has one token for each local owner to which the client may pass the
+    /// lock.
     std::uint64_t token(const lock_name&) const;
     /// Returns the greatest token that was granted or reserved, even if the lock does not exist any
     /// more. 0: no token was granted.
@@ -164,17 +165,17 @@ private:
     std::map<std::string, lock> locks_;
     std::map<std::string, std::uint64_t> last_tokens_;
     using client = std::array<std::uint8_t, 16>;
-    // Time until which each waiter of a spin lock counts, by lock name and client.
+    // Time until which each waiter of a spin lock is remembered, by lock name and client.
     std::map<std::string, std::map<client, microseconds>> spinners_;
 };
 
 /// Outcome of a release of a read-write lock.
 struct left_verdict {
     bool was_ours = false;
-    bool is_told = false; ///< whether waiters are notified
+    bool is_told = false; ///< true: waiters are notified
 };
 
-/// Table of read-write locks. Its layout is the layout of Redisson and of the Lua scripts. The
+/// Table of read-write locks. The table has the same data as Redisson and the Lua scripts. The
 /// lease of a lock is the longest lease of its holds. Each reader also has its own timer. A reader
 /// with an ended timer is dead; the next writer or the last reader removes it. Thread safety: none;
 /// the server's mutex protects it.
@@ -186,8 +187,8 @@ public:
 
     verdict_on_look look(const ask&);
     bool renew(const hold&, duration lease_time); ///< false: this owner does not hold the lock
-    /// Returns the remaining time of this owner's hold. Empty: the owner does not hold the lock, or
-    /// the hold does not expire.
+    /// Returns the remaining time of this owner's hold. The result is empty if the owner does not
+    /// hold the lock, or if the hold does not expire.
     std::optional<duration> left_of(const hold&) const;
     left_verdict release(const hold&);
     /// Extends all holds of the owner's client to `end`. Shortens no hold.
@@ -221,8 +222,8 @@ private:
         std::map<std::string, microseconds> readers{}; // end of each reader's timer
         microseconds ends_at{};
     };
-    /// Mark of a waiting writer: the time until which it counts, and the read hold that the writer
-    /// upgrades.
+    /// Mark of a waiting writer, which keeps new readers out: its expiry, and the read hold that
+    /// the writer upgrades.
     struct mark {
         microseconds until{};
         std::string beside{};
@@ -256,8 +257,8 @@ private:
 
 /// Queues of fair locks, in the same form as in lock_fair.lua and release_fair.lua. The holds are
 /// in the table of locks. A holdfast client stays in the queue for some time after its owner's last
-/// request. A JVM sends no request until it is notified, so its time begins with its turn. Thread
-/// safety: none; the server's mutex protects it.
+/// request. A JVM sends no request until it is notified, so the time of its place begins only when
+/// its turn comes. Thread safety: none; the server's mutex protects it.
 class fair_table {
 public:
     using owners = std::vector<std::string>;
@@ -304,7 +305,8 @@ private:
     struct waiter {
         std::string owner;
         microseconds until;
-        duration lasts; ///< time after the last request; for a JVM its whole wait
+        /// how long the place lasts after the last request; for a JVM: its whole wait
+        duration lasts;
         bool is_ours;
     };
     using queue = std::deque<waiter>;

@@ -66,7 +66,8 @@ std::unique_ptr<place> memory_locks::line_up(ask want, alarm& wake) {
 
 asio::awaitable<void> memory_locks::renew(hold_list asked_about, const renewal_wishes& how,
                                           renewal_sink& to) {
-    std::vector<hold> holds; // a copy, because the request may arrive after the caller has gone
+    // a copy, because the request may arrive when the caller no longer exists
+    std::vector<hold> holds;
     for (const hold* const each : asked_about)
         holds.push_back(*each);
     if (holds.empty())
@@ -203,12 +204,13 @@ asio::awaitable<std::vector<finding>> memory_store::examine(ask trial) {
     co_return found;
 }
 
-// How one client waits for one lock: it asks; it subscribes and asks again; it sleeps; it asks.
+// How one client waits for one lock: it asks, subscribes and asks again. Then it sleeps and asks,
+// in a loop.
 
 namespace {
 
-/// Margin after the holder's lease, in ms. A request at the exact end of the lease may come too
-/// early, and would be repeated in a tight loop.
+/// Margin after the holder's lease, in ms. A request at the exact end of the lease could come too
+/// early, and would then be repeated without pauses.
 constexpr duration after_the_end{1};
 
 } // namespace

@@ -15,8 +15,8 @@
 
 namespace holdfast::memory {
 
-/// Returns why the name is not allowed: it is empty or too long. Returns an empty result if the
-/// name is allowed.
+/// Returns why the name is not allowed: the name is empty or too long. Returns an empty result if
+/// the name is allowed.
 std::optional<std::string> objection_to_name(const lock_name&);
 
 class memory_counters final : public counter_store {
@@ -60,8 +60,8 @@ public:
 
 private:
     bool takes() const noexcept { return want_.kind != counter_kind::latch; }
-    /// Returns whether waiters are notified. Waiters of a rate limiter are not; the reply tells
-    /// them when to ask again.
+    /// Returns whether waiters are notified. Waiters of a rate limiter are not notified, because
+    /// the reply tells them when to ask again.
     bool is_told() const noexcept { return want_.kind != counter_kind::rate; }
     asio::awaitable<remote::attempt> request(time_point deadline);
     void listen();

@@ -130,7 +130,7 @@ void server::group::forget(std::uint64_t told) {
     listeners_.erase(told);
 }
 
-// Replication: the machine as a primary with replicas, or as a replica.
+// Replication: the functions of a machine that is a primary with replicas, or a replica.
 
 void server::state::wrote() {
     ++writes_;

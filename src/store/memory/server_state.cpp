@@ -247,7 +247,7 @@ std::optional<holding> server::state::holding_of(const lock_name& name) const {
     return shared;
 }
 
-/// Returns words for the kind that uses the name. Null: the name is free.
+/// Returns the kind that uses the name, in words. Returns null if the name is free.
 const char* server::state::what_is_there(const lock_name& name) const {
     if (has_.tokens.inspect(name))
         return words_for(lock_kind::token);
@@ -262,7 +262,7 @@ const char* server::state::what_is_there(const lock_name& name) const {
     return has_.counters.value(name) ? "a semaphore or a latch" : nullptr;
 }
 
-/// Returns words for the kind that uses the name, if it differs from `wanted`. A number may be a
+/// Returns the kind that uses the name, in words, if this kind is not `wanted`. A number may be a
 /// semaphore, a latch, or a leased semaphore without held permits. These three look the same, as on
 /// Redis.
 const char* server::state::other_than(const lock_name& name, const char* wanted) const {
@@ -359,7 +359,7 @@ forced_verdict server::state::force(const lock_name& name, const std::string& on
     if (comes_late(deadline))
         return {.late = true};
     const std::optional<holding> held = holding_of(name);
-    const bool is_number = may_be_token(name); // it may be a semaphore instead
+    const bool is_number = may_be_token(name); // the number may be a semaphore instead
     const char* const there = is_number ? words_for(lock_kind::token) : what_is_there(name);
     if (!there)
         return {};

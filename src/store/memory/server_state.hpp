@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// State of one machine of a memory::server. It is the model of locks on a server: the Redis store's
-// scripts do the same, and one conformance suite tests both. A primary sends its data to each
-// replica through a `stream`.
+// State of one machine of a memory::server. This class is the model of a server's locks: the
+// scripts of the Redis store behave in the same way, and one conformance suite tests both. A
+// primary sends its data to each replica through a `stream`.
 #pragma once
 
 #include "store/memory/counter_tables.hpp"
@@ -24,7 +24,7 @@
 
 namespace holdfast::memory {
 
-/// All data of a server. Expiry times are times of the server's clock. A replica gets them
+/// All data of a server. Expiry times are times of the server's clock, and a replica gets them
 /// unchanged. Thread safety: none; the server's mutex protects it.
 struct tables {
     /// The clock must outlive this object.
@@ -68,8 +68,8 @@ struct tables {
 };
 
 /// Stream of data from a primary to one replica. The primary sends a full copy after each write, in
-/// order. A copy arrives after the lag. The primary knows of the arrival after another lag. Thread
-/// safety: any thread may call any member.
+/// order. Each copy arrives after the time `lag`, and the primary learns of the arrival after the
+/// same time again. Thread safety: any thread may call any member.
 class stream {
 public:
     using copy = std::shared_ptr<const tables>;
@@ -77,19 +77,20 @@ public:
     explicit stream(duration lag)
         : lag_{lag} {}
 
-    // Sends a copy. The primary calls this and numbers its writes.
+    // Sends a copy. The primary calls this function, and gives each write a number.
     void send(std::uint64_t write, copy, time_point now);
-    /// Returns the last write that has arrived, as far as the primary knows. Empty: the first copy
-    /// is not confirmed yet.
+    /// Returns the last write that has arrived, as far as the primary knows. The result is empty if
+    /// the first copy is not confirmed yet.
     std::optional<std::uint64_t> confirmed(time_point now);
-    /// Returns the next time at which `confirmed` may grow. `time_point::max()`: no copy is on its
-    /// way.
+    /// Returns the next time at which the result of `confirmed` may grow, or `time_point::max()` if
+    /// no copy is on its way.
     time_point next_confirmation(time_point now);
 
-    /// Returns the latest copy that has arrived. The replica calls this. Null: no copy has arrived
-    /// since the last call.
+    /// Returns the latest copy that has arrived, for the replica. Returns null if no copy has
+    /// arrived since the last call.
     copy take_arrived(time_point now);
-    /// Returns the last write that has arrived. Empty: the first copy has not arrived yet.
+    /// Returns the last write that has arrived. The result is empty if the first copy has not
+    /// arrived yet.
     std::optional<std::uint64_t> arrived(time_point now);
 
     void set_lag(duration); ///< sets the lag of later copies; no copy overtakes an earlier copy
@@ -110,7 +111,7 @@ private:
 
     std::mutex mutex_;
     duration lag_;
-    std::deque<parcel> under_way_; // copies that the primary does not know to have arrived
+    std::deque<parcel> under_way_; // copies whose arrival is not known to the primary
     std::optional<std::uint64_t> arrived_, confirmed_;
     copy latest_;
     time_point last_arrival_ = time_point::min();
@@ -126,12 +127,12 @@ struct count_record {
     const counter_ask* taken = nullptr;
     const counter_ask* given_back = nullptr;
     const counter_change* changed = nullptr; ///< change; request number 0 means a foreign program
-    /// Value before and after the request. For a semaphore or a latch it is the number. For a
-    /// leased semaphore it is the number of all permits, held and free. Empty: no such counter, or
-    /// a rate limiter.
+    /// Value before and after the request. For a semaphore or a latch, it is the stored number. For
+    /// a leased semaphore, it is the number of all permits, held and free. Empty: there is no such
+    /// counter, or it is a rate limiter.
     std::optional<std::int64_t> before{};
     std::optional<std::int64_t> after{};
-    bool granted = false; ///< whether permits were taken or the change was made
+    bool granted = false; ///< true: permits were taken, or the change was made
     microseconds at{};
 };
 
@@ -153,8 +154,8 @@ public:
 
     // Requests of clients.
 
-    /// Makes an attempt to take a lock. Refuses the request as late after `deadline`, a time of
-    /// this server's clock.
+    /// Makes an attempt to take a lock. After `deadline`, a time of this server's clock, refuses
+    /// the request as late.
     verdict_on_look look(const ask&, std::optional<microseconds> deadline);
     struct renewed {
         bool is_held = false;
@@ -183,36 +184,38 @@ public:
                                const rate_table::drawer& client) const;
     /// Returns the remaining lease of each leased permit, by permit id.
     std::map<std::string, duration> permits_held(const lock_name&) const;
-    /// Returns words for the other kind that uses the name. Null: no other kind uses it.
+    /// Returns the other kind that uses the name, in words. Returns null if no other kind uses the
+    /// name.
     const char* other_kind(const lock_name&, counter_kind) const;
 
     microseconds now() const;
 
-    /// Stores that the client has sent a request. All its holds then last at least `session_time`
-    /// from now.
+    /// Notes that the client has sent a request. All holds of the client then last at least
+    /// `session_time` from now.
     void prolong_session(const std::array<std::uint8_t, 16>& client, duration session_time);
 
     /// identifier of this machine, unique in the process
     const std::string& id() const noexcept { return id_; }
-    /// Returns a time of the clients' clock. The machine may have forgotten changes that were made
-    /// before this time. `time_point::min()`: it has forgotten nothing.
+    /// Returns a time of the clients' clock: the machine may have forgotten changes that were made
+    /// before this time. `time_point::min()` means that it has forgotten nothing.
     time_point forgets_before() const;
 
     // Replication (replicas.cpp). Every request that changes data is a write.
     bool is_primary() const;
     /// makes it a primary, with the data that have arrived so far
     void be_primary();
-    std::uint64_t demotions() const;      ///< number of times that it stopped being the primary
+    std::uint64_t demotions() const;      ///< how many times the machine stopped being the primary
     void follow(std::shared_ptr<stream>); ///< makes it a replica, which keeps its data
-    /// Adds a replica. The primary sends it all data first, and then each write.
+    /// Adds a replica. The primary first sends all its data to the replica, and then each write.
     void feed(const std::shared_ptr<stream>&);
     std::uint64_t writes() const; ///< number of writes so far
     /// Returns the number of replicas that have all writes up to `write`.
     unsigned confirmed(std::uint64_t write) const;
     /// time of the next confirmation; `time_point::max()`: none expected
     time_point next_confirmation() const;
-    /// Returns a number of a write of the primary: this replica has that write and all earlier
-    /// writes. Empty: it follows no primary, or the first copy has not arrived yet.
+    /// Returns the number of the primary's last write that this replica has; it then has all
+    /// earlier writes, too. The result is empty if the machine follows no primary, or if the first
+    /// copy has not arrived yet.
     std::optional<std::uint64_t> received() const;
 
     // Returns whether the machine is stopped. A stopped machine executes nothing. After it is
@@ -227,7 +230,7 @@ public:
     void add(subscriber&);
     void remove(subscriber&);
 
-    // Functions with which tests intervene.
+    // Functions with which tests change the state of the machine.
     void step_clock(duration);
     void set_clock_rate(double);
     void forget_all();
@@ -243,11 +246,11 @@ public:
     void stranger_changes(const counter_change&);
     void stranger_takes_permits(const hold&, duration lease_time);
     std::size_t requests_remembered() const;
-    /// Sets a function that is called for each request about a counter that is not late. The
+    /// Sets a function that is called for each request about a counter, except late requests. The
     /// function runs with the mutex held, so it must not call the server.
     void tell_of_counts(std::function<void(const count_record&)>);
 
-    // Plays a JVM in the queue of a fair lock, with Redisson's arithmetic.
+    // Acts as a JVM in the queue of a fair lock, with Redisson's arithmetic.
     bool stranger_takes_or_queues(const lock_name&, const std::string& owner, duration wait,
                                   duration lease);
     void stranger_leaves(const lock_name&, const std::string& owner, duration wait);
@@ -264,7 +267,7 @@ public:
 private:
     using guard = std::lock_guard<std::mutex>;
 
-    /// Guard that counts one write at the end of its scope.
+    /// Guard that records one write at the end of its scope.
     class writing {
     public:
         explicit writing(state& at)
@@ -276,7 +279,7 @@ private:
         state& at_;
     };
 
-    // The next functions need the mutex.
+    // The caller of the next functions must hold the mutex.
     bool comes_late(std::optional<microseconds> deadline) const;
     verdict_on_look look_at_lock(const ask&);
     void wrote();

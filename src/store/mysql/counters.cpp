@@ -32,7 +32,8 @@ asio::awaitable<counter_answer> mysql_counters::change(counter_change what) {
     remote::attempts::sender send = [&](time_point deadline) {
         return change_once(at_, what, deadline, memory(), outcome);
     };
-    // Makes a single attempt, which may use the whole time limit. A late attempt changes nothing.
+    // Makes a single attempt, which may use the whole time limit. If the attempt reaches the server
+    // later, it changes nothing.
     remote::attempts one{at_.context, nobody, at_.server.command_timeout()};
     co_await one.look(std::move(send), duration::zero(), duration::zero());
     co_return outcome;
@@ -78,7 +79,7 @@ asio::awaitable<counter_list> mysql_counters::list(counter_kind kind, std::strin
             }
             counter_list::entry one{behind, {}};
             one.state = co_await inspect({behind}, kind);
-            if (one.state.exists) // a counter that does not exist was erased in the meantime
+            if (one.state.exists) // if the counter does not exist, it was erased in the meantime
                 all.counters.push_back(std::move(one));
         }
         if (rows.size() < names_in_page)
@@ -191,8 +192,8 @@ public:
     }
 
 private:
-    /// Ends the transaction, and sends the writes if `writes` is true. Returns whether the server
-    /// ran the statements in time.
+    /// Ends the transaction, and first sends the writes if `writes` is true. Returns whether the
+    /// server ran the statements before the deadline.
     asio::awaitable<bool> end(bool writes) {
         const read_then_write::maker writing = [&](const runtime::remote_clock& clock) {
             return writes ? change_ended(at_.named, what_, effect_, mark_,

@@ -22,7 +22,7 @@ namespace holdfast::mysql {
 /// Store of the latches, and of the totals of leased semaphores.
 class mysql_counters final : public counter_store {
 public:
-    /// The arguments must outlive the store and all objects that the store makes.
+    /// Creates the store. The arguments must outlive the store and all objects that it makes.
     mysql_counters(site& at, poller& polls)
         : at_{at}
         , poller_{polls} {}
@@ -46,7 +46,7 @@ private:
 /// Waiter for a latch to open. A latch has no holds, so there is nothing to release.
 class latch_place final : public place {
 public:
-    /// All arguments but `want` must outlive the object.
+    /// Creates the waiter. All arguments but `want` must outlive it.
     latch_place(site&, poller&, const counter_ask& want, alarm& wake);
 
     asio::awaitable<answer> look() override;
@@ -66,12 +66,12 @@ private:
     std::unique_ptr<watch> poll_;
 };
 
-/// Makes one attempt to carry out the change before the deadline. Stores the outcome in `said` if
-/// the attempt was in time.
+/// Makes one attempt to carry out the change before the deadline. If the attempt was in time,
+/// stores the outcome in `said`.
 asio::awaitable<attempt> change_once(site&, const counter_change&, time_point deadline,
                                      duration memory, counter_answer& said);
 
-// Computes what a change does to a counter. No I/O.
+// Functions that compute what a change does to a counter, without I/O.
 
 /// State of a counter while its row is locked.
 struct counter_now {
@@ -79,13 +79,13 @@ struct counter_now {
     /// does not exist.
     std::optional<std::int64_t> value{};
     std::int64_t held = 0;            ///< number of permits that are held
-    bool that_permit_is_held = false; ///< whether the permit in the request is held
+    bool that_permit_is_held = false; ///< true: the permit in the request is held
 };
 
 /// Values to write, and the answer to the caller.
 struct counter_effect {
     counter_answer said{};
-    bool changes = false; ///< whether the value changes
+    bool changes = false; ///< true: the value changes
     /// The new value; empty: the counter and its holds are deleted.
     std::optional<std::int64_t> value{};
     bool ends_permit = false;
@@ -106,17 +106,17 @@ std::string kind_number(counter_kind);
 std::string counter_row(const lock_name&, counter_kind);
 
 /// Returns the statements of the first half of a change; a transaction is already open. They write
-/// `mark` into the counter's row, which locks the row. Then they read the counter. They also read
-/// the stored outcome if the server has carried out this request before.
+/// `mark` into the counter's row, which locks the row. Then they read the counter. If the server
+/// has carried out this request before, they also read the stored outcome.
 std::vector<std::string> change_begun(const tables&, const counter_change&,
                                       const std::string& mark);
 inline constexpr std::size_t touched_at = 2, value_at = 3, outcome_at = 4, held_at = 5, time_at = 6,
                              kinds_at = 7;
 
-/// Returns the statements of the second half of a change. The first statement stores the outcome,
-/// which is kept for `memory`. It inserts no row if the server runs it too late, or if the
-/// transaction of the first half has ended. The other statements write the change only if that row
-/// exists.
+/// Returns the statements of the second half of a change. The first statement stores the outcome in
+/// a row, which is kept for `memory`. It inserts no row if the server runs it after the deadline,
+/// or if the transaction of the first half has ended. The other statements write the change only if
+/// the row of the outcome exists.
 std::vector<std::string> change_ended(const tables&, const counter_change&, const counter_effect&,
                                       const std::string& mark, const std::string& late,
                                       duration memory);

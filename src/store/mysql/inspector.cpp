@@ -78,7 +78,7 @@ asio::awaitable<lock_list> row_inspector::list(std::string pattern, std::size_t 
         if (!names.empty())
             described = co_await states_of(std::move(names));
         for (lock_state& each : described) {
-            if (!each.is_held) // it was released in the meantime
+            if (!each.is_held) // the lock was released in the meantime
                 continue;
             if (all.locks.size() == limit) {
                 all.complete = false;
@@ -109,7 +109,8 @@ asio::awaitable<forced> row_inspector::force(lock_name name, std::string only_fr
     remote::attempts::sender send = [&](time_point deadline) {
         return force_once(at_, what, deadline, outcome);
     };
-    // Makes a single attempt, which may use the whole time limit. A late attempt changes nothing.
+    // Makes a single attempt, which may use the whole time limit. If the attempt reaches the server
+    // later, it changes nothing.
     remote::attempts one{at_.context, nobody, at_.server.command_timeout()};
     co_await one.look(std::move(send), duration::zero(), duration::zero());
     co_return outcome;
@@ -162,8 +163,8 @@ bool is_meant(const force_wish& what, const holders& found) {
            (what.only_from.empty() || std::ranges::count(all, what.only_from) > 0);
 }
 
-/// Returns the other kind that uses the name, in words. Null: no kind or only the expected kind
-/// uses the name.
+/// Returns the other kind that uses the name, in words. Returns null if no kind, or only the
+/// expected kind, uses the name.
 const char* what_is_instead(const force_wish& what, const result& kinds) {
     if (what.kind)
         return other_kind_in(kinds, reason_for(*what.kind));

@@ -44,15 +44,16 @@ private:
     poller& poller_;
 };
 
-/// Selects the holds that are ended by force.
+/// Selection of the holds that are ended by force.
 struct force_wish {
     lock_name name;
-    std::string only_from{};         ///< end only the hold of this owner; empty: of any owner
+    /// end only the hold of this owner; empty: the holds of any owner
+    std::string only_from{};
     std::optional<lock_kind> kind{}; ///< kind that the lock must have; empty: any kind
 };
 
-/// Reads the holds and ends exactly these holds. Does so only if the server runs it before the
-/// deadline.
+/// Reads the holds, and ends exactly the holds that were read, but only if the server runs the
+/// request before the deadline.
 asio::awaitable<attempt> force_once(site&, const force_wish&, time_point deadline, forced& outcome);
 
 // SQL for operators: who holds a lock, and which locks are held.

@@ -33,7 +33,8 @@ asio::awaitable<answers> ask_for_lock(site& at, const ask& want, const take_term
         return all;
     };
     composing text{make};
-    // A failure to write the mark is ignored. Only the result of the attempt counts.
+    // A failure to write the writer's mark is ignored, because only the result of the attempt
+    // matters.
     call_wishes wishes{.on = how.on, .rest_is_hint = true, .may_meet_lock = 0};
     const std::string undo = bell_dropped(bell);
     if (!bell.empty())
@@ -80,7 +81,7 @@ asio::awaitable<taken> attempt_once(site& at, const ask& want, const take_terms&
     answers said;
     if (how.may_be_free && want.kind != lock_kind::write)
         said = co_await ask_in_words(at, want, how, lock_attempt_if_free);
-    // only the full attempt tells why the short attempt failed
+    // only the full attempt finds out why the short attempt failed
     if (said.of.empty() || found_no_row(said, 0))
         said = co_await ask_in_words(at, want, how, lock_attempt);
     co_await refuse_locked_tables(at, said, 0);
@@ -118,9 +119,9 @@ asio::awaitable<taken> take_lock(site& at, const ask& want, take_terms how) {
     co_return co_await with_row_made(at, want.name, once);
 }
 
-// If the connection with the user lock is cut, the user lock is already free. Any connection may
-// then send the release. If this client has lost the lock, it may still hold the user lock, which
-// is released here.
+// If the connection that held the user lock has ended, the server has freed the user lock, so any
+// connection may send the release. If this client has lost the lock, it may still hold the user
+// lock, which is released here.
 asio::awaitable<released> release_lock(site& at, const hold& held, std::shared_ptr<carrier> bell) {
     if (bell && bell->is_cut())
         bell.reset();
@@ -154,7 +155,7 @@ asio::awaitable<taken> let_in_once(site& at, const ask& want, time_point deadlin
     co_await refuse_locked_tables(at, said, read_update_at);
     taken got{attempt_in(said, read_update_at, want.kind)};
     got.no_row = found_no_row(said, read_update_at);
-    // The server ran the UPDATE in time, but the INSERT too late.
+    // The server ran the UPDATE before the deadline, but the INSERT after it.
     if (got.seen.said == verdict::granted && answer_at(said, read_insert_at).matched == 0)
         got.seen.said = verdict::late;
     got.seen.token = 0;
@@ -210,8 +211,8 @@ asio::awaitable<taken> take_turn(site& at, const ask& want, take_terms how) {
     co_return co_await with_row_made(at, want.name, once);
 }
 
-// Changes the lock's row first. The release thus waits for an attempt of the same owner that is
-// still running, and sees its result.
+// Changes the lock's row first. So the release waits for an attempt of the same owner that is still
+// running, and sees the result of that attempt.
 asio::awaitable<released> release_turn(site& at, const hold& held, std::shared_ptr<carrier>) {
     const auto make = [&](const runtime::remote_clock&, const server_facts&) {
         return std::vector<std::string>{"START TRANSACTION", lock_release(at.named, held),
@@ -243,8 +244,7 @@ asio::awaitable<void> refuse_other_kind(site& at, const lock_name& name) {
 
 } // namespace
 
-// No row means that the semaphore does not exist. Its permits count as busy until the semaphore is
-// created.
+// If there is no row, the semaphore does not exist, and the result is "busy" until it is created.
 asio::awaitable<taken> take_permits(site& at, const ask& want, take_terms how) {
     const std::string mark = at.next_mark(want.owner);
     const auto make = [&](const runtime::remote_clock& clock, const server_facts&) {
@@ -289,9 +289,9 @@ constexpr verbs of_permits{take_permits, return_permits, kept_in::permits, permi
 
 } // namespace
 
-// Waiters of spin locks always poll. In this store the waiters of all other kinds except exclusive
-// locks poll too. This store has no token locks, no semaphores without leases and no rate limiters;
-// only Redis has them.
+// Waiters of spin locks always poll. In this store, the waiters of all other kinds poll, too,
+// except the waiters of exclusive locks. This store has no token locks, no semaphores without
+// leases and no rate limiters; only Redis has them.
 const verbs* verbs_of(lock_kind kind) noexcept {
     switch (kind) {
     case lock_kind::plain:

@@ -19,13 +19,13 @@ struct take_terms {
     time_point deadline;
     /// connection that holds the user lock of the lock; null: the attempt may use any connection
     std::shared_ptr<carrier> on{};
-    bool may_be_free = false; ///< this client has not seen a holder lately
+    bool may_be_free = false; ///< true: this client has not seen a holder lately
 };
 
 /// Result of an attempt.
 struct taken {
     attempt seen{};
-    bool no_row = false; ///< the table has no row for this name yet
+    bool no_row = false; ///< true: the table has no row for this name yet
     /// connection that holds the user lock of the lock, if granted; null: none
     std::shared_ptr<carrier> bell{};
 };
@@ -33,7 +33,7 @@ struct taken {
 /// Result of a release.
 struct released {
     bool was_ours = false;
-    bool others_wait = false; ///< other clients wait for the user lock
+    bool others_wait = false; ///< true: other clients wait for the user lock
 };
 
 /// Table that stores the holds of a kind.
@@ -41,23 +41,23 @@ enum class kept_in : std::uint8_t { locks, readers, permits };
 
 /// Functions of one kind of lock. The arguments must live until the request has completed.
 struct verbs {
-    /// Makes one attempt. The attempt is granted if the owner already holds the lock. It is late if
-    /// the server runs it after the deadline.
+    /// Makes one attempt. If the owner already holds the lock, the attempt is granted. If the
+    /// server runs the attempt after the deadline, the result is "late".
     asio::awaitable<taken> (*take)(site&, const ask&, take_terms);
 
-    /// Releases the hold. A repeated call does no harm; afterwards this owner holds nothing there.
-    /// `bell` is the connection that holds the user lock, or null.
+    /// Releases the hold. A repeated call does no harm. Afterwards this owner no longer holds the
+    /// lock. `bell` is the connection that holds the user lock, or null.
     asio::awaitable<released> (*release)(site&, const hold&, std::shared_ptr<carrier> bell);
 
     kept_in where;
 
-    /// Returns the condition, in SQL, that an attempt may succeed now.
+    /// Returns the condition, in SQL, under which an attempt may succeed now.
     std::string (*may_be_had)(const site&, const ask&);
 
-    bool has_bell = false; ///< whether waiters can wait for a user lock; otherwise they poll
+    bool has_bell = false; ///< true: waiters can wait for a user lock; false: they poll
 };
 
-/// Returns the functions for that kind of lock. Null: this store does not have the kind.
+/// Returns the functions for that kind of lock. Returns null if this store does not have the kind.
 const verbs* verbs_of(lock_kind) noexcept;
 
 /// Inserts the row of a name that was not used before.
@@ -70,7 +70,8 @@ inline asio::awaitable<void> make_lock_row(site& at, const lock_name& name) {
 }
 
 /// Makes an attempt. If the attempt finds no row, inserts the row and repeats the attempt. A sweep
-/// may delete the new row before the attempt finds it, so the cycle is repeated a few times.
+/// (the deletion of unused rows) may delete the new row before the attempt finds it, so the two
+/// steps are repeated a few times.
 template <typename Once>
 asio::awaitable<taken> with_row_made(site& at, const lock_name& name, Once once) {
     constexpr int attempts_max = 3;

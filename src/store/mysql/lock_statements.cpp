@@ -43,8 +43,8 @@ std::string unless_granted(std::string_view column, std::string_view granted) {
         .append(")");
 }
 
-/// Returns the CASE arms that only an attempt of a writer has. In the CASE they follow "already
-/// mine" and precede "free".
+/// Returns the CASE arms that only an attempt of a writer has. In the CASE, they follow the arm
+/// "already mine" and precede the arm "free".
 std::string refused_to_write(const tables& named, const ask& want) {
     if (want.kind != lock_kind::write || want.under == 0)
         return {};
@@ -91,8 +91,8 @@ std::string lock_attempt_if_free(const tables& named, const ask& want, const att
            is_read_by_anybody(named, want.name) + " AND NOT " + is_late(terms.late);
 }
 
-// MySQL assigns the columns from left to right. The columns after `token` can therefore depend on
-// its new value.
+// MySQL assigns the columns from left to right. Therefore the columns after `token` can use the new
+// value of `token`.
 std::string lock_attempt(const tables& named, const ask& want, const attempt_terms& terms) {
     const std::string owner = hex(to_string(want.owner)), now{now_text};
     return "UPDATE " + named.locks + " SET token=CASE" +
@@ -119,8 +119,8 @@ std::string lock_row(const tables& named, const lock_name& name) {
 }
 
 // The release keeps the owner in the row. If this client takes the lock again, the row's length
-// does not change. This makes a lock with its unlock a third cheaper for the server. The expiry of
-// an expired hold is also set to the past, so that a delayed attempt of this owner does not find
+// does not change. This reduces the server's work for a lock and its unlock by a third. The expiry
+// of an expired hold is also set to the past, so that a delayed attempt of this owner does not find
 // the hold.
 std::string lock_release(const tables& named, const hold& held, std::string_view bell) {
     const std::string name = quoted(bell);
@@ -171,9 +171,9 @@ std::string kept(const std::string& reason) {
 }
 
 /// Returns a statement that shortens the marks of waiting writers after the last reader has left.
-/// New readers then wait only for the writers' head start. This bounds the delay if a writer is
-/// dead. The mark's `token` contains the head start. The derived table is needed because MySQL does
-/// not allow an UPDATE to read its own table.
+/// New readers then wait only for the writers' head start. So a dead writer delays the readers only
+/// for a limited time. The column `token` of the mark contains the head start. The statement uses a
+/// derived table, because MySQL does not allow an UPDATE to read its own table.
 std::string marks_cut(const tables& named, const lock_name& name) {
     const std::string here = "name=" + hex(name.text);
     return "UPDATE " + named.holds + " SET expires=LEAST(expires," + sql_now +
@@ -186,7 +186,7 @@ std::string marks_cut(const tables& named, const lock_name& name) {
 /// precede "granted".
 std::string refused_to_read(const tables& named, const ask& want) {
     const std::string beside = owner_beside(want);
-    // a reader whose own client holds the write lock; waiting writers do not block it
+    // if the reader's own client holds the write lock, waiting writers do not block the reader
     if (!beside.empty())
         return arm("NOT(owner=" + hex(beside) + " AND expires>" + sql_now + ")",
                    kept(std::to_string(unfounded_reason)));
@@ -243,8 +243,8 @@ std::vector<std::string> read_attempt(const tables& named, const ask& want,
         marks_cut(named, want.name), "COMMIT"};
 }
 
-// Locks the lock's row first. The release thus waits for an attempt of the same owner that is still
-// running, and sees its result.
+// Locks the lock's row first. So the release waits for an attempt of the same owner that is still
+// running, and sees the result of that attempt.
 std::vector<std::string> read_release(const tables& named, const hold& held) {
     const std::string name = hex(held.name.text);
     const std::string mine = row_of(held.name, hold_row::reader, to_string(held.owner));
@@ -416,8 +416,8 @@ std::vector<std::string> permit_attempt(const tables& named, const ask& want,
             "COMMIT"};
 }
 
-// Locks the counter's row first. The release thus waits for an attempt of the same owner that is
-// still running, and sees its result.
+// Locks the counter's row first. So the release waits for an attempt of the same owner that is
+// still running, and sees the result of that attempt.
 std::vector<std::string> permit_release(const tables& named, const hold& held) {
     const std::string gone = "DELETE FROM " + named.holds + " WHERE " + one_of(held);
     return {"START TRANSACTION",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SQL statements about locks of all kinds: exclusive holds, readers, waiting writers, the queues of
-// fair locks, permits, and the refusal of a name that another kind has. No I/O.
+// fair locks, permits, and the refusal of a name that another kind has. The code here does no I/O.
 #pragma once
 
 #include "store/mysql/request_context.hpp"
@@ -29,31 +29,31 @@ kind_column kind_in_row(lock_kind) noexcept;
 struct attempt_terms {
     std::string late;   ///< the deadline, from `late_after`
     std::string info{}; ///< description of this client for administrators
-    /// Unique value that the first statement of a transaction writes into a row. The later
-    /// statements find the row by this value.
+    /// Unique value that the first statement of a transaction writes into a row, so that the later
+    /// statements find the row.
     std::string touched{};
     /// user lock to take together with the lock, if it is free at once; empty: none
     std::string bell{};
 };
 
-/// Returns the shortest attempt. It is tried first, because most locks are free. It is not suitable
-/// for writers. Its insert id shows a grant. The insert id is 0 if the lock is busy or its row is
-/// missing.
+/// Returns the statement of the shortest attempt, which is tried first, because most locks are
+/// free. It cannot be used for writers. If the insert id is 0, the lock is busy or its row is
+/// missing; otherwise the lock was granted.
 std::string lock_attempt_if_free(const tables&, const ask&, const attempt_terms&);
 
 /// Returns one attempt to take the lock exclusively. The insert id is a `packed_answer`. A writer
-/// is granted the lock if there are no other readers. A read hold of the same client that is being
-/// upgraded (`ask::under`) does not count.
+/// is granted the lock if there are no readers, apart from the read hold of the same client that
+/// the writer upgrades (`ask::under`).
 std::string lock_attempt(const tables&, const ask&, const attempt_terms&);
 
-/// Returns a statement that inserts the row of an unused name. INSERT IGNORE is not used: it
-/// truncates long names, and two locks could become one.
+/// Returns a statement that inserts the row of an unused name. INSERT IGNORE is not used, because
+/// it truncates long names, so that two locks could become one.
 std::string lock_row(const tables&, const lock_name&);
 
 /// Returns the statement that releases the lock. Its insert id is 0 if the owner does not hold the
 /// lock, 1 if the lease had expired, and 2 if the lease was still running. The release also gives
-/// back the user lock `bell`. 4 is added if a waiter took `bell` at once. That waiter's attempt
-/// waits for the row until this release is committed.
+/// back the user lock `bell`. If a waiter took `bell` at once, 4 is added to the insert id; that
+/// waiter's attempt waits for the row until this release is committed.
 std::string lock_release(const tables&, const hold&, std::string_view bell = {});
 
 /// Returns a statement that releases only the user lock.
@@ -74,9 +74,9 @@ enum class hold_row : int {
 /// (`ask::under`). Otherwise returns an empty text.
 std::string owner_beside(const ask&);
 
-// The next functions return conditions and values for an UPDATE of the table of locks. The rows are
-// read while the lock's row is locked. They use locking reads. Other reads would show the state at
-// the begin of the statement.
+// The next functions return conditions and values for an UPDATE of the table of locks. They read
+// rows while the lock's row is locked, with locking reads, because other reads would show the state
+// at the beginning of the statement.
 
 std::string reads(const tables&, const std::string& owner);
 std::string somebody_reads(const tables&, const std::string& but_this_owner);
@@ -84,8 +84,8 @@ std::string last_reader_ends(const tables&, const std::string& but_this_owner);
 std::string another_upgrades(const tables&, const std::string& but_this_owner);
 
 /// Returns the statements of one attempt to read; they are a transaction. The insert id of the
-/// UPDATE is the `packed_answer`. If the answer is a grant, the INSERT must have inserted a row.
-/// Otherwise the attempt was late.
+/// UPDATE is the `packed_answer`. If the answer is a grant but the INSERT has inserted no row, the
+/// attempt was late.
 std::vector<std::string> read_attempt(const tables&, const ask&, const attempt_terms&);
 inline constexpr std::size_t read_update_at = 1, read_insert_at = 2;
 
@@ -99,11 +99,12 @@ inline constexpr std::size_t read_delete_at = 2;
 std::vector<std::string> marks_after_attempt(const tables&, const ask&);
 std::string mark_removed(const tables&, const hold&);
 
-// The queue of a fair lock: a row for each waiter, in order of arrival. A row stays for the time
-// that its owner has set (`outlasts`) after the owner's last attempt, even if connections are lost.
+// The queue of a fair lock: a row for each waiter, in order of arrival. After the owner's last
+// attempt, the row stays for the time that the owner has set (`outlasts`), even if the owner's
+// connections are lost.
 
-// The next functions return conditions and values for an UPDATE of the table of locks. The queue is
-// thus read while the lock's row is locked.
+// The next functions return conditions and values for an UPDATE of the table of locks. So the queue
+// is read while the lock's row is locked.
 
 std::string others_come_first(const tables&, const owner_id&);
 /// Returns an expression for the expiry of the first queue row before the owner's row.
@@ -127,9 +128,9 @@ std::string turn_has_come(const tables&, const ask&);
 std::vector<std::string> permit_rows(const hold&);
 
 /// Returns the statements of one attempt; they are a transaction. The attempt takes all wanted
-/// permits or none. Permits that the owner already holds remain its own. The insert id of the
-/// UPDATE is the `packed_answer`. If the answer is a grant, the INSERT must have inserted rows.
-/// Otherwise the attempt was late.
+/// permits or none. Permits that the owner already holds stay held. The insert id of the UPDATE is
+/// the `packed_answer`. If the answer is a grant but the INSERT has inserted no rows, the attempt
+/// was late.
 std::vector<std::string> permit_attempt(const tables&, const ask&, const attempt_terms&);
 inline constexpr std::size_t permit_update_at = 1, permit_insert_at = 2;
 
@@ -141,9 +142,9 @@ inline constexpr std::size_t permit_delete_at = 2;
 /// Returns the condition that enough permits are free for the request.
 std::string permits_may_be_had(const tables&, const ask&);
 
-// SQL that refuses a name which another kind has. A mutex or a writer has the name by the lock's
-// row. Readers have it by their hold rows. Leased semaphores and latches have it by the counter's
-// row.
+// SQL that refuses a name which another kind uses. The lock's row shows that a mutex or a writer
+// uses the name, the hold rows show readers, and the counter's row shows a leased semaphore or a
+// latch.
 
 /// Returns the arms of an attempt's CASE that refuse a name of another kind. In the CASE they
 /// follow the arm for an owner that already holds the lock.
@@ -154,18 +155,19 @@ std::string other_kinds_refused(const tables&, const ask&);
 std::string is_read_by_anybody(const tables&, const lock_name&);
 
 /// Returns the value of column `kind` for a new row. The value is `counter` if a reader or a
-/// counter uses the name. Every attempt then checks the other tables too.
+/// counter uses the name. Because of the value `counter`, every attempt checks the other tables,
+/// too.
 std::string kind_of_new_row(const tables&, const lock_name&);
 
-/// Returns a statement that marks the lock's row before a counter with the same name is created. An
-/// attempt to take the lock then waits for the row and checks the counter.
+/// Returns a statement that marks the lock's row before a counter with the same name is created, so
+/// that an attempt to take the lock waits for the row and then checks the counter.
 std::string counter_announced(const tables&, const lock_name&);
 
 /// Returns SQL that yields a reason (see `packed_answer`) for each kind that uses the name.
 std::string kinds_there(const tables&, const lock_name&);
 
 /// Returns the other kind that uses the name, in words. `result` is an answer to `kinds_there`.
-/// Null: only the kind of `own_reason`, or no kind, uses the name.
+/// Returns null if only the kind of `own_reason`, or no kind, uses the name.
 const char* other_kind_in(const result&, std::uint64_t own_reason);
 
 std::uint64_t reason_for(lock_kind) noexcept;

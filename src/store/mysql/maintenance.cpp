@@ -23,8 +23,8 @@ namespace {
 
 using std::chrono::microseconds;
 
-/// Maximum number of attempts to release until the server confirms the release. Also the maximum
-/// number of attempts to take the lock until an attempt is in time.
+/// Maximum number of attempts to release the lock until the server confirms the release, and of
+/// attempts to take the lock until one reaches the server in time.
 constexpr int repeats_max = 3;
 
 finding trouble(const char* topic, const boost::system::system_error& why) {
@@ -271,7 +271,7 @@ asio::awaitable<answers> run_one(database& server, const std::string& statement)
 }
 
 /// Tries the last statement first. It needs more privileges than the other statements, and the
-/// server checks them even if the table does not exist yet. Thus a user without all privileges
+/// server checks privileges even if the table does not exist yet. So a user without all privileges
 /// creates no table at all.
 asio::awaitable<void> try_last(database& server, const std::string& statement) {
     try {
@@ -368,7 +368,7 @@ asio::awaitable<void> sweep::loop(std::shared_ptr<sweep> self) {
         try {
             co_await self->once();
         } catch (const boost::system::system_error&) {
-            // Ignored: the next sweep tries again.
+            // The failure is ignored, because the next sweep tries again.
         }
     }
 }

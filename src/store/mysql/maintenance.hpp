@@ -14,15 +14,16 @@
 
 namespace holdfast::mysql {
 
-/// Implements `store::examine`. Checks what the server reports about itself. Checks whether a lock
-/// can be taken, renewed and released.
+/// Implements `store::examine`. Checks the facts that the server reports about itself, and whether
+/// a lock can be taken, renewed and released.
 asio::awaitable<std::vector<finding>> examine_server(site&, ask trial);
 
-/// Implements `store::set_up`. It needs the database inside `guarded_database`: that class adds
-/// advice about locks to each refusal, and the advice would be wrong here.
+/// Implements `store::set_up`. Pass the database that the `guarded_database` contains, because
+/// `guarded_database` itself adds advice about locks to each refusal, and this advice would be
+/// wrong here.
 asio::awaitable<std::vector<finding>> make_tables(const site&, database&);
 
-/// Returns what the doctor says about a server's settings. No I/O.
+/// Returns the doctor's findings about a server's settings. Does no I/O.
 std::vector<finding> judge(const server_facts&);
 
 /// Task that deletes rows that were not used for a day. It runs every ten minutes, in small steps.
@@ -47,8 +48,8 @@ private:
     bool stopped_ = false;
 };
 
-/// Return the statements of one step: a SELECT of unused names after the name `behind`, and the
-/// DELETEs for the names found. Pure functions.
+/// The next two functions return the statements of one step: a SELECT of unused names after the
+/// name `behind`, and the DELETEs for the names found. They are pure functions.
 std::string unused_names(const tables&, const std::string& behind);
 std::vector<std::string> unused_deleted(const tables&, const std::vector<std::string>& names);
 

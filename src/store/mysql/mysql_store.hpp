@@ -50,7 +50,7 @@ public:
 
     /// Returns the identity of the server's data, from the table of identities. The id is empty
     /// until it was read. A server that flushes its log at each commit loses no committed change.
-    /// Until that setting is read, the server is assumed to flush.
+    /// Until this setting of the server is read, the client assumes that the server does so.
     const server_identity& identity() const { return identity_; }
 
 private:
@@ -73,7 +73,7 @@ std::optional<std::string> objection_to_name(const lock_name&);
 /// Lock store in one schema, for all kinds of locks that verbs_of() knows.
 class mysql_locks final : public lock_store {
 public:
-    /// The arguments must outlive the store and all objects that the store makes.
+    /// Creates the store. The arguments must outlive the store and all objects that it makes.
     mysql_locks(site& at, poller& polls)
         : at_{at}
         , poller_{polls}

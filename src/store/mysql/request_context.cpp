@@ -78,7 +78,8 @@ bool found_no_row(const answers& said, std::size_t update_at) {
 
 namespace {
 
-/// Sets a short timeout for a client that sends nothing while its transaction is open.
+/// Returns a statement that sets a short timeout for a client that sends nothing while its
+/// transaction is open.
 std::string short_idle_time(bool is_mariadb) {
     return is_mariadb ? "SET SESSION idle_transaction_timeout=3" : "SET SESSION wait_timeout=3";
 }

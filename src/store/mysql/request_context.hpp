@@ -33,8 +33,8 @@ struct site {
     std::string info;  ///< description of this client for administrators
     std::uint64_t attempts_made = 0;
 
-    /// Returns a unique value. An attempt writes it into a row, and its later statements find the
-    /// row by this value.
+    /// Returns a unique value. An attempt writes the value into a row, so that the later statements
+    /// of the attempt find the row.
     std::string next_mark(const owner_id& owner) {
         return to_string(owner) + '#' + std::to_string(++attempts_made);
     }
@@ -66,8 +66,8 @@ const result& answer_at(const answers&, std::size_t which);
 std::int64_t number_at(const std::vector<std::optional<std::string>>& row, std::size_t column);
 const std::string& text_at(const std::vector<std::optional<std::string>>& row, std::size_t column);
 
-/// Returns the result of an attempt from the insert id of its UPDATE, with the times of the answer.
-/// If the attempt met a row lock of another transaction, the result is busy with an unknown
+/// Returns the result of an attempt, read from the insert id of its UPDATE, with the times of the
+/// answer. If another transaction had locked the row, the result is "busy" with an unknown
 /// remaining time. Throws `store_errc::wrong_type` if another kind uses the name.
 attempt attempt_in(const answers&, std::size_t update_at, lock_kind wanted);
 
@@ -79,8 +79,8 @@ attempt clock_in(const answers&, std::size_t which);
 bool found_no_row(const answers&, std::size_t update_at);
 
 /// A transaction in two writes. The first write locks and reads rows. The client computes new
-/// values, and the second write stores them. Between the writes the server waits for the client at
-/// most three seconds, so a frozen process does not block other clients for long.
+/// values, and the second write stores them. Between the two writes, the server waits for the
+/// client for at most three seconds, so a frozen process does not block other clients for long.
 class read_then_write {
 public:
     /// `wishes` apply to both writes.
@@ -103,8 +103,9 @@ private:
 };
 
 /// Throws `store_errc::try_again` if the statement `update_at` of an attempt waited for a table
-/// lock instead of a row lock. FLUSH TABLES WITH READ LOCK and LOCK TABLES … READ set table locks.
-/// The holder is then unknown, and no attempt is granted.
+/// lock instead of a row lock. (FLUSH TABLES WITH READ LOCK and LOCK TABLES … READ set table
+/// locks.) While there is a table lock, the holder of the lock is unknown, and no attempt is
+/// granted.
 asio::awaitable<void> refuse_locked_tables(site&, const answers&, std::size_t update_at);
 
 } // namespace holdfast::mysql

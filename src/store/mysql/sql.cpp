@@ -21,9 +21,9 @@ std::string quoted(std::string_view first, std::string_view suffix) {
     return all.append(suffix).append("`");
 }
 
-/// Returns 32 bits of FNV-1a with a start value that depends on the round. The bits of two names
-/// are all equal only if an attacker chose the names. Little harm results: a waiter of the other
-/// lock wakes up.
+/// Returns 32 bits of FNV-1a with a start value that depends on the round. In practice, all bits of
+/// two names are equal only if an attacker chose the names. This does little harm: a waiter for the
+/// other lock wakes up.
 std::uint32_t mixed(std::uint32_t round, std::string_view text) {
     std::uint32_t sum = 2166136261U ^ (round * 0x9e3779b9U);
     for (const char each : text) {
@@ -67,8 +67,8 @@ std::string bell_of(std::string_view schema, std::string_view table, const lock_
 namespace {
 
 // Names and owners are columns of bytes. They have no collation, are case-sensitive, and keep
-// trailing blanks. A new or free row has an expiry one hour in the past. An earlier expiry is not
-// possible, because a sweep deletes rows that expired a day ago.
+// trailing blanks. A new or free row has an expiry one hour in the past. The expiry cannot be much
+// earlier, because a sweep deletes rows that expired a day ago.
 
 constexpr const char* lock_columns = R"(
   name    VARBINARY(255)  NOT NULL PRIMARY KEY,
@@ -146,7 +146,7 @@ std::string late_after(const runtime::remote_clock& clock, time_point deadline) 
     if (!clock.known())
         return "0";
     const auto latest = clock.no_later_than(deadline);
-    if (!latest) // too late to be written in microseconds
+    if (!latest) // the time is too far in the future to be written in microseconds
         return std::to_string(std::numeric_limits<std::int64_t>::max());
     return std::to_string(std::max<std::int64_t>(latest->count(), 0));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How tables, values, times and user locks are written in statements (docs/protocol/mysql.md). Also
-// the statements that create the tables, and the number that is the answer to an attempt
+// How tables, values, times and user locks are written in statements (docs/protocol/mysql.md), the
+// statements that create the tables, and the number that is the answer to an attempt
 // (`packed_answer`).
 #pragma once
 
@@ -50,9 +50,9 @@ std::string ddl(const tables&);
 
 // SQL expressions that several statements share.
 //
-// There are two kinds of time. `now_text` is when the statement began. `runs_text` is when the
-// server processes the row, perhaps after it waited for a row lock or stood still. Sessions have
-// the time zone +00:00, so SYSDATE is UTC.
+// There are two kinds of time. `now_text` is the time when the statement began. `runs_text` is the
+// time when the server processes the row, possibly after it waited for a row lock or was stopped
+// for a while. Sessions have the time zone +00:00, so SYSDATE is UTC.
 
 inline constexpr std::string_view now_text = "UTC_TIMESTAMP(6)";
 
@@ -64,12 +64,12 @@ inline constexpr std::string_view runs_text = "TIMESTAMPDIFF(MICROSECOND,'1970-0
 inline constexpr std::string_view was_granted = "LAST_INSERT_ID()<9223372036854775808";
 
 /// Expiry of a row without a holder. It stays in the past even if the clock is set back by up to an
-/// hour. An earlier time would let a sweep delete rows that were used today.
+/// hour. If the expiry were much earlier, a sweep would delete rows that were used today.
 inline constexpr std::string_view past_text = "UTC_TIMESTAMP(6)-INTERVAL 1 HOUR";
 
-/// Returns the deadline in microseconds of the server's clock. An attempt that the server runs
-/// after this time is late. If the server's clock is unknown, the returned deadline makes every
-/// attempt late; the answer then contains the server's time.
+/// Returns the deadline in microseconds of the server's clock. If the server runs an attempt after
+/// this time, the attempt is late. If the server's clock is not known yet, the returned deadline
+/// makes every attempt late, and the answer then contains the server's time.
 std::string late_after(const runtime::remote_clock&, time_point deadline);
 
 /// Returns the condition that the server runs the statement after the deadline `late`.
@@ -105,7 +105,7 @@ inline constexpr std::uint64_t refused_bit = std::uint64_t{1} << 63U;
 inline constexpr std::uint64_t bell_bit = std::uint64_t{1} << 62U;
 inline constexpr unsigned reason_bits = 20;
 
-/// Reasons that are not a remaining time.
+/// Reasons with another meaning than a remaining time.
 inline constexpr std::uint64_t late_reason = 0;
 inline constexpr std::uint64_t longest_left = 1'048'569; ///< a remaining time of 17 minutes or more
 // The next four reasons mean that another kind uses the name.
@@ -119,18 +119,18 @@ inline constexpr std::uint64_t unfounded_reason = 1'048'575;
 struct packed_answer {
     bool no_row = false;
     remote::verdict said{};
-    /// remaining time of the holder, if busy; empty: very long, or unlimited
+    /// if busy: remaining time of the holder; no value if the time is very long or unlimited
     std::optional<duration> left{};
     /// time of the server; zero: the answer does not contain it
     std::chrono::microseconds server_now{};
     std::uint64_t last_token = 0; ///< last token of the grant; valid if granted
-    /// whether the connection holds the user lock; valid if granted
+    /// true: the connection holds the user lock; valid if granted
     bool has_bell = false;
     const char* other_kind = nullptr; ///< other kind that uses the name, in words; null: none
 };
 
-/// Returns the kind that the reason means, in words. Returns null if the reason does not mean a
-/// kind.
+/// Returns, in words, the kind that the reason stands for. Returns null if the reason does not
+/// stand for a kind.
 const char* other_kind_for(std::uint64_t reason) noexcept;
 
 packed_answer taken_apart(std::uint64_t insert_id);

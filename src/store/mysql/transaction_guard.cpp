@@ -24,10 +24,10 @@ std::string with_schema(std::string_view table) {
 
 } // namespace
 
-// The statement must change the row, not only lock it. A server that accepts no writes also grants
-// a row lock, and with several primaries each server has its own row locks. `touched` gets a new
-// value each time. Only MariaDB runs the text in the version comment: outside a transaction it
-// makes the statement match no row.
+// The statement must change the row, because a row lock alone is not enough: a server that accepts
+// no writes grants row locks, too, and with several primaries each server has its own row locks.
+// The column `touched` gets a new value each time. Only MariaDB runs the text in the version
+// comment, which makes the statement match no row outside a transaction.
 std::string nail_text(const std::string& quoted_table, std::string_view name,
                       std::string_view owner) {
     return "UPDATE " + quoted_table +

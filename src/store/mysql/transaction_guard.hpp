@@ -8,8 +8,8 @@
 
 namespace holdfast::mysql {
 
-/// Returns the statement that `nail` sends for this owner's hold. The statement does not check the
-/// lease.
+/// Returns the statement that `nail` sends for this owner's hold. The function does not check
+/// whether the lease is valid.
 std::string nail_text(const std::string& quoted_table, std::string_view name,
                       std::string_view owner);
 

@@ -18,7 +18,7 @@ namespace holdfast::mysql {
 
 namespace {
 
-/// Allowance for rounding. The server rounds the remaining time up, and the two clocks are read at
+/// Margin for rounding: the server rounds the remaining time up, and the two clocks are read at
 /// different moments.
 constexpr duration rounding_of_ends{1};
 
@@ -63,9 +63,9 @@ asio::awaitable<attempt> lock_place::request(time_point deadline) {
 }
 
 /// Starts to wait for a notification. If the server has user locks, the waiter waits for the user
-/// lock. It also polls, but rarely: a dead holder may still hold the user lock, and a holder may
-/// have lost only the lock. The waiter polls often if there are no user locks. It also polls often
-/// if it got the user lock while the lock is held.
+/// lock. It also polls, but rarely, because a holder that is dead, or that has lost the lock, may
+/// still hold the user lock. If there are no user locks, or if the waiter got the user lock while
+/// the lock is held, the waiter polls often.
 void lock_place::listen() {
     if (how_.has_bell && !bell_ && wakeup_wait::is_of_use(at_))
         bell_ = std::make_unique<wakeup_wait>(at_, want_.name, wake_);
@@ -158,8 +158,8 @@ namespace {
 
 using std::chrono::seconds;
 
-/// The longest wait in one statement. The server measures its timeout with its system date, which
-/// may jump. Therefore the client itself stops waiting one second after the timeout.
+/// The longest wait in one statement. The server measures this timeout by its system date, which
+/// may jump. Therefore the client stops waiting by its own clock, one second after the timeout.
 constexpr seconds longest_wait{5};
 constexpr seconds margin{1};
 
@@ -184,7 +184,7 @@ struct wakeup_wait::state {
 
     site& at;
     const std::string bell;
-    alarm* wake; ///< null: nobody waits any more
+    alarm* wake; ///< null: no caller waits any more
     std::shared_ptr<carrier> on{};
     bool has_bell = false, waits = true;
 };
@@ -215,7 +215,8 @@ bool wakeup_wait::is_of_use(const site& at) {
 
 wakeup_wait::wakeup_wait(site& at, const lock_name& name, alarm& wake)
     : state_{std::make_shared<state>(at, at.bell(name), wake)} {
-    // The loop is a lambda without captures. Its arguments then live in the coroutine's frame.
+    // The loop is a lambda without captures, so that all its data are arguments, which live in the
+    // coroutine's frame.
     const auto loop = [](std::shared_ptr<state> self) -> asio::awaitable<void> {
         try {
             self->on = co_await self->at.server.connection_to_wait_on(
@@ -342,8 +343,8 @@ private:
         return due;
     }
 
-    /// Shortens the pause at random by up to a fifth. Otherwise all clients would poll at the same
-    /// time.
+    /// Shortens the pause at random by up to a fifth, because otherwise all clients would poll at
+    /// the same time.
     duration jittered(duration full) {
         const auto fifth = static_cast<std::uint64_t>(full.count()) / 5;
         return full - duration{static_cast<duration::rep>(at_.context.random() % (fifth + 1))};
@@ -360,7 +361,7 @@ private:
             for (const auto& row : answer_at(said, 0).rows)
                 ring(static_cast<std::uint64_t>(number_at(row, 0)));
         } catch (const boost::system::system_error&) {
-            // Ignore the failure here. Each waiter also makes attempts itself, and its attempts
+            // Ignore the failure here, because each waiter also makes attempts, and these attempts
             // report the failure.
             for (auto& [number, each] : waiters_)
                 each.pause = std::max(each.pause, longest_pause);

@@ -17,13 +17,14 @@
 namespace holdfast::mysql {
 
 /// A wait in GET_LOCK, on its own connection. Each lock has a user lock (the `bell`), which the
-/// lock's holder holds too. When the holder releases both, the server grants the user lock to the
-/// next waiter, which is thereby notified. The user lock is only a notification. If this connection
-/// is cut, refused or stuck, the waiter asks the lock's row instead.
+/// lock's holder also holds. When the holder releases the lock and the user lock, the server grants
+/// the user lock to the next waiter, and so notifies this waiter. The user lock is nothing more
+/// than a notification. If this connection is cut, refused or stuck, the waiter asks the lock's row
+/// instead.
 class wakeup_wait {
 public:
-    /// Returns whether a wait is useful: the server has user locks, and the time limit is long
-    /// enough.
+    /// Returns whether a wait in GET_LOCK is useful: the server has user locks, and the time limit
+    /// is long enough.
     static bool is_of_use(const site&);
 
     /// Begins to wait. The site and the alarm must outlive the object.
@@ -36,11 +37,11 @@ public:
     /// caller polls in both cases.
     bool is_waiting() const noexcept;
 
-    /// Returns the connection that holds the user lock now. The attempt must use this connection.
-    /// Null: no connection holds the user lock.
+    /// Returns the connection that holds the user lock now; the attempt must use this connection.
+    /// Returns null if no connection holds the user lock.
     std::shared_ptr<carrier> rung_on() const noexcept;
 
-    /// Leaves the user lock and its connection to the hold. The hold releases them later.
+    /// Leaves the user lock and its connection to the hold, which releases them later.
     void is_handed_over() noexcept;
 
 private:
@@ -53,21 +54,21 @@ private:
 void ring_off(site&, const lock_name&, std::shared_ptr<carrier> on);
 
 /// Table of this client's holds that also hold a user lock (GET_LOCK), with the connection of each
-/// user lock. The user lock notifies the next waiter. It is only a notification: a waiter always
-/// asks the lock's row too.
+/// user lock. The user lock only notifies the next waiter: a waiter always asks the lock's row,
+/// too.
 class wakeup_locks {
 public:
     /// `at` must outlive the table.
     explicit wakeup_locks(site& at)
         : at_{at} {}
 
-    /// Stores that the connection holds the user lock of this hold until `until`. `extend` changes
-    /// that time.
+    /// Stores the connection that holds the user lock of this hold, until the time `until`. The
+    /// function `extend` changes this time.
     void keep(const hold&, std::shared_ptr<carrier>, time_point until);
     void extend(const hold&, time_point until);
 
-    /// Removes the entry and returns its connection. The caller releases the lock and the user lock
-    /// on that connection. Null: no entry.
+    /// Removes the entry and returns its connection, on which the caller must release the lock and
+    /// the user lock. Returns null if there is no entry.
     std::shared_ptr<carrier> take_out(const hold&);
 
     /// Releases the user lock that belongs to a lost hold. If that is not possible, closes the
@@ -91,7 +92,7 @@ private:
     time_point next_check_{};
 };
 
-/// How often to poll for a waiter. `often`: every few milliseconds at first, later ten times a
+/// Rate at which to poll for a waiter. `often`: every few milliseconds at first, later ten times a
 /// second. `seldom`: a few times a second, because a user lock will probably notify the waiter.
 enum class pace { often, seldom };
 
@@ -103,8 +104,8 @@ public:
     poller(const poller&) = delete;
     ~poller();
 
-    /// Rings `wake` when `condition` becomes true. `condition` is SQL, for example from
-    /// `verbs::may_be_had`. The polling ends when the returned object is destroyed.
+    /// Rings the alarm `wake` when `condition` becomes true. `condition` is an SQL condition, for
+    /// example from `verbs::may_be_had`. The polling ends when the returned object is destroyed.
     std::unique_ptr<watch> enrol(std::string condition, alarm& wake, pace = pace::often);
 
     /// Stops polling. Afterwards no alarm rings.
@@ -116,11 +117,11 @@ private:
     std::shared_ptr<list> list_;
 };
 
-/// One waiter for a lock of any kind. It makes the attempts. It wakes the caller when the next
+/// One waiter for a lock of any kind. It makes the attempts, and wakes the caller when the next
 /// attempt may succeed.
 class lock_place final : public place {
 public:
-    /// All arguments but `want` must outlive the object.
+    /// Creates the waiter. All arguments but `want` must outlive it.
     lock_place(site&, wakeup_locks&, poller&, remote::lately_busy&, ask want, alarm& wake);
 
     /// Makes one attempt. The first attempt is a single statement, because most locks are free. The
@@ -146,7 +147,7 @@ private:
     remote::attempts attempts_;
     std::unique_ptr<wakeup_wait> bell_;
     std::unique_ptr<watch> poll_;
-    pace pace_ = pace::often; ///< how often `poll_` polls
+    pace pace_ = pace::often; ///< rate at which `poll_` polls
     duration round_trip_{};   ///< duration of the last attempt's round trip
 };
 

@@ -90,7 +90,7 @@ read_clients(node& server, std::vector<std::string> clients) {
             cards = co_await read_some(server, some);
         } catch (const boost::system::system_error& why) {
             if (groups.size() == 1 || why.code() != errc::unreachable)
-                throw; // else the clients of this server stay unknown
+                throw; // otherwise the clients of this server stay unknown
         }
         for (std::size_t i = 0; i < cards.size(); ++i)
             known[some[i]] = std::move(cards[i]);
@@ -104,9 +104,9 @@ read_clients(node& server, std::vector<std::string> clients) {
 
 namespace {
 
-/// Lower bound of the key's TTL. The key must outlive the longest hold of its client, because users
-/// ask who held a lock after the holder has died. The key is written again after a third of its
-/// TTL, at the same rate as holds are renewed.
+/// Lower bound of the key's TTL. The key must outlive the longest hold of its client, so that users
+/// can see who held a lock even after the holder has died. The key is written again every third of
+/// its TTL, as holds are renewed every third of their lease.
 constexpr duration kept_min = std::chrono::minutes{1};
 constexpr int writes_while_kept = 3;
 
@@ -147,8 +147,8 @@ asio::awaitable<void> heartbeat::write(std::shared_ptr<heartbeat> self, duration
         self->ended_->ring();
 }
 
-// Tells the observer, once, that the right to write the key is missing. After any other error, the
-// next call of beat() tries again.
+// Tells the observer, once, that the permission to write the key is missing. After any other error,
+// the next call of beat() tries again.
 void heartbeat::note(const boost::system::system_error& why) {
     if (why.code() != store_errc::no_permission || !server_ || std::exchange(denied_, true))
         return;

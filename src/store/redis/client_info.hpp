@@ -19,8 +19,8 @@
 
 namespace holdfast::redis {
 
-/// Returns the key with the description of the owner's client. Empty if the owner does not belong
-/// to holdfast; a mark in the UUID shows that it does.
+/// Returns the key with the description of the owner's client. The result is empty if the owner is
+/// not a holdfast client; a mark in the UUID shows whether it is.
 std::optional<std::string> client_key(std::string_view owner);
 std::string client_key(const std::array<std::uint8_t, 16>& client);
 
@@ -43,8 +43,8 @@ public:
     /// `server`, and all objects that `context` refers to, must live until stop().
     heartbeat(node& server, store_context context);
 
-    /// Records that the server granted or renewed a lock with this lease at `now`. Costs two
-    /// comparisons if no write is due. Thread-safe.
+    /// Records that the server granted or renewed a lock with this lease at `now`. If no write is
+    /// due, the call costs only two comparisons. Thread-safe.
     void beat(duration lease, time_point now);
 
     /// Deletes the key, and waits a short time for the server's reply.

@@ -29,7 +29,7 @@ public:
         book& all = of_.names_[name_];
         all.waiting.erase(me_);
         if (!all.is_full())
-            all.call_next(); // this request may not use the slot that was freed for it
+            all.call_next(); // this request can no longer use the slot that was freed for it
         of_.forget_if_unused(name_);
     }
 
@@ -378,8 +378,8 @@ asio::awaitable<counter_state> inspect_permits(node& server, const lock_name& na
 
 namespace {
 
-/// Number of bytes of a client's UUID in a nonce. The first bytes are used. They are random, except
-/// for the mark of holdfast clients.
+/// Number of bytes of a client's UUID in a nonce. The first bytes of the UUID are used, which are
+/// random except for the mark of holdfast clients.
 constexpr std::size_t client_bytes = 10;
 
 /// Appends the number, lowest byte first. The machines of JVMs and servers use this byte order too.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests about semaphores, latches and rate limiters: one function for each script. Also the
+// Requests about semaphores, latches and rate limiters, with one function for each script, and the
 // slots in which a server remembers the requests of a client (`request_slots`).
 #pragma once
 
@@ -33,7 +33,7 @@ struct request_slot {
 /// Gives each request that changes a counter a slot of that counter. NFS clients have the same kind
 /// of slots (RFC 8881, section 2.10.6). No other request uses the slot until the request is over.
 /// The numbers in a slot only grow. Therefore the server needs to remember only one request for
-/// each slot. It ignores a request that arrives after a later request of the same slot. Thread
+/// each slot, and it ignores a request that arrives after a later request of the same slot. Thread
 /// safety: none; call everything on the client's executor.
 class request_slots {
 public:
@@ -79,14 +79,14 @@ private:
     std::int64_t last_number_ = 0;
 };
 
-/// Where and how long the server remembers a request: the slot, and the time.
+/// Where the server remembers a request (the slot), and how long.
 struct remembered {
     request_slot where;
     duration memory;
 };
 
 /// Outcome of a change, and the number of connections that were notified. The number is negative if
-/// the right to publish is missing.
+/// the permission to publish is missing.
 struct changed {
     attempt seen;
     counter_answer what;
@@ -101,8 +101,8 @@ asio::awaitable<attempt> look_at_latch(node&, const counter_ask&);
 asio::awaitable<changed> change_counter(node&, const counter_change&, remembered, server_deadline);
 asio::awaitable<counter_state> inspect_counter(node&, const lock_name&, counter_kind);
 
-/// word_of() returns the word for the verb in the arguments of scripts. changed_in() reads the
-/// reply to a change.
+/// word_of() returns the word that stands for the verb in the arguments of scripts. changed_in()
+/// reads the reply to a change.
 std::string_view word_of(counter_verb);
 changed changed_in(const reply&);
 

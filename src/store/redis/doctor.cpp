@@ -163,8 +163,8 @@ std::vector<const server_report*> servers_in(const topology_report& all) {
     return found;
 }
 
-/// Adds findings about the way to the server. Behind one address there may be several servers that
-/// do not know each other, for example behind a proxy.
+/// Adds findings about the way to the server. One address, for example the address of a proxy, may
+/// lead to several servers that do not know one another.
 void judge_reach(const topology_report& all, std::string_view met_info,
                  std::vector<finding>& found) {
     if (all.shards.empty() || all.what == shape::cluster)
@@ -187,7 +187,7 @@ void judge_reach(const topology_report& all, std::string_view met_info,
 }
 
 /// Adds findings about subscribers. Clients publish releases as plain or as sharded messages. A
-/// subscriber in the wrong form gets no message. It then waits until the end of the lease that it
+/// subscriber in the wrong form gets no message, and so waits until the end of the lease that it
 /// last saw.
 void judge_listeners(const topology_report& all, std::vector<finding>& found) {
     if (all.what != shape::cluster)
@@ -440,8 +440,9 @@ namespace {
 
 using std::chrono::microseconds;
 
-/// Returns the longest failover that a hold survives: 65% of the lease. At the fault, a third of
-/// the lease may have passed since the last renewal, and the next renewal takes some time.
+/// Returns the longest failover that a hold survives: 65% of the lease. It is not the whole lease,
+/// because at the time of the fault a third of the lease may have passed since the last renewal,
+/// and the next renewal takes some time.
 constexpr duration outlasted_by(duration lease) {
     return lease / 100 * 65 + lease % 100 * 65 / 100;
 }
@@ -452,7 +453,7 @@ constexpr microseconds clocks_apart_max(duration lease) {
 }
 
 /// Server setting that decides how long a failover takes. `whole` is the measured time from the
-/// fault until clients find the new primary (docs/topologies.md).
+/// server's failure until clients find the new primary (docs/topologies.md).
 struct failover_time {
     const char* setting;
     duration set;
@@ -508,7 +509,8 @@ finding judge_time(const failover_time& takes, duration lease) {
     return {severity::fine, "failover", whole + " (" + setting + "), and " + hold, ""};
 }
 
-/// Numbers of online replicas. `of` is the primary with the fewest online replicas.
+/// Number of online replicas, where it is smallest and where it is greatest. `of` is the primary
+/// with the fewest online replicas.
 struct replica_count {
     const server_report* of = nullptr;
     std::size_t fewest = 0;
@@ -641,8 +643,8 @@ finding trouble(const char* topic, const boost::system::system_error& why) {
     return {severity::danger, topic, net::story_of(why), why.code().message()};
 }
 
-/// Returns the lease of the trial lock. It is short, in case the lock cannot be released. It is
-/// long enough to take the lock, to subscribe and to renew.
+/// Returns the lease of the trial lock. It is short, because possibly the lock cannot be released,
+/// but long enough to take the lock, to subscribe and to renew.
 duration trial_lease(const node& server, duration lease_time) {
     return std::min(lease_time, 3 * server.command_timeout() + confirmation_timeout);
 }
@@ -755,8 +757,7 @@ private:
         co_return false;
     }
 
-    /// Reports that too few replicas confirmed the trial lock. The later steps are tried all the
-    /// same.
+    /// Reports if too few replicas confirmed the trial lock. Even then the later steps are tried.
     void judge_confirmed(attempt& got) {
         if (judge_confirmation(got, trial_.replicas) == confirmation::enough)
             return;

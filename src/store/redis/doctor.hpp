@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the doctor says about Redis servers: findings about one server from its INFO, findings about
+// The doctor for Redis servers: findings about one server from its INFO reply, findings about
 // several servers from a report, and the trial of a lock. Only examine_server() does I/O.
 #pragma once
 
@@ -20,10 +20,11 @@ namespace holdfast::redis {
 
 /// Facts about a server that INFO does not have.
 struct server_surroundings {
-    /// True if the server has replicas or is a replica. If it loses data in a restart, the other
-    /// servers lose the same data.
+    /// True if the server has replicas or is a replica. If such a server loses data in a restart,
+    /// the other servers lose the same data.
     bool has_replicas = false;
-    /// Value of appendfsync: when the append-only file is synced. Empty if unknown.
+    /// Value of the setting appendfsync, which says when the append-only file is synced. Empty if
+    /// unknown.
     std::string fsync{};
 };
 
@@ -62,7 +63,8 @@ struct lock_needs {
 };
 
 /// Returns all findings about a report, which must not be empty. `met_info` is the INFO reply on
-/// the connection that carries the requests for locks. It is empty if INFO is denied.
+/// the connection that carries the requests for locks. It is empty if the server denies the command
+/// INFO.
 std::vector<finding> judge_topology(const topology_report&, const lock_needs&,
                                     std::string_view met_info);
 
@@ -87,8 +89,8 @@ std::string listed(const std::vector<std::string>&);
 /// Returns a duration in words, for example `500 ms` or `19.5 s`.
 std::string length_in_words(duration);
 
-/// Examines the server (`store::examine`). Tests the rights by doing what locks do, with a lock
-/// named `trial`. Leaves no key behind.
+/// Examines the server (`store::examine`). Tests the user's permissions with the same requests that
+/// locks send, with a lock named `trial`. Leaves no key at the server.
 asio::awaitable<std::vector<finding>> examine_server(node&, const store_context&, ask trial);
 
 } // namespace holdfast::redis

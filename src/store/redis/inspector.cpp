@@ -169,7 +169,8 @@ const std::vector<reply>& triples(const reply& list) {
 }
 
 /// Returns the lease of a reader, from its timer. A holdfast reader without a timer is dead. A
-/// JVM's reader without a timer may live, because some JVMs let timers run out (lock_write.lua).
+/// JVM's reader without a timer may still hold the lock, because some JVMs let timers run out
+/// (lock_write.lua).
 std::optional<duration> own_lease(const lock_owner& owner, std::int64_t left) {
     constexpr std::int64_t none = -2;
     if (left >= 0)
@@ -271,8 +272,8 @@ std::vector<std::string> clients_of(const std::vector<lock_state>& locks) {
     return {keys.begin(), keys.end()};
 }
 
-/// Reads the descriptions of clients as far as possible. If an ACL forbids the read, the user still
-/// gets the owners. The same is true if one request cannot read about several clients (CROSSSLOT).
+/// Reads the descriptions of clients as far as possible. If an ACL forbids the read, or if one
+/// request cannot read about several clients (CROSSSLOT), the user still gets the owners.
 asio::awaitable<std::vector<std::optional<client_card>>>
 read_what_may_be_read(node& server, std::vector<std::string> keys) {
     try {
@@ -504,7 +505,7 @@ asio::awaitable<forced> lock_inspector::force(lock_name name, std::string only_f
         return force_by(server_deadline{deadline}, nobody.name, only_from, mode, outcome);
     };
     // Send the request like a waiter's first request, which may use the store's whole time limit.
-    // If the request is late, the server does nothing.
+    // If the request arrives later than that, the server does nothing.
     remote::attempts one{context_, nobody, server_.command_timeout()};
     co_await one.look(std::move(send), duration::zero(), duration::zero());
     co_return outcome;
@@ -554,15 +555,15 @@ asio::awaitable<lock_list> lock_inspector::list(std::string pattern, std::size_t
         rest = rest.subspan(some.size());
         std::vector<lock_state> described = co_await describe_locks(server_, std::move(batch));
         for (lock_state& each : described)
-            // If the check fails, the lock was released or replaced meanwhile.
+            // If this condition is false, the lock was released or replaced in the meantime.
             if (each.is_held && each.kind != key_kind::other)
                 all.locks.push_back(std::move(each));
     }
     co_return all;
 }
 
-/// Subscribes to the releases of a lock. For a fair lock no release is heard, because it notifies
-/// only the next waiter of its queue.
+/// Subscribes to the releases of a lock. The release of a fair lock is not noticed, because it
+/// notifies only the next waiter of the queue.
 asio::awaitable<std::unique_ptr<watch>> lock_inspector::listen(lock_name name, alarm& wake) {
     const reply answer = co_await fields_of(server_, name);
     const auto hear = [&](const reply& said) { return releases_of(server_, said, name, wake); };

@@ -36,15 +36,15 @@ asio::awaitable<found_names> find_locks(node&, std::string pattern, std::size_t 
 asio::awaitable<found_names> find_counters(node&, counter_kind, std::string pattern,
                                            std::size_t limit);
 
-/// Maximum number of names in one script. The script then keeps the server as busy as a renewal of
-/// the same number of holds.
+/// Maximum number of names in one script. A script with this number of names keeps the server as
+/// busy as a renewal of the same number of holds.
 inline constexpr std::size_t described_at_once_max = 100;
 
 /// Returns the state of each name that exists. The states contain the descriptions of the clients.
 asio::awaitable<std::vector<lock_state>> describe_locks(node&, std::vector<std::string> names);
 
-/// Returns the state that the server's reply describes. Empty if the key does not exist any more.
-/// No I/O.
+/// Returns the state that the server's reply describes. The result is empty if the key does not
+/// exist any more. Does no I/O.
 std::optional<lock_state> lock_state_in(std::string name, const reply& told);
 
 /// Reads and ends holds of locks. The holds may come from Redisson or from holdfast.

@@ -84,7 +84,7 @@ bool writes(const hold& held) {
     return held.kind == lock_kind::write;
 }
 
-/// Takes a lock. `waiters` is the key with the waiters of a spin lock; empty for other locks.
+/// Takes a lock. `waiters` is the key with the waiters of a spin lock; it is empty for other locks.
 asio::awaitable<attempt> take(node& server, const ask& want, server_deadline deadline,
                               std::string waiters) {
     const std::string owner = to_string(want.owner);
@@ -98,8 +98,8 @@ asio::awaitable<attempt> take(node& server, const ask& want, server_deadline dea
     co_return checked(server, answer, plain_attempt_in);
 }
 
-/// Releases a lock. Notifies the subscribers of `channel`. For a spin lock returns instead whether
-/// other clients are among `waiters`.
+/// Releases a lock, and notifies the subscribers of `channel`. A spin lock has no subscribers; for
+/// a spin lock, the function returns whether `waiters` contains other clients.
 asio::awaitable<released> release(node& server, const hold& held, std::string channel,
                                   std::string waiters) {
     const std::string owner = to_string(held.owner);
@@ -257,8 +257,8 @@ attempt write_attempt_in(const ask& want, const reply& answer) {
     return outcome;
 }
 
-/// Returns the field of the existing hold that the new hold shall stand beside (an upgrade or a
-/// downgrade). Empty if there is none.
+/// Returns the hash field of the existing hold that the request upgrades or downgrades (the new
+/// hold is added to it). The result is empty if there is no such hold.
 std::string field_beside(const ask& want) {
     if (want.under == 0)
         return {};

@@ -21,9 +21,9 @@ using remote::verdict;
 /// Outcome of a release.
 struct released {
     bool was_ours = false;
-    bool denied_message = false; ///< the user has no right to publish to the waiters
+    bool denied_message = false; ///< true: the user has no permission to publish to the waiters
     std::int64_t receivers = 0;  ///< number of connections that were notified
-    bool heard_late = false;     ///< some subscribers may have missed the message
+    bool heard_late = false;     ///< true: some subscribers may have missed the message
 };
 
 /// Result of a question about an owner's hold. `elsewhere` means that the server does not have the
@@ -43,17 +43,17 @@ struct renewed_holds {
 /// Functions for one kind of lock (`verbs`): a row of the table. The arguments must live until the
 /// request has completed.
 struct verbs {
-    /// Takes the lock. If the owner holds it already, grants it again. Replies "late" if the server
-    /// processes the request after the deadline.
+    /// Takes the lock. If the owner holds the lock already, grants the lock again. Replies "late"
+    /// if the server processes the request after the deadline.
     asio::awaitable<attempt> (*take)(node&, const ask&, server_deadline);
 
     /// Ends the hold of this owner, or removes its place in the queue. The call can be repeated.
     asio::awaitable<released> (*release)(node&, const hold&);
 
-    /// Renews several holds by one script, and returns which of them are still held. All holds
-    /// belong to one client, have this function in their rows, and need the same number of
-    /// replicas. If `at` is set, it is the server to ask, and the names may be in any slots. If
-    /// `at` is empty, all names are in one slot.
+    /// Renews several holds by one script, and returns which holds are still held. All holds must
+    /// belong to one client, have this function in their rows of the table, and need the same
+    /// number of replicas. If `at` is set, the server `at` is asked, and the names may be in any
+    /// slots. If `at` is empty, all names must be in one slot.
     asio::awaitable<renewed_holds> (*renew)(node&, std::optional<shard> at, hold_list,
                                             const renewal_wishes&);
 
@@ -63,7 +63,7 @@ struct verbs {
     linger afterwards = linger::usual;
 };
 
-/// Returns the row of a kind of lock. Null if this store does not support the kind.
+/// Returns the row of a kind of lock, or null if this store does not support the kind.
 const verbs* verbs_of(lock_kind) noexcept;
 
 // Requests of a plain lock. The keys and arguments of these scripts appear in this unit only.
@@ -72,8 +72,8 @@ const verbs* verbs_of(lock_kind) noexcept;
 asio::awaitable<attempt> lock_mutex(node&, const ask&, server_deadline);
 asio::awaitable<released> release_mutex(node&, const hold&);
 
-// Functions for a spin lock. Its waiters get no notifications. They record at the server that they
-// are waiting.
+// Functions for a spin lock. Its waiters get no notifications; instead, they record at the server
+// that they are waiting.
 asio::awaitable<attempt> lock_spin(node&, const ask&, server_deadline);
 asio::awaitable<released> release_spin(node&, const hold&);
 asio::awaitable<renewed_holds> renew_leases(node&, std::optional<shard> at, hold_list,

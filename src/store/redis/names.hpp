@@ -34,7 +34,8 @@ channel_name token_channel(const lock_name& name);
 std::string token_key(const lock_name& name);
 
 // Names of a fair lock. fair_queue: queue of waiters, the next waiter first. fair_deadlines: time
-// until which each waiter counts, in ms of the server's clock. fair_channel: channel of one waiter.
+// when the place of each waiter expires, in ms of the server's clock. fair_channel: channel of one
+// waiter.
 std::string fair_queue(const lock_name&);
 std::string fair_deadlines(const lock_name&);
 channel_name fair_channel(const hold&);
@@ -49,27 +50,28 @@ std::string timer_key(const lock_name& name, std::string_view owner);
 // Names of counters: the channel of a semaphore, the channel of a latch, and the recorded requests
 // of one client (JVMs do not read them).
 channel_name semaphore_channel(const lock_name& name);
-std::string permits_key(const lock_name& name);  ///< permits that are held under a lease
-std::string spinners_key(const lock_name& name); ///< clients that are waiting for a spin lock
+std::string permits_key(const lock_name& name); ///< key of the permits that are held under a lease
+/// key of the clients that are waiting for a spin lock
+std::string spinners_key(const lock_name& name);
 channel_name latch_channel(const lock_name& name);
 std::string requests_key(const lock_name& name, const owner_id& request);
 
-/// Keys of a rate limiter: the number of permits left, and the draws that still count. The keys
-/// with `own_` belong to a single client.
+/// Keys of a rate limiter: the number of permits left, and the draws that still use permits. The
+/// keys whose names begin with `own_` belong to a single client.
 struct rate_keys {
     std::string left, own_left, draws, own_draws;
 };
 rate_keys rate_keys_of(const lock_name&, const std::array<std::uint8_t, 16>& client);
 
-/// Returns the reason, in words for the user, why `name` is not possible in every Redis topology.
-/// Empty if the name is possible.
+/// Returns the reason, in words for the user, why `name` cannot be used in every Redis topology.
+/// The result is empty if the name can be used.
 std::optional<std::string> objection_to_name(const lock_name& name, std::size_t bytes_max);
 
 // Ids of permits, in the formats of the Redisson versions: docs/protocol/permits.md.
 
-/// Returns a permit in the form that the server stores. Since Redisson 3.17 this is the bytes of
-/// the id; before, the digits of the id. `id` must have an even number of hexadecimal digits and
-/// nothing else.
+/// Returns a permit in the form that the server stores. Since Redisson 3.17, this form is the bytes
+/// of the id; before 3.17, it is the digits of the id. `id` must have an even number of hexadecimal
+/// digits and nothing else.
 std::string stored_permit(std::string_view id, redisson_form);
 
 /// Returns the common beginning of all permit ids of a client. A script appends the number.

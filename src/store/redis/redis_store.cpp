@@ -19,8 +19,8 @@ namespace {
 
 constexpr net::option_checks check{"redis::options"};
 
-/// Smallest time between two checks of the topology. Each check costs the nodes of a cluster some
-/// work.
+/// Shortest time between two checks of the topology, because each check costs the nodes of a
+/// cluster some work.
 constexpr duration topology_check_least{100};
 
 /// Upper bounds. Greater values are typing errors: by default, a server allows ten thousand
@@ -205,7 +205,7 @@ asio::awaitable<counter_answer> redis_counters::change_in_time(const counter_cha
         co_return got.seen;
     };
     // Send the request like a waiter's first request, which may use the store's whole time limit.
-    // If the request is late, the server does nothing.
+    // If the request arrives later than that, the server does nothing.
     remote::attempts one{context_, nobody, server_.command_timeout()};
     co_await one.look(std::move(send), duration::zero(), duration::zero());
     denials_.note(
@@ -239,7 +239,7 @@ asio::awaitable<counter_list> redis_counters::list(counter_kind kind, std::strin
         try {
             counter_list::entry one{name, {}};
             one.state = co_await inspect({name}, kind);
-            if (one.state.exists) // otherwise the counter was deleted meanwhile
+            if (one.state.exists) // otherwise the counter was deleted in the meantime
                 all.counters.push_back(std::move(one));
         } catch (const boost::system::system_error& e) {
             if (e.code() != store_errc::wrong_type) // wrong_type: the name has another kind now

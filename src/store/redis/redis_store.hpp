@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The store on Redis, which consists of a lock store, a counter store and an inspector. Also the
+// The store on Redis, which consists of a lock store, a counter store and an inspector, and the
 // check of its options.
 #pragma once
 
@@ -25,13 +25,13 @@
 
 namespace holdfast::redis {
 
-/// Returns the options after checks, in the form that the client uses. Throws
+/// Checks the options, and returns them in the form that the client uses. Throws
 /// `errc::invalid_argument` with the name of the wrong field. Reads the files for TLS, but sends
 /// nothing.
 options checked(options);
 
-/// Lock store on Redis, on Redisson's keys, for all kinds that verbs_of() knows. docs/protocol
-/// names the script of each function.
+/// Lock store on Redis that uses Redisson's keys, for all kinds that verbs_of() knows.
+/// docs/protocol names the script of each function.
 class redis_locks final : public lock_store {
 public:
     /// All arguments must outlive this object and all objects that it makes. If `heart` is null,
@@ -61,7 +61,7 @@ public:
     std::unique_ptr<watch> watch_over(const hold&, doubter&) override { return nullptr; }
 
 private:
-    /// Maximum number of replicas that can be required. No primary has more.
+    /// Maximum number of replicas that can be required. No primary has more replicas than this.
     static constexpr std::uint8_t replicas_most = 100;
 
     bool others_listen(const hold&, const released&) const;
@@ -74,7 +74,7 @@ private:
     heartbeat* const heart_;
 };
 
-/// Counter store on Redis: semaphores, latches and rate limiters, on Redisson's keys. Additional
+/// Counter store on Redis: semaphores, latches and rate limiters, with Redisson's keys. Additional
 /// keys record which requests of this client were carried out (docs/protocol/requests.md).
 class redis_counters final : public counter_store {
 public:

@@ -23,7 +23,7 @@ namespace holdfast::redis {
 namespace {
 
 /// Maximum number of names in one script. A script of this size keeps the server busy no longer
-/// than a few lock requests do. Redisson sends the same number.
+/// than a few lock requests. Redisson uses the same number.
 constexpr std::size_t batch_max = 100;
 
 /// Number of parts into which a refused batch is split. Refused parts are split again. In this way
@@ -37,7 +37,7 @@ bool go_together(const hold& one, const hold& other) {
            verbs_of(one.kind)->renew == verbs_of(other.kind)->renew;
 }
 
-/// Counts the holds that may go in one script, from the beginning of the list.
+/// Returns how many holds, from the beginning of the list, can be in one script.
 template <typename Belongs>
 std::size_t first_batch(hold_list holds, Belongs also) {
     std::size_t size = 1;
@@ -47,9 +47,10 @@ std::size_t first_batch(hold_list holds, Belongs also) {
     return size;
 }
 
-/// Returns whether the error may be about a single name. Either the user has no right to the name,
-/// or the name is on another server ("non local key", or TRYAGAIN while a slot is being migrated).
-/// Other errors are about the server or the user; a smaller request would get them too.
+/// Returns whether the error may be about a single name. Either the user has no permission for the
+/// name, or the name is on another server ("non local key", or TRYAGAIN while a slot is being
+/// migrated). Other errors are about the server or the user, so a smaller request would get the
+/// same error.
 bool is_about_a_name(const boost::system::system_error& why) {
     return why.code() == store_errc::no_permission || why.code() == store_errc::other ||
            why.code() == store_errc::wrong_type || why.code() == store_errc::try_again;
@@ -88,10 +89,10 @@ private:
         return all;
     }
 
-    /// Renews the holds of a cluster, server by server. One request may have names of all slots.
-    /// Holds that a server does not have are requested again with a new map. Holds that are still
-    /// missing are then requested slot by slot; the cluster redirects these requests to the right
-    /// server.
+    /// Renews the holds in a cluster, server by server, so that one request may have names of all
+    /// slots. If a server does not have some holds, they are requested again with a new slot map.
+    /// Holds that are still missing are then requested slot by slot, and the cluster redirects
+    /// these requests to the right server.
     asio::awaitable<void> run_sharded() {
         for (const bool anew : {false, true}) {
             const std::optional<boost::system::system_error> why = co_await learn_map(anew);
@@ -197,8 +198,8 @@ private:
         } catch (const boost::system::system_error& why) {
             failed = why;
         }
-        // A server may check the rights to the names before it checks whether it has them.
-        // Therefore the names may be on another server.
+        // A server may check the permissions for the names before it checks whether it has the
+        // names. So after a refusal the names may still be on another server.
         if (failed && some.at && is_about_a_name(*failed))
             outcome.each.assign(some.count, standing::elsewhere);
         else if (failed && some.count > 1 && is_about_a_name(*failed))
@@ -208,8 +209,8 @@ private:
         report(some, outcome, failed);
     }
 
-    /// Reports the results of the part. A lost hold is reported as lost, even if another error
-    /// occurred.
+    /// Reports the results of the part. If a hold was lost, it is reported as lost, even if another
+    /// error occurred.
     void report(part some, const renewed_holds& outcome,
                 const std::optional<boost::system::system_error>& failed) {
         const std::vector<standing>& each = outcome.each;
@@ -239,7 +240,7 @@ private:
     const renewal_wishes& how_;
     renewal_sink& to_;
 
-    // Only in a cluster: the caller's list, and the list in its present order.
+    // Used only in a cluster: the caller's list, and the same list in its present order.
     hold_list all_{};
     std::vector<const hold*> ordered_;
     std::vector<std::size_t> places_;

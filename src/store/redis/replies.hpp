@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Readers that check the form of scripts' replies. The reply may come from a proxy or from another
-// program's script, so a reply of an unexpected form is refused. Also the confirmation by replicas,
-// and the reports about missing rights.
+// program's script, so a reply of an unexpected form is refused. The file also has the confirmation
+// by replicas, and the reports about missing permissions.
 #pragma once
 
 #include "redis/node.hpp"
@@ -73,8 +73,8 @@ std::array<std::int64_t, Count> integers(const reply& answer) {
     return values;
 }
 
-/// Returns the result of `read`. If the reply has an unexpected form, ends its connection, because
-/// each later reply may belong to an earlier request.
+/// Returns the result of `read`. If the reply has an unexpected form, ends the connection that
+/// brought it, because each later reply on that connection may belong to an earlier request.
 template <typename Read>
 auto checked(node& from, const reply& answer, Read read) {
     try {
@@ -86,7 +86,7 @@ auto checked(node& from, const reply& answer, Read read) {
     }
 }
 
-// Confirmation by replicas. A grant that must survive a failover counts only if enough replicas
+// Confirmation by replicas: a grant that must survive a failover is valid only if enough replicas
 // have it.
 
 /// Returns the options of a request that replicas must confirm. The wait for the replicas is at
@@ -95,22 +95,22 @@ inline call_wishes confirmed_by(std::uint8_t replicas, duration lease) {
     return {.replicas = replicas, .replicas_within = std::max(lease / 3, duration{1})};
 }
 
-/// Copies from the reply to the attempt: its times, its connection's clock, and the number of
-/// replicas that confirmed the write.
+/// Copies these data from the reply to the attempt: the times of the reply, the clock of the
+/// connection that brought it, and the number of replicas that confirmed the write.
 void came_by(const reply&, remote::attempt&);
 
-/// Returns whether enough replicas confirmed the attempt. If not, sets `unconfirmed` to the reason
-/// in words. `refused`: the server refuses WAIT, so a retry does not help.
+/// Returns whether enough replicas confirmed the attempt. If too few did, sets `unconfirmed` to the
+/// reason in words. `refused`: the server refuses WAIT, so a retry does not help.
 enum class confirmation { enough, missing, refused };
 confirmation judge_confirmation(remote::attempt&, std::uint8_t replicas);
 
-/// Throws `not_replicated` if too few replicas confirmed the change. The change was carried out all
-/// the same.
+/// Throws `not_replicated` if too few replicas confirmed the change. In that case, too, the change
+/// was carried out.
 void require_confirmed(remote::attempt, std::uint8_t replicas);
 
 /// Throws the error for a grant that cannot be confirmed because the server refuses WAIT.
-/// `was_left` tells whether the grant was released again. If it was, the error code is the meaning
-/// of the server's refusal; a retry does not help. If it was not, the error code is
+/// `was_left` tells whether the grant was released again. If it was released, the error code is the
+/// meaning of the server's refusal, and a retry does not help. Otherwise the error code is
 /// `not_replicated`.
 [[noreturn]] void fail_refused(const remote::attempt&, const std::string& refusal, bool was_left);
 
@@ -181,7 +181,7 @@ inline asio::awaitable<reply> ask_for_holds(node& server, std::optional<shard> a
     return server.call_at(*at, what, arguments, wishes);
 }
 
-/// Sets `unconfirmed` if replicas had to confirm the renewal and too few did.
+/// Sets `unconfirmed` if replicas had to confirm the renewal, and too few replicas did.
 inline void note_confirmation(const reply& said, hold_list holds, const renewal_wishes& how,
                               renewed_holds& all) {
     if (how.lease_time > duration::zero()) {
@@ -204,8 +204,8 @@ inline renewed_holds held_in(const reply& said, hold_list holds, const renewal_w
     return all;
 }
 
-/// Returns the holds in a reply that also has each remaining lease. The number of a hold that still
-/// exists is its remaining ms plus `left_from`.
+/// Returns the holds in a reply that also has the remaining lease of each hold. The number for a
+/// hold that still exists is its remaining lease in ms plus `left_from`.
 inline renewed_holds held_and_left_in(const reply& said, hold_list holds, const renewal_wishes& how,
                                       std::optional<shard> at) {
     constexpr std::int64_t left_from = 3, most = std::int64_t{1} << 53;
@@ -237,11 +237,11 @@ inline std::string write_field(std::uint64_t number) {
     return std::to_string(number) + ":write";
 }
 
-/// Returns the rights that these publish commands need, in the syntax of ACL SETUSER.
+/// Returns the permissions that these publish commands need, in the syntax of ACL SETUSER.
 std::string rights_to_tell(const publishing&, const channel_name&);
 
-/// Reports missing rights that locks can do without, at a price. The observer is told of each
-/// missing right once.
+/// Reports missing permissions without which locks work, but not as well. Reports each missing
+/// permission to the observer once.
 class denials {
 public:
     /// Both arguments must outlive this object.

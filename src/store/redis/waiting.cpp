@@ -43,13 +43,13 @@ namespace {
 using remote::unheard_poll_bound;
 
 /// Longest wait for the confirmation of a subscription before the first request. The early
-/// subscription may save the second request. A longer wait would cost more time than that second
-/// request.
+/// subscription can make the second request unnecessary. A longer wait would cost more time than
+/// the second request.
 constexpr duration early_confirmation_timeout{20};
 
 /// Margin after the TTL of a key. Redis removes a key in the millisecond after the end of its TTL,
-/// and both clocks are rounded to milliseconds. A request after exactly the remaining time would
-/// come too early.
+/// and both clocks are rounded to milliseconds. A request that is sent exactly after the remaining
+/// time would come too early.
 constexpr duration expiry_rounding{2};
 
 } // namespace
@@ -100,8 +100,8 @@ asio::awaitable<attempt> lock_place::request(time_point deadline) {
     co_return got;
 }
 
-/// Records whether the first request found a fair lock busy. Later requests say nothing about the
-/// next waiter.
+/// Records whether the first request found a fair lock busy. Later requests are not recorded,
+/// because they say nothing about the next waiter.
 void lock_place::note_whether_busy(const attempt& got) {
     if (want_.kind != lock_kind::fair || was_busy_ || got.said == verdict::late)
         return;
@@ -119,7 +119,7 @@ void lock_place::note_place(const attempt& got) {
         place_lasts_until_ = got.sent_at + want_.outlasts;
 }
 
-// Subscribes, and waits for the server's confirmation before the next request. In this way no
+// Subscribes, and waits for the server's confirmation before the next request. So no
 // release is missed: either the subscriber gets its notification, or the next request sees the
 // release.
 asio::awaitable<void> lock_place::listen(duration timeout) {
@@ -196,7 +196,7 @@ asio::awaitable<remote::attempt> counter_place::request(time_point deadline) {
     co_return got;
 }
 
-// Subscribes, and waits for the server's confirmation before the next request. In this way no
+// Subscribes, and waits for the server's confirmation before the next request. So no
 // release is missed: either the subscriber gets its notification, or the next request sees the
 // release.
 asio::awaitable<void> counter_place::listen() {
@@ -247,7 +247,8 @@ asio::awaitable<answer> rate_place::look() {
 }
 
 /// Sends one request. The delay in the reply is exact, unless the rate is raised or a client gives
-/// permits back. Because of these cases the next request comes after `poll_bound` at most.
+/// permits back. Because this can happen, the next request is sent after `poll_bound` at the
+/// latest.
 asio::awaitable<remote::attempt> rate_place::request(time_point deadline) {
     attempt got =
         co_await take_rate(server_, want_, context_.request_memory, server_deadline{deadline});

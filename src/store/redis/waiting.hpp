@@ -22,8 +22,8 @@
 namespace holdfast::redis {
 
 /// Decides how long this client's places in the queues of fair locks last after each request. A JVM
-/// with a fast clock may remove living waiters from a queue. If that happens, this client's places
-/// for the lock last longer, but no longer than a JVM's places.
+/// with a fast clock may remove living waiters from a queue. If a JVM does so, this client's places
+/// for the lock last longer from then on, but no longer than a JVM's places.
 class fair_timeout {
 public:
     /// `context` must outlive this object.
@@ -33,13 +33,13 @@ public:
 
     duration of(const ask&) const;
 
-    /// Records that a place was missing, and tells the observer. `in_time` means that the owner had
-    /// sent its request before the place expired. In that case places for this lock last longer
-    /// from now on.
+    /// Records that a place was missing, and tells the observer. If `in_time` is true, the owner
+    /// had sent its request before the place expired, so places for this lock last longer from now
+    /// on.
     void lost(const ask&, bool in_time);
 
 private:
-    /// Maximum number of names with longer lasting places.
+    /// Maximum number of names whose places last longer.
     static constexpr std::size_t names_max = 1000;
 
     const store_context& context_;
@@ -56,8 +56,8 @@ public:
                remote::lately_busy& busy, heartbeat* heart, ask want, alarm& wake);
 
     /// Asks for the lock. The first call sends a single script, because most locks are free. The
-    /// second call subscribes first. For a fair lock that was busy lately, the first call
-    /// subscribes too.
+    /// second call subscribes first. For a fair lock that was busy lately, the first call also
+    /// subscribes.
     asio::awaitable<answer> look() override;
     asio::awaitable<void> leave() override;
 

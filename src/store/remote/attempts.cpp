@@ -56,8 +56,8 @@ asio::awaitable<answer> attempts::look(sender send, duration poll_bound, duratio
         const time_point asked_at = context_.time.now();
         const limit until = next_limit(first);
         if (until.is_callers && until.at <= asked_at)
-            // Send nothing, because a server without the right to TIME cannot refuse a late
-            // request.
+            // Send nothing, because a user without the permission for TIME cannot have late
+            // requests refused.
             co_return unanswered();
 
         const attempt got = co_await request(send, until.at);
@@ -73,7 +73,8 @@ asio::awaitable<answer> attempts::look(sender send, duration poll_bound, duratio
         throw_if_hopeless(got.said);
         // A slow "late" means that the request was delayed on the way. A quick "late" means that
         // the estimate of the server's clock was wrong. The reply has corrected the estimate, so
-        // send the request again: once for each connection, and `lates_max` times at most.
+        // send the request again: at most once for each connection, and at most `lates_max` times
+        // in all.
         const bool late_before = lates > 1 && (got.clock == learnt || lates >= lates_max);
         learnt = got.clock;
         const bool slow = context_.time.now() - asked_at >= command_timeout_ / 2;
@@ -137,7 +138,7 @@ answer attempts::granted(const attempt& got) const {
 
 answer attempts::busy(const attempt& got, duration poll_bound, duration after_the_end) {
     if (!std::exchange(found_busy_, true) && is_told_)
-        return {}; // not subscribed yet, so ask again at once
+        return {}; // the waiter has not subscribed yet, so ask again at once
     if (!got.holder_tells)
         poll_bound = std::min(poll_bound, untold_poll_bound);
     if (got.heard_late)

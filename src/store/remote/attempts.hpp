@@ -22,25 +22,27 @@
 namespace holdfast::remote {
 
 /// Outcome of one acquire request. `conflict`: another owner waits for this owner to release, while
-/// this owner waits for the other owner (a deadlock). `unfounded`: the new hold was to stand beside
-/// an existing hold, but that hold is gone.
+/// this owner waits for the other owner (a deadlock). `unfounded`: the request upgrades or
+/// downgrades an existing hold, but the existing hold is gone.
 enum class verdict { busy = 0, granted = 1, late = 2, conflict = 3, unfounded = 4 };
 
-/// Reply to one acquire request, with the times at which it was sent and received.
+/// Reply to one acquire request, with the times when the request was sent and the reply was
+/// received.
 struct attempt {
     verdict said{};
     /// Remaining lease; empty if the lease has no end. If the verdict is busy, this is the lease of
     /// the present holder. If it is granted, this is the lease of the other holders of a shared
     /// lock.
     std::optional<duration> left;
-    bool holder_tells = true;   ///< busy: the holder notifies waiters when it releases
-    bool not_looked_at = false; ///< busy: not examined, for example because its row was locked
-    bool heard_late = false;    ///< busy: notifications may be missed now
-    bool queued = false;        ///< busy: the owner has a place in the store's queue now
-    bool joined_now = false;    ///< the place in the queue is new
-    bool place_stays = false;   ///< the place was not extended, because memory is full
-    /// Time on the server's clock, in microseconds. Zero if TIME is denied; a server without the
-    /// right to TIME never replies "late".
+    bool holder_tells = true; ///< busy, true: the holder notifies waiters when it releases
+    /// busy, true: lock not examined, for example because its row was locked
+    bool not_looked_at = false;
+    bool heard_late = false;  ///< busy, true: notifications may be missed now
+    bool queued = false;      ///< busy, true: the owner now has a place in the store's queue
+    bool joined_now = false;  ///< the place in the queue is new
+    bool place_stays = false; ///< the place was not extended, because memory is full
+    /// Time on the server's clock, in microseconds. Zero if the user has no permission for TIME;
+    /// the server then never replies "late".
     std::chrono::microseconds server_now{};
     std::uint64_t token = 0; ///< granted, fenced lock: the first of its tokens
     /// Reason in words, if the lock was granted but too few replicas confirmed it. Empty if enough
@@ -54,9 +56,9 @@ struct attempt {
     std::shared_ptr<runtime::remote_clock> clock{};
 };
 
-/// Longest time between two renewals of a read hold on keys that JVMs use too. A JVM before
-/// Redisson 4.4 that renews its own read hold cuts all read holds of the lock to its watchdog time.
-/// That time may be as short as 3 s.
+/// Longest time between two renewals of a read hold on keys that JVMs use too. If a JVM with
+/// Redisson before 4.4 renews its own read hold, it shortens all read holds of the lock to its
+/// watchdog time, which may be as short as 3 s.
 inline constexpr duration read_contact_max{2000};
 
 /// Longest time between two requests of a waiter if the holder sends no notification of its
@@ -66,11 +68,11 @@ inline constexpr duration untold_poll_bound{250};
 /// Longest time between two requests of a subscriber that may miss a release notification.
 inline constexpr duration unheard_poll_bound = std::chrono::seconds{1};
 
-/// Sends the acquire requests of one owner and keeps track of those without a reply. Thread safety:
-/// call everything on the client's executor.
+/// Sends the acquire requests of one owner, and keeps track of the requests without a reply. Thread
+/// safety: call everything on the client's executor.
 class attempts {
 public:
-    /// `command_timeout` is the longest time for a request and its reply. `is_told` means that
+    /// `command_timeout` is the longest time for a request and its reply. If `is_told` is true,
     /// waiters for this kind of lock subscribe before the second request. All arguments must
     /// outlive this object.
     attempts(const store_context&, const ask&, duration command_timeout, bool is_told = true);
@@ -79,9 +81,10 @@ public:
     using sender = std::function<asio::awaitable<attempt>(time_point deadline)>;
 
     /// Asks for the lock; see `place::look`. Throws `not_replicated` if a grant is not confirmed.
-    /// If the lock is busy, `term` in the answer is the time until the next call. `term` is at most
-    /// `poll_bound`, or unbounded if `is_told` is false. It is also at most the remaining lease of
-    /// the holder plus `after_the_end`. Without that margin the next call would come too early.
+    /// If the lock is busy, `term` in the answer is the time until the next call. If `is_told` is
+    /// true, `term` is at most `poll_bound`. It is always at most the remaining lease of the holder
+    /// plus the margin `after_the_end`, because without the margin the next call would come too
+    /// early.
     asio::awaitable<answer> look(sender, duration poll_bound, duration after_the_end);
 
     /// Returns whether a call of look() found the lock busy. If so, the caller must subscribe
@@ -136,8 +139,8 @@ private:
     time_point unanswered_until_ = none; // latest deadline of the requests without a reply
 };
 
-// Mark of a waiting writer. The writer leaves the mark at the store while others read. While the
-// mark lasts, no new reader gets the lock.
+// Mark of a waiting writer, which the writer leaves at the store while others read. While the mark
+// lasts, no new reader gets the lock.
 
 /// Sets two durations in a writer's request. Other requests leave no mark and are not changed.
 /// `outlasts` is the lifetime of the mark. It is longer than the time until the next request, which
@@ -157,9 +160,9 @@ inline bool may_be_marked(const ask& want, verdict said) {
     return want.kind == lock_kind::write && want.waits && said != verdict::granted;
 }
 
-/// Returns the longest time until the next request of a waiter. It is shorter for a writer that
-/// upgrades its own read hold, because a Redisson reader sends no notification while other readers
-/// remain.
+/// Returns the longest time until the next request of a waiter. The time is shorter if a writer
+/// upgrades its own read hold, because a Redisson reader that leaves sends no notification while
+/// other readers remain.
 inline duration poll_bound_of(const ask& want, duration usual) {
     constexpr duration of_an_upgrade{250};
     const bool upgrades = want.kind == lock_kind::write && want.under != 0;
@@ -167,7 +170,7 @@ inline duration poll_bound_of(const ask& want, duration usual) {
 }
 
 /// Set of names of locks that were busy at this client's last request. The set is only a hint: a
-/// wrong entry changes the number of requests and nothing else.
+/// wrong entry changes only the number of requests.
 class lately_busy {
 public:
     bool contains(const std::string& name) const { return names_.contains(name); }
@@ -189,7 +192,7 @@ private:
 };
 
 /// Returns `bound`, shortened at random by up to a fifth. Without the random part, waiters that
-/// fell asleep together would all ask the server at the same moment.
+/// began to sleep at the same time would all ask the server at the same time.
 inline duration jittered(duration bound, std::uint64_t random) {
     const auto fifth = static_cast<std::uint64_t>(bound.count()) / 5;
     return bound - duration{static_cast<duration::rep>(random % (fifth + 1))};

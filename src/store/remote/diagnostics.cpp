@@ -24,13 +24,13 @@ client_card card_of(const store_context& context) {
 
 namespace {
 
-/// Largest difference between two clocks that is not reported. Locks work with any difference. But
-/// a difference confuses humans who compare logs, and it affects Redisson's fair locks, which use
+/// Largest difference between two clocks that is not reported. Locks work with any difference, but
+/// a difference confuses people who compare logs, and it affects Redisson's fair locks, which use
 /// the client's clock.
 constexpr std::chrono::microseconds clocks_agree = std::chrono::seconds{1};
 
-/// Fraction of the lease after which a reply counts as slow: a tenth. A renewal has two thirds of
-/// the lease for all its attempts, and it may need several.
+/// A reply is reported as slow if it takes more than this fraction of the lease (1/10). A renewal
+/// has two thirds of the lease for all its attempts, and it may need several attempts.
 constexpr int slow_part_of_lease = 10;
 
 } // namespace

@@ -21,13 +21,13 @@ client_card card_of(const store_context&);
 /// Returns the finding about the delay of a reply. `took` is the time until the reply came.
 finding judge_delay(duration took, duration lease_time);
 
-/// Returns the finding about a server's clock. `shown` is the time that the clock showed, counted
-/// from 1970.
+/// Returns the finding about a server's clock. `shown` is the time that the clock showed, as the
+/// time since 1970.
 finding judge_clock(std::chrono::microseconds shown);
 
-// Findings about the trial lock. trial_lock_is_held: another owner holds it. trial_lock_was_lost:
-// it was lost before its renewal; `remedy` is the advice. trial_went_well: it was taken, renewed
-// and released.
+// Findings about the trial lock. trial_lock_is_held: another owner holds the lock.
+// trial_lock_was_lost: the lock was lost before its renewal; `remedy` is the advice.
+// trial_went_well: the lock was taken, renewed and released.
 finding trial_lock_is_held(const lock_name&);
 finding trial_lock_was_lost(std::string remedy);
 finding trial_went_well(const lock_name&);

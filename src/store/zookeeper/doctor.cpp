@@ -115,7 +115,8 @@ std::vector<finding> judge_servers(const survey& seen) {
 namespace {
 
 /// A request is slow if it takes more than this fraction (1/20) of the session's timeout.
-/// Heartbeats come after each sixth of the timeout, and each must have time for several attempts.
+/// Heartbeats are sent every sixth of the timeout, and each heartbeat must have time for several
+/// attempts.
 constexpr int slow_part_of_session = 20;
 
 /// Maximum number of locks that are examined. The examination of a lock costs two requests.
@@ -133,8 +134,8 @@ std::string ms(duration length) {
     return std::to_string(length.count()) + " ms";
 }
 
-/// Returns how many children were ever created below the node. The server counts deleted children
-/// too.
+/// Returns how many children were ever created below the node, including children that were
+/// deleted.
 std::int64_t numbers_given(const node_stat& of) {
     return (std::int64_t{of.child_version} + of.children) / 2;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the doctor says about an ensemble: the findings about its servers, and the trial of a lock.
+// The doctor for an ensemble: the findings about its servers, and the trial of a lock.
 #pragma once
 
 #include "store/zookeeper/store_session.hpp"
@@ -12,7 +12,7 @@
 
 namespace holdfast::zookeeper {
 
-/// Returns the findings about an ensemble's servers. No I/O, no clock.
+/// Returns the findings about an ensemble's servers. Does no I/O and reads no clock.
 std::vector<finding> judge_servers(const survey&);
 
 /// Implements `store::examine`. `asked` is the session timeout that the client requested.

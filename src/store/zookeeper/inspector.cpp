@@ -109,7 +109,7 @@ line line_in(const std::string& path, const std::vector<std::string>& names) {
     return seen;
 }
 
-/// Finds a writer that upgrades the only read hold. That writer holds the lock, although its node
+/// Finds a writer that upgrades the only read hold. Such a writer holds the lock, although its node
 /// is later in the queue.
 asio::awaitable<void> see_upgrade(store_session& home, line& seen) {
     if (seen.alone || seen.holders.size() != 1 || seen.waiters.empty())
@@ -192,8 +192,8 @@ private:
     const std::shared_ptr<listening> it_;
 };
 
-/// Rings before the watch is set again, and once more afterwards. No change between the two is
-/// missed.
+/// Rings the alarm before the watch is set again, and once more afterwards, so that no change
+/// between these two times is missed.
 asio::awaitable<void> go_on(std::shared_ptr<listening> it) {
     while (it->whom && it->set) {
         co_await it->change->wait_until(time_point::max());
@@ -254,7 +254,8 @@ lock_waiter waiter_from(node_owner&& one) {
     return waiter;
 }
 
-/// Returns the other kind that uses the path, in words. Null: no other kind uses the path.
+/// Returns the other kind that uses the path, in words. Returns null if no other kind uses the
+/// path.
 const char* instead_of(lock_kind kind, const line& seen) {
     if (seen.semaphore)
         return words_for(lock_kind::permit);
@@ -310,8 +311,8 @@ asio::awaitable<forced> lock_inspector::force_kind(lock_name name, lock_kind kin
     co_return nothing;
 }
 
-/// Deletes the holders' nodes. If the request arrives late, it ends no other hold, because a node
-/// always belongs to the same owner.
+/// Deletes the holders' nodes. Even a late request ends no later hold, because a node always
+/// belongs to the same owner.
 asio::awaitable<forced> lock_inspector::end(line seen, std::string only_from) {
     forced outcome;
     const std::vector<node_owner> holders = co_await read_owners(*home_, seen.holders);

@@ -35,13 +35,13 @@ asio::awaitable<found_paths> find_paths(store_session&, std::string pattern);
 struct line {
     std::vector<std::string> holders{}; ///< paths of the holders' nodes, in queue order
     std::vector<std::string> waiters{}; ///< paths of the waiters' nodes, in queue order
-    bool shared = false;                ///< whether the holders are readers
-    bool alone = false;                 ///< whether the holder is exclusive
-    bool of_pair = false;               ///< whether the nodes belong to a read-write lock
-    /// Whether the nodes belong to a mutex. If `of_mutex` and `of_pair` are both false, both kinds
+    bool shared = false;                ///< true: the holders are readers
+    bool alone = false;                 ///< true: the holder is exclusive
+    bool of_pair = false;               ///< true: the nodes belong to a read-write lock
+    /// True: the nodes belong to a mutex. If `of_mutex` and `of_pair` are both false, both kinds
     /// are possible.
     bool of_mutex = false;
-    bool semaphore = false; ///< whether a leased semaphore uses the path
+    bool semaphore = false; ///< true: a leased semaphore uses the path
 };
 
 /// Reads the queue after a sync. The result contains every earlier change of the ensemble.
@@ -67,7 +67,8 @@ asio::awaitable<std::vector<node_owner>> read_owners(store_session&,
                                                      std::vector<std::string> nodes);
 
 /// Implements `inspector::listen`. Rings for each node that is added to the queue or removed from
-/// it. In a long queue this causes much traffic, so only observers use it, not waiters.
+/// it. For a long queue this causes much traffic. So only calls that observe the lock use this
+/// watch, and waiters do not.
 asio::awaitable<std::unique_ptr<watch>> watch_line(std::shared_ptr<store_session>, std::string path,
                                                    alarm& wake);
 

@@ -18,8 +18,8 @@
 namespace holdfast::zookeeper {
 namespace {
 
-/// Last node number that is used. The server numbers the nodes below a path with 31 bits. Greater
-/// numbers would be out of order, and some servers then repeat the last number.
+/// Last node number that is used. The server numbers the nodes below a path with 31 bits. A greater
+/// number would be out of order, and some servers repeat the last number.
 constexpr std::int64_t number_last = (std::int64_t{1} << 31) - (std::int64_t{1} << 20);
 
 /// Maximum number of attempts in one call. An attempt fails if the session ends or the node is
@@ -89,7 +89,7 @@ asio::awaitable<std::vector<std::string>> claim::among() {
             refuse_too_long(want_.parent, names->size());
             co_return std::move(*names);
         }
-        if (names || !mine_) // the node or its session is gone: make the node again
+        if (names || !mine_) // the node or its session no longer exists, so make the node again
             mine_.reset();
     }
     throw net::failure{errc::unreachable, "the node below '" + want_.parent +
@@ -116,8 +116,8 @@ asio::awaitable<void> claim::make_parent_anew() {
         refuse_worn_out(want_.parent);
 }
 
-/// Makes the node. Returns an empty result if the caller must repeat the call. That is so if the
-/// path above was missing and was made now, or if the node already existed.
+/// Makes the node. Returns an empty result if the caller must repeat the call: the path above was
+/// missing and was made now, or the node already existed.
 asio::awaitable<std::optional<std::vector<std::string>>> claim::make() {
     const node_mode mode = want_.numbered ? node_mode::ephemeral_sequential : node_mode::ephemeral;
     new_node wanted{below(want_.parent, want_.prefix), want_.data, mode};
@@ -177,8 +177,8 @@ bool claim::is_among(const std::vector<std::string>& names) const {
 
 namespace {
 
-/// Maximum number of times that one attempt lists the queue. The node before ours may be deleted
-/// between the list and the watch. The queue is then listed again.
+/// Maximum number of times that one attempt lists the queue. The queue is listed again if the node
+/// before ours was deleted after the listing and before its watch was set.
 constexpr int steps_max = 10;
 
 /// Returns the number in a node's name. Another node of the same owner will get the same number.
@@ -199,7 +199,7 @@ const own_node* node_under(const store_session& home, const ask& want) {
 }
 
 /// Returns the node to make. A reader that already has the write lock uses the number of its write
-/// node. The reader thus keeps its position in the queue after the write lock is released.
+/// node, so that it keeps its position in the queue after the write lock is released.
 claim::wish wish_of(const store_session& home, const ask& want) {
     const own_node* const under = node_under(home, want);
     const bool above = under && want.kind == lock_kind::write;
@@ -255,7 +255,7 @@ lock_place::~lock_place() {
 
 asio::awaitable<answer> lock_place::look() {
     const time_point began = home_->context.time.now();
-    if (std::exchange(granted_, false)) // the grant came too late and nobody used it
+    if (std::exchange(granted_, false)) // the grant came too late, and no caller used it
         home_->forget(want_);
     check_foundation(nullptr);
     if (!want_.waits && !spot_.may_exist()) {
@@ -318,8 +318,8 @@ answer lock_place::busy() const {
     return answer{.term = remote::jittered(home_->context.poll_bound, home_->context.random())};
 }
 
-/// Returns the node of the owner's other hold, from which the request upgrades or downgrades. Null:
-/// no other hold, or its node is gone.
+/// Returns the node of the owner's other hold, which the request upgrades or downgrades. Returns
+/// null if there is no other hold, or if its node no longer exists.
 const own_node* lock_place::stood_on() const {
     return node_under(*home_, want_);
 }
@@ -420,7 +420,7 @@ asio::awaitable<void> renew_holds(std::shared_ptr<store_session> home, hold_list
         give_up(*home, *holds[which]);
         to.renewed(which, answer{});
     }
-    // Set after a batch got no answer. The other batches would get no answer either.
+    // Set after a batch got no answer, because the other batches would also get no answer.
     std::optional<boost::system::system_error> silent;
     for (const batch_of_holds& each : batches) {
         if (silent) {
@@ -450,8 +450,8 @@ asio::awaitable<void> renew_holds(std::shared_ptr<store_session> home, hold_list
 namespace {
 
 /// Limit for node numbers. If a released node has this number or a greater number, the path is
-/// deleted when it is empty, so that the numbers begin again. The ensemble deletes empty paths too.
-/// It checks only once a minute, and may never find the path empty.
+/// deleted when it is empty, so that the numbers begin again. The ensemble also deletes empty
+/// paths, but it checks only once a minute, and may never find the path empty.
 constexpr std::int64_t number_of_the_old = std::int64_t{1} << 30;
 
 /// Deletes the node. Returns whether the node existed before.
@@ -471,7 +471,7 @@ asio::awaitable<void> renew_numbers(store_session& home, std::string path) {
         std::string above{parent_of(path)};
         co_await home.at->remove(std::move(above));
     } catch (const boost::system::system_error&) {
-        // Ignored: the next release tries again.
+        // The failure is ignored, because the next release tries again.
     }
 }
 
@@ -515,8 +515,8 @@ bool zookeeper_locks::offers(lock_kind kind) const noexcept {
 }
 
 /// Returns the limits. One attempt may make the nodes above its own node, list the queue and set a
-/// watch. It starts no new request after one command timeout. Each running request has its own
-/// timeout.
+/// watch. After one command timeout, the attempt starts no new request; each running request has
+/// its own timeout.
 limits zookeeper_locks::bounds() const noexcept {
     return {.name_bytes_max = paths::bytes_max,
             .time_limit = 2 * home_->at->command_timeout(),
@@ -538,9 +538,9 @@ asio::awaitable<release_answer> zookeeper_locks::release(hold what) {
     return release_nodes(home_, std::move(what));
 }
 
-/// Watches only the first node of the hold. This is enough: a forced release deletes all nodes of
-/// the hold. A permit that is given back by its id is the only node that can be deleted alone; the
-/// next renewal notices that.
+/// Watches only the first node of the hold. This is enough, because a forced release deletes all
+/// nodes of the hold. Only the node of a permit that is given back by its id can be deleted alone,
+/// and the next renewal notices this.
 std::unique_ptr<watch> zookeeper_locks::watch_over(const hold& what, doubter& whom) {
     const std::vector<own_node>* const nodes = home_->held.find(what);
     if (!nodes || nodes->empty())

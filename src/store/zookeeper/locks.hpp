@@ -63,7 +63,7 @@ private:
     const std::shared_ptr<store_session> home_;
     const wish want_;
     std::optional<own_node> mine_;
-    bool unseen_ = false; ///< the answer was lost, so the node may exist
+    bool unseen_ = false; ///< true: the answer was lost, so the node may exist
 };
 
 /// Maximum number of nodes in a queue. Each attempt reads the whole list, and a server sends at
@@ -111,8 +111,8 @@ private:
     answer granted(time_point began);
     answer busy() const;
     const own_node* stood_on() const;
-    /// Throws if the owner's other hold, from which the request upgrades or downgrades, is lost.
-    /// `names` are the current children.
+    /// Throws if the owner's other hold, which the request upgrades or downgrades, is lost. `names`
+    /// are the current children.
     void check_foundation(const std::vector<std::string>* names) const;
     std::string_view aside() const;
 
@@ -122,7 +122,7 @@ private:
     const std::string parent_;
     claim spot_;
     predecessor_watch before_;
-    bool granted_ = false; ///< the node was added to `store_session::held`
+    bool granted_ = false; ///< true: the node was added to `store_session::held`
     bool leaving_ = false;
 };
 

@@ -24,7 +24,7 @@ std::optional<unsigned> digit(char letter) {
 
 /// Removes the first code point from `text` and returns it. `text` must not be empty. Returns an
 /// empty result if the bytes are not UTF-8 or the code point has more than 16 bits. A server reads
-/// a longer code point as two characters, and it forbids both.
+/// a longer code point as two characters, and it allows neither.
 std::optional<std::uint32_t> next_letter(std::string_view& text) {
     const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
     const std::uint32_t first = at(0);
@@ -132,7 +132,7 @@ std::optional<std::string> decoded(std::string_view node) {
         name += static_cast<char>(*high << 4 | *low);
         i += 2;
     }
-    if (encoded(name) != node) // another program chose this name, so it is not a lock of ours
+    if (encoded(name) != node) // another program chose this name, so the node is not a lock of ours
         return std::nullopt;
     return name;
 }

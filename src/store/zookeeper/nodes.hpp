@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nodes of the locks: their paths, names and data, their order in a queue, and the kind of lock
-// that uses a path. Pure functions.
+// that uses a path. All functions are pure.
 #pragma once
 
 #include <holdfast/inspection.hpp>
@@ -46,10 +46,10 @@ public:
     /// must be allowed.
     std::string of(const lock_name&) const;
 
-    /// Returns the name of the lock at the path. Empty: no name leads to this path.
+    /// Returns the name of the lock at the path. The result is empty if no name leads to this path.
     std::optional<std::string> name_at(std::string_view path) const;
 
-    /// Returns the parent of all locks' nodes. Empty if names are paths.
+    /// Returns the parent of all locks' nodes. The result is empty if names are paths.
     const std::string& root() const noexcept { return root_; }
 
 private:
@@ -57,7 +57,7 @@ private:
     bool names_are_paths_;
 };
 
-/// Returns why ZooKeeper refuses the path. Empty: ZooKeeper accepts the path.
+/// Returns why ZooKeeper refuses the path. The result is empty if ZooKeeper accepts the path.
 std::optional<std::string> objection_to_path(std::string_view path);
 
 /// Replaces each byte that is not ASCII, or that a node's name must not contain, by `%` and two
@@ -83,10 +83,11 @@ std::string digits_of(const owner_id&);
 /// `_c_<uuid>-lock-`, `…-__READ__`, `…-__WRIT__`; in kazoo's form `<digits>__lock__`, `…__rlock__`.
 std::string node_prefix(node_form, lock_kind, const owner_id&);
 
-/// Returns the prefix of the node of a permit of a leased semaphore: `_c_<uuid>-lease-`. The digits
-/// in it are those of `permit_id`.
+/// Returns the prefix of the node of a permit of a leased semaphore: `_c_<uuid>-lease-`. The uuid
+/// consists of the digits of `permit_id`.
 std::string permit_prefix(const owner_id&);
-/// Returns the 32 digits in the name of a permit's node. Curator's nodes have them too.
+/// Returns the 32 digits in the name of a permit's node. The names of Curator's nodes also have
+/// these digits.
 std::string permit_in(std::string_view node);
 
 /// A node that holds a lock or waits for it. It may belong to holdfast, Curator or kazoo.
@@ -94,10 +95,10 @@ struct contender {
     std::string_view node{}; ///< name of the node
     /// number that the server gave the node; the smallest number is first in the queue
     std::int64_t number = 0;
-    bool shares = false;  ///< whether the node belongs to a reader
-    bool of_pair = false; ///< whether the name belongs to a read-write lock
-    /// Whether the name belongs to a mutex. kazoo's `__lock__` may belong to a mutex or a
-    /// read-write lock.
+    bool shares = false;  ///< true: the node belongs to a reader
+    bool of_pair = false; ///< true: the name belongs to a read-write lock
+    /// True: the name belongs to a mutex. False for kazoo's `__lock__`, which may belong to a mutex
+    /// or a read-write lock.
     bool of_mutex = false;
 };
 
@@ -109,11 +110,11 @@ std::optional<contender> contender_at(std::string_view node);
 /// refers to `children`.
 std::vector<contender> contenders_in(const std::vector<std::string>& children);
 
-/// Returns the owner for messages, using only the node's name. The owner is a UUID or 32 digits if
-/// the name has them; otherwise it is the whole name.
+/// Returns the owner for messages, using only the node's name. If the name has a UUID or 32 digits,
+/// the result is this part; otherwise it is the whole name.
 std::string owner_in(std::string_view node);
 
-/// Returns the number that the server gave the node. Empty: the name has no number.
+/// Returns the number that the server gave the node. The result is empty if the name has no number.
 std::optional<std::int64_t> number_in(std::string_view node);
 
 /// Returns the data for a node of this client: the owner and, if given, a description of the
@@ -133,10 +134,10 @@ std::optional<told_owner> owner_in_data(std::string_view data);
 
 /// Position of one node in a lock's queue.
 struct standing {
-    bool there = false;    ///< whether the node exists
-    bool first = false;    ///< whether the node holds the lock
-    bool conflict = false; ///< an earlier node waits for the hold that this owner upgrades
-    /// Node to wait for. Make the next attempt when it was deleted.
+    bool there = false;    ///< true: the node exists
+    bool first = false;    ///< true: the node holds the lock
+    bool conflict = false; ///< true: an earlier node waits for the hold that this owner upgrades
+    /// Node to wait for. Make the next attempt after this node was deleted.
     std::string behind{};
 };
 
@@ -150,18 +151,18 @@ standing standing_of(const std::vector<std::string>& children, std::string_view 
 bool is_taken(const std::vector<std::string>& children, bool shares, std::string_view aside = {});
 
 /// Returns the holders: one exclusive node, or all readers that share the lock. If a writer has a
-/// read node with the same number, that read node is a holder too.
+/// read node with the same number, the read node is also a holder.
 std::vector<contender> holders_among(const std::vector<contender>& in_order);
 
 // Finds out which kind of lock has a path, from the names of its children.
 
-/// Returns the other kind that uses the path, in words. Only the holder's node counts: a waiter
-/// must not be refused because of a node that will soon be deleted. `mine` is the caller's own
-/// node. Null: no other kind uses the path.
+/// Returns the other kind that uses the path, in words. Examines only the holder's node, because a
+/// waiter must not be refused because of a node that will soon be deleted. `mine` is the caller's
+/// own node. Returns null if no other kind uses the path.
 const char* other_kind_than(lock_kind wanted, const std::vector<std::string>& children,
                             std::string_view mine = {});
 
-/// Returns in words the lock that uses the path of a semaphore. Null: no lock uses it.
+/// Returns, in words, the lock that uses the path of a semaphore. Returns null if no lock uses it.
 const char* lock_in_words(const std::vector<std::string>& children);
 
 /// Returns whether a leased semaphore uses the path. Semaphores of holdfast and Curator have two

@@ -23,8 +23,8 @@ constexpr std::string_view before_request = "\n";
 } // namespace
 
 // Format of Curator's SharedCount: a number of four bytes, the highest byte first. SharedCount
-// ignores all later bytes. A Java program can therefore pass the SharedCount of this path to its
-// semaphore, and has the same total.
+// ignores all later bytes. Therefore a Java program can pass the SharedCount of this path to its
+// semaphore, and so uses the same total.
 
 std::optional<std::int64_t> capacity_in(std::string_view data) {
     const std::string_view behind = data.substr(std::min(data.size(), bytes_of_number));
@@ -75,8 +75,8 @@ constexpr int turns_max = 10;
 /// this number of nodes.
 constexpr std::uint32_t permits_most = 500;
 
-/// Mode of both folders. The ensemble would delete empty container nodes, and the total number of
-/// permits would then be lost.
+/// Mode of both folders. Container nodes would not do: the ensemble deletes them when they are
+/// empty, and the total number of permits would then be lost.
 constexpr node_mode mode_above = node_mode::persistent;
 
 claim::wish turn_wish(const store_session& home, const ask& want, const semaphore_paths& at) {
@@ -193,9 +193,10 @@ asio::awaitable<bool> permit_place::is_my_turn() {
     co_return false;
 }
 
-/// Makes the nodes for the permits, if enough permits are free. All nodes count, even unused nodes,
-/// because Curator counts them too: Curator makes its node before it waits for a free permit. No
-/// other client adds nodes meanwhile, because this client holds the semaphore's mutex.
+/// Makes the nodes for the permits, if enough permits are free. All nodes are counted, even the
+/// nodes of waiters, because Curator also counts them: Curator makes its node before it waits for a
+/// free permit. No other client adds nodes in the meantime, because this client holds the
+/// semaphore's mutex.
 asio::awaitable<bool> permit_place::has_seats(std::int64_t capacity) {
     const auto fit = [capacity](std::size_t taken) {
         return static_cast<std::int64_t>(taken) <= capacity;
@@ -304,8 +305,8 @@ asio::awaitable<counter_answer> zookeeper_counters::change(counter_change what) 
     refuse_another_number(at, present.value_or(0));
 }
 
-/// Sets the total number of permits. A repeated call does no harm: the request finds its own id in
-/// the node.
+/// Sets the total number of permits. A repeated call does no harm, because the request finds its
+/// own id in the node.
 asio::awaitable<counter_answer> zookeeper_counters::set(counter_change what, bool only_new) {
     const semaphore_paths at{home_->where, what.name};
     const std::string data = capacity_data(what.amount, what.request);
@@ -317,7 +318,7 @@ asio::awaitable<counter_answer> zookeeper_counters::set(counter_change what, boo
     co_await home_->at->sync(path);
     const std::optional<node_data> node = co_await home_->at->get(path);
     const std::optional<std::int64_t> present = node ? capacity_in(node->data) : std::nullopt;
-    if (!present) { // Curator made it, or a client that waits for the total
+    if (!present) { // Curator made the node, or a client that waits for the total
         co_await home_->at->set(std::move(path), data);
         co_return said;
     }
@@ -390,7 +391,7 @@ asio::awaitable<counter_state> zookeeper_counters::state_at(const semaphore_path
     const auto nodes = static_cast<std::int64_t>(leases ? leases->size() : 0);
     counter_state found;
     found.exists = all.has_value();
-    // Waiters have nodes too, so there may be more nodes than permits.
+    // Waiters also have nodes, so there may be more nodes than permits.
     found.taken = all ? std::min(nodes, *all) : nodes;
     found.value = all ? *all - found.taken : 0;
     co_return found;

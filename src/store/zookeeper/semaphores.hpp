@@ -33,21 +33,24 @@ struct semaphore_paths {
     std::string leases;
 };
 
-/// Parses the total number of permits. Empty: not set, as in a semaphore that Curator made.
+/// Parses the total number of permits. The result is empty if the total is not set, for example in
+/// a semaphore that Curator made.
 std::optional<std::int64_t> capacity_in(std::string_view data);
 
-/// Make and check the node's data: the total, and the id of the request that set the total.
+/// The next two functions make and check the node's data: the total, and the id of the request that
+/// set the total.
 std::string capacity_data(std::int64_t permits, const owner_id& request);
 bool was_set_by(std::string_view data, const owner_id& request);
 
-/// Reads the total number of permits from the server. Empty: not set yet.
+/// Reads the total number of permits from the server. The result is empty if the total is not set
+/// yet.
 asio::awaitable<std::optional<std::int64_t>> read_capacity(store_session&, const semaphore_paths&);
 
 /// Throws `store_errc::wrong_type` if a lock uses the path.
 asio::awaitable<void> refuse_lock(store_session&, const semaphore_paths&);
 
-/// Waiter for permits of a leased semaphore. It queues for the semaphore's mutex. Then it keeps the
-/// mutex until enough permits are free. Therefore it gets all wanted permits or none.
+/// Waiter for permits of a leased semaphore. It queues for the semaphore's mutex, and then keeps
+/// the mutex until enough permits are free. Therefore it gets all wanted permits or none.
 class permit_place final : public place {
 public:
     /// `wake` must outlive the object.
@@ -82,8 +85,8 @@ private:
     bool leaving_ = false;
 };
 
-/// Store of the totals of leased semaphores. A total can be set only once: each Curator client has
-/// its own copy, and nothing tells it about a change.
+/// Store of the totals of leased semaphores. A total can be set only once, because each Curator
+/// client has its own copy of the total, and is not told about a change.
 class zookeeper_counters final : public counter_store {
 public:
     explicit zookeeper_counters(std::shared_ptr<store_session> home)

@@ -110,7 +110,7 @@ asio::awaitable<void> store_session::make_path(std::string path, node_mode last)
 }
 
 /// Makes the node. Returns false if its parent does not exist. Servers before 3.5.3 have no
-/// container nodes; there the node is made persistent.
+/// container nodes; on such a server, the node is made persistent.
 asio::awaitable<bool> store_session::make_node(std::string path, node_mode mode) {
     bool knows = true;
     try {
@@ -135,8 +135,8 @@ void store_session::learn_root(const node_stat& root) {
 
 namespace {
 
-/// Delay between a grant and the watch of its node. Most holds are released before, and another
-/// client rarely deletes the node so soon.
+/// Delay between a grant and the watch of its node. Most holds are released before this delay has
+/// passed, and another client rarely deletes a node so soon.
 constexpr duration unwatched_for{100};
 
 } // namespace

@@ -28,8 +28,8 @@ namespace holdfast::zookeeper {
 class store_session;
 
 /// Watcher of the nodes of this client's holds (`node_watcher`). It tells a holder at once if the
-/// holder's node is deleted. A watch is set some time after the grant, because most holds are
-/// released earlier. Thread safety: call everything on the client's executor.
+/// holder's node is deleted. A watch is set only some time after the grant, because most holds are
+/// released before that time. Thread safety: call everything on the client's executor.
 class node_watcher {
 public:
     explicit node_watcher(store_session& home)
@@ -67,7 +67,7 @@ public:
     void keep(const hold& what, std::vector<own_node> nodes) {
         all_.insert_or_assign(key_of(what), std::move(nodes));
     }
-    /// Returns the nodes of the hold. Null: this client no longer has the hold.
+    /// Returns the nodes of the hold. Returns null if this client no longer has the hold.
     const std::vector<own_node>* find(const hold& what) const {
         const auto found = all_.find(key_of(what));
         return found == all_.end() ? nullptr : &found->second;
@@ -83,23 +83,24 @@ private:
     std::map<key, std::vector<own_node>> all_;
 };
 
-/// List of nodes that must be deleted, with no confirmation of their deletion yet
-/// (`undeleted_nodes`). Until the session ends they would block other clients. The deletion is
-/// tried after each reconnection. While there is a connection, it is also repeated after pauses,
-/// because a server may be too busy. Thread safety: call everything on the client's executor.
+/// List of nodes that must be deleted, but whose deletion is not confirmed yet (`undeleted_nodes`).
+/// Until the session ends, these nodes would block other clients. The deletion is tried after each
+/// reconnection. While there is a connection, it is also repeated after pauses, because a server
+/// may be too busy. Thread safety: call everything on the client's executor.
 class undeleted_nodes {
 public:
     explicit undeleted_nodes(store_session& home)
         : home_{home} {}
 
-    /// Adds a node. `asked_for` says that `take_deleted` will be called for this node.
+    /// Adds a node. If `asked_for` is true, `take_deleted` will be called for this node.
     void add(own_node, bool asked_for = false);
 
     /// Adds all children of `parent` with the name prefix `prefix` that the current or next session
     /// makes. Call it after the answer to the creation of a node was lost.
     void add_unseen(std::string parent, std::string prefix);
 
-    /// Returns whether this object has deleted the node. The call also removes that information.
+    /// Returns whether this object has deleted the node. After the call, this object no longer
+    /// remembers the deletion.
     bool take_deleted(const own_node&);
 
     void try_all();       ///< tries all deletions; call it when the session has a connection again
@@ -133,8 +134,8 @@ private:
 asio::awaitable<void> delete_unseen(store_session&, std::string parent, std::string prefix);
 
 /// Returns the children of `parent` with the name prefix `prefix` that this client's current
-/// session made, oldest first. If the result is empty, no earlier request will make a child any
-/// more.
+/// session made, oldest first. If the result is empty, no earlier request can still make such a
+/// child later.
 asio::awaitable<std::vector<own_node>> find_unseen(store_session&, std::string parent,
                                                    std::string prefix);
 
@@ -181,12 +182,12 @@ public:
     /// Returns the data for a node of this client. data_of() explains `above`.
     std::string data_for(const owner_id&, std::string_view above = {}) const;
 
-    /// Makes the node and the missing nodes above it. `last` is the mode of the node. If it is
-    /// container, the ensemble deletes the node some time after the node became empty.
+    /// Makes the node and the missing nodes above it. `last` is the mode of the node. If the mode
+    /// is container, the ensemble deletes the node some time after the node became empty.
     asio::awaitable<void> make_path(std::string path, node_mode last = node_mode::container);
 
     /// Returns the identity of the ensemble, which is derived from the creation of the root node.
-    /// Empty: not read yet.
+    /// The result is empty if the identity was not read yet.
     const std::string& ensemble() const noexcept { return ensemble_; }
 
 private:

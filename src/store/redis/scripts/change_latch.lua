@@ -35,7 +35,7 @@ local function change(...)
     carry_out(KEYS[2], ARGV[3], nil, ...)
 end
 
--- In a JVM, the message '0' opens the latch for its waiters, and '1' shuts it.
+-- In a JVM, the message '0' opens the latch for the JVM's waiters, and '1' shuts the latch.
 local function tell_of(said, message)
     said[4] = tell(ARGV[7], message, ARGV[8], ARGV[9])
     return said

@@ -12,7 +12,8 @@
 
 local clock, late = clock_and_whether_late(ARGV[6])
 if clock == 0 then
-    return redis.call('time') -- a lease cannot end without TIME; the error names the missing right
+    -- a lease cannot end without TIME; the error names the missing permission
+    return redis.call('time')
 end
 if late then
     return {2, clock, 0, 0}
@@ -46,7 +47,7 @@ local function change(...)
 end
 
 -- Adds `more` permits (negative: takes them away), and removes a held permit if `given_back` names
--- it. The message is the new number of free permits. It is not sent if the number is negative,
+-- it. The message is the new number of free permits. If the number is negative, no message is sent,
 -- because a JVM cannot read a negative number.
 local function change_by(more, done, given_back)
     local value = there + more

@@ -41,8 +41,9 @@ local function change(undo, ...)
     carry_out(KEYS[6], ARGV[6], undo, ...)
 end
 
--- Removes the latest draws, so that the other draws count as long as before. If a part of a draw
--- remains, the draw is written again with the smaller number. Expired draws are removed too.
+-- Removes the latest draws, so that the other draws expire at the same time as before. If only a
+-- part of a draw is removed, the draw is written again with the smaller number. Expired draws are
+-- removed too.
 local function take_from_draws(latest, edge, count, gone, undo)
     local given, old = 0, {}
     for i = 1, #latest, 2 do
@@ -105,9 +106,9 @@ local function others_that_draw()
     return keys, trouble_with_place(KEYS[1], keys)
 end
 
--- Keeps the draws of other clients under the new rate. Deletes the stored numbers of their
--- remaining permits, so that the permits are counted again. Keeps their draws as long as the draws
--- may count.
+-- Keeps the draws of other clients under the new rate, as long as these draws may use permits.
+-- Deletes the stored numbers of the permits that these clients have left, so that the permits are
+-- counted again.
 local function carry_over(keys, made)
     local lasts = client_keys_last(made, made.kept)
     local length = string.format('%.0f', lasts)

@@ -41,7 +41,7 @@ local function change(...)
 end
 
 -- The message is the new number of permits. No message is sent for a negative number, because a JVM
--- cannot read it.
+-- cannot read a negative number.
 local function tell_of(said)
     said[4] = said[3] > 0 and tell(ARGV[9], string.format('%.0f', said[3]), ARGV[10], ARGV[11]) or 0
     return said

@@ -4,14 +4,14 @@
 --   (a leased semaphore of which some permits are held) or 'rate'.
 -- Returns {next cursor (0: the scan is complete), name, ...}. Not of Redisson.
 
--- Returns whether the key is a number. A key that this user may not read is not counted as a
---   number.
+-- Returns whether the key is a number. If this user is not allowed to read the key, returns false.
 local function is_number(name)
     local value = redis.pcall('getrange', name, 0, 20)
     return type(value) == 'string' and string.find(value, '^%-?%d+$')
 end
 
--- Returns whether the key belongs to another lock: to a fenced lock or to a rate limiter.
+-- Returns whether the key is an additional key of another object: of a fenced lock or a rate
+-- limiter.
 local function is_a_part(name)
     return string.find(name, '^redisson_') or string.find(name, '^holdfast_') or
         string.find(name, ':value$') or string.find(name, ':value:%x+%-%x+%-%x+%-%x+%-%x+$')

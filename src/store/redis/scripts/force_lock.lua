@@ -28,8 +28,8 @@ local function force_token()
     if type(holder) == 'table' then
         return another_kind(KEYS[1], wanted, holder)
     end
-    -- A number with a TTL may be a token of another program, unless permits are held under the same
-    -- name.
+    -- A string that is a number and has a TTL may be a token of another program, unless leased
+    -- permits are held under the same name.
     local held = string.find(KEYS[1], '{', 1, true) and KEYS[1] .. ':timeout' or
         '{' .. KEYS[1] .. '}:timeout'
     local is_counter = string.find(holder, '^%-?%d+$') and
@@ -87,8 +87,8 @@ if has_mode and mode ~= '' and (mode == 'write') ~= written then
 end
 
 -- In a fair lock's queue, the first waiter whose time has not passed is next. The expired waiters
--- before it are notified too, because their clients decide by their own clocks. No waiter is
--- notified if the message is denied or the key is on another server.
+-- before it are notified, too, because their clients decide by their own clocks. If the message is
+-- denied, or if the key is on another server, no waiter is notified.
 local message = written and '1' or '0'
 channels[1] = has_mode and ARGV[5] or ARGV[4]
 local queue = has_mode and {} or redis.pcall('lrange', ARGV[6], 0, queue_told_max - 1)

@@ -16,8 +16,8 @@ if type(count) == 'table' then
     if type(holder) == 'table' then
         return another_kind(KEYS[1], 'a lock', holder)
     end
-    -- A number with a TTL may be a token of another program, unless permits are held under the same
-    -- name.
+    -- A string that is a number and has a TTL may be a token of another program, unless leased
+    -- permits are held under the same name.
     local held = string.find(KEYS[1], '{', 1, true) and KEYS[1] .. ':timeout' or
         '{' .. KEYS[1] .. '}:timeout'
     if string.find(holder, '^%-?%d+$') and (left == -1 or redis.pcall('exists', held) == 1) then

@@ -11,7 +11,7 @@
 
 local clock, late = clock_and_whether_late(ARGV[3])
 if clock == 0 then
-    return redis.call('time') -- no queue order without TIME; the error names the missing right
+    return redis.call('time') -- no queue order without TIME; the error names the missing permission
 end
 if late then
     return {2, 0, clock, 0}
@@ -29,7 +29,7 @@ if holder == ARGV[2] then
 end
 
 -- The script reads all data before it writes. It adds new entries before it removes old entries, so
--- that an error in between does not leave a half-done change.
+-- that an error between these steps does not leave a half-done change.
 local me, now, jvm_lasts = ARGV[2], math.floor(clock / 1000), tonumber(ARGV[8])
 local queue = front_of_queue()
 local first = first_in(queue, me, now)
@@ -47,7 +47,7 @@ local function let_go(count, left)
     if next and next ~= me then
         time, is_wrong = turn_of(next, count > 0, now, jvm_lasts, left)
         if is_wrong then
-            set_time(next, time) -- ignore an error, because the removal must go on
+            set_time(next, time) -- ignore an error, because the removal must continue
         end
     end
     for i = 1, count do
@@ -75,21 +75,23 @@ if ARGV[6] == '1' then
         jvms = jvms + (is_ours(queue[place]) and 0 or 1)
         place = place + 1
     end
-    -- If the owner is behind the part of the queue that was read, its score shows that it waits.
+    -- If the owner's place is after the part of the queue that was read, the owner's score shows
+    -- that it waits.
     if not queue[place] and (#queue < read_max or time_of(me) == 0) then
         place_said = 1
-        redis.call('rpush', KEYS[2], me) -- first: an entry without a score blocks no waiter
+        -- add the entry before its score: an entry without a score blocks no waiter
+        redis.call('rpush', KEYS[2], me)
         table.insert(queue, me)
     end
-    -- Compute the score anew, never from the old score. A JVM that gives up then subtracts no more
-    -- than its own wait from it, and a removed JVM subtracts nothing. (Far behind many JVMs more
-    -- may be subtracted. But the owner sends its next request before all these JVMs have had the
-    -- lock.)
+    -- Compute the score anew, never from the old score. So a JVM that gives up later subtracts no
+    -- more than its own wait from this score, and a removed JVM subtracts nothing. (If the owner's
+    -- place is far behind many JVMs, more may be subtracted. But the owner sends its next request
+    -- before all these JVMs have had the lock.)
     local lasts = tonumber(ARGV[7])
     local refused = set_time(me, score_for(lasts, now + lasts + jvms * jvm_lasts))
     if type(refused) == 'table' then
-        -- On a full server, the place lasts as long as the last successful request set. The waiter
-        -- need not give up.
+        -- On a full server, the place is not renewed: it lasts as long as the last successful
+        -- request said. So the waiter need not give up.
         if place_said == 1 or not string.find(refused.err, 'OOM', 1, true) then
             return refused
         end
@@ -97,10 +99,10 @@ if ARGV[6] == '1' then
     end
 end
 local time = let_go(first - 1, left)
-if left == -2 then -- free, but it is another owner's turn
+if left == -2 then -- the lock is free, but it is another owner's turn
     left = math.max(1, math.floor(time - now))
-    -- Notify the first waiter, because perhaps it was never notified. A JVM that gives up just when
-    -- it is notified does not notify the next waiter.
+    -- Notify the first waiter, because possibly it was never notified: a JVM that gives up just
+    -- when it is notified does not notify the next waiter.
     tell(ARGV[4] .. ':' .. head, '0', ARGV[5], ARGV[9])
 end
 return {0, left, clock, place_said}

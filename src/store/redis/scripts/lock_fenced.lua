@@ -6,7 +6,7 @@
 -- Redisson: RedissonFencedLock.
 -- uses: deadline confirm instead take
 
-local tokens_end = 2^53 -- Lua numbers are exact only below this
+local tokens_end = 2^53 -- Lua numbers are exact only below this value
 
 local now, late = clock_and_whether_late(ARGV[3])
 if late then
@@ -14,7 +14,7 @@ if late then
 end
 local dated = ARGV[5] == '1'
 if dated and now == 0 then
-    return redis.pcall('time') -- the error names the missing right
+    return redis.pcall('time') -- the error names the missing permission
 end
 
 local count = tonumber(ARGV[4])
@@ -29,8 +29,9 @@ if left ~= -2 and not mine then
     return {0, left, now, 0}
 end
 
--- Reserve the tokens before the lock is taken. An error in between wastes tokens, but no token is
--- granted twice. If the counter has lost the tokens of a hold, the hold gets new tokens.
+-- Reserve the tokens before the lock is taken. So an error between these steps wastes tokens, but
+-- no token is granted twice. If the counter has lost the tokens of an existing hold, the hold gets
+-- new tokens.
 local last = tonumber(redis.call('get', KEYS[2]) or '0')
 if not mine or (last or 0) < count then
     local first = math.max((last or 0) + 1, dated and now or 1)

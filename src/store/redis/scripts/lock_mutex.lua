@@ -24,8 +24,8 @@ if not holder or not string.find(holder, owner_form) then
 end
 if holder ~= ARGV[2] then
     -- Waiters of a spin lock get no messages. Therefore they record here that they wait, and the
-    -- holder reads the record at its release. Without the rights, or on a full server, the record
-    -- is missing and the holder does not see the waiter.
+    -- holder reads the record at its release. If the user lacks the permissions, or if the server
+    -- is full, the record is missing, and the holder does not see the waiter.
     if KEYS[2] and ARGV[4] ~= '0' then
         local client = string.match(ARGV[2], '^[^:]*')
         redis.pcall('hset', KEYS[2], client, '1')

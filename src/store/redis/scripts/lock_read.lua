@@ -1,5 +1,6 @@
--- Grants a read hold: beside other readers, or beside a write hold of its own client. Confirms a
--- hold that the owner has already, and never shortens it. A waiting writer keeps new readers away.
+-- Grants a read hold, in addition to other readers' holds or to a write hold of the owner's client.
+-- Confirms a hold that the owner has already, and never shortens it. A waiting writer keeps new
+-- readers away.
 -- KEYS: name, the owner's timer, marks of waiting writers.
 -- ARGV: lease ms, owner, deadline in µs of this server's clock (0: none), write field that the hold
 --   shall stand beside ('': none).
@@ -36,8 +37,8 @@ elseif not mine then
         if not mode then
             cut_to_head_start(marks)
         end
-        -- Busy until the marks expire or the leases of the present readers expire, whichever is
-        -- sooner.
+        -- The lock is busy until the marks expire or the leases of the present readers expire,
+        -- whichever is sooner.
         local kept_back = math.max(1, redis.call('pttl', marks))
         return {0, left >= 0 and math.min(left, kept_back) or kept_back, now}
     end
@@ -46,7 +47,7 @@ end
 if mine or ARGV[4] ~= '' then
     write_although_full('hdel', name)
 end
--- Set the timer first: if the server refuses the lease, the lock is not taken.
+-- Set the timer first, so that the lock is not taken if the server refuses the lease.
 local timed = redis.call('pttl', timer)
 if timed < tonumber(lease) then
     local set = redis.pcall('set', timer, '1', 'px', lease)

@@ -22,8 +22,8 @@ end
 
 local left = redis.call('pttl', KEYS[1])
 if holder ~= ARGV[2] and string.find(holder, '^%-?%d+$') then
-    -- A number with a TTL may be a token of another program, unless permits are held under the same
-    -- name.
+    -- A string that is a number and has a TTL may be a token of another program, unless leased
+    -- permits are held under the same name.
     local held = string.find(KEYS[1], '{', 1, true) and KEYS[1] .. ':timeout' or
         '{' .. KEYS[1] .. '}:timeout'
     if left == -1 or redis.pcall('exists', held) == 1 then

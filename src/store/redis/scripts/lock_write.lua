@@ -64,7 +64,8 @@ if trouble then
 end
 
 if others == 0 then
-    redis.call('del', marks) -- gives readers and writers equal chances after each write
+    -- without marks, readers and writers have equal chances after each write
+    redis.call('del', marks)
     redis.call('hset', name, 'mode', 'write', field, '1')
     for _, each in ipairs(dead) do
         redis.call('hdel', name, each)
@@ -97,8 +98,8 @@ if ARGV[6] ~= '0' then
     local marked = redis.pcall('hset', marks, owner,
         waits_until .. ' ' .. (base ~= '' and base or '-') .. ' ' .. ARGV[7])
     if type(marked) ~= 'table' then
-        -- Never shorten the TTL of the marks, because another writer may wait too and may ask again
-        -- later.
+        -- Never shorten the TTL of the marks, because another writer may also wait, and may send
+        -- its next request later than this writer.
         redis.call('pexpire', marks, math.max(redis.call('pttl', marks), tonumber(ARGV[6])))
     elseif not string.find(marked.err, 'OOM', 1, true) then
         return marked

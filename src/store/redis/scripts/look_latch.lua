@@ -11,8 +11,8 @@ end
 if stored and stored > 0 then
     return {0, redis.call('pttl', KEYS[1])}
 end
--- The key does not exist, so DEL changes nothing. DEL is called because a replica, which may have
--- old data, refuses every write.
+-- The key does not exist, so DEL changes nothing. DEL is called because it is a write: a replica,
+-- which may have old data, refuses every write.
 if not stored then
     redis.call('del', KEYS[1])
 end

@@ -1,5 +1,5 @@
--- Ends the owner's hold of a fair lock, or its place in the queue, and notifies the next waiter. It
--- can be repeated.
+-- Ends the owner's hold of a fair lock, or its place in the queue, and notifies the next waiter.
+-- The script can be repeated.
 -- KEYS: name, queue, deadlines.
 -- ARGV: owner, channel, publish command, ms that a JVM's place lasts, a second publish command
 --   (optional).
@@ -24,7 +24,8 @@ for _, owner in ipairs(is_well and listed or {}) do
         table.insert(queue, owner)
     end
 end
-local waited = is_well and (my_time or #queue < #listed) -- my_time: the owner may be far behind
+-- my_time, because the owner's place may be after the part that was read
+local waited = is_well and (my_time or #queue < #listed)
 local head = queue[1]
 local head_is_new = head ~= listed[1]
 local time, is_wrong
@@ -34,7 +35,7 @@ if head and clock > 0 then
     time, is_wrong = turn_of(head, head_is_new, now, jvm_lasts, tonumber(left) or 0)
 end
 
--- Expired waiters are notified too, because their clients decide by their own clocks. The first
+-- Expired waiters are notified, too, because their clients decide by their own clocks. The first
 -- waiter that has not expired will remove them.
 local told = {}
 for i = 1, math.min(#queue, told_max) do
@@ -49,7 +50,7 @@ if type(ended) == 'table' then
     if not string.find(ended.err, 'WRONGTYPE', 1, true) then
         return ended
     end
-    ended = 0 -- the key is of another kind now: the hold is gone
+    ended = 0 -- the key has another kind now, so the hold is gone
 end
 if is_wrong then
     redis.pcall('zadd', KEYS[3], string.format('%.17g', time), head)
@@ -59,8 +60,8 @@ if waited then
     redis.call('zrem', KEYS[3], me)
 end
 
--- Also notify if the lease of this hold had expired before. The next waiter may have asked during
--- an earlier lease. It would sleep until the end of that earlier lease.
+-- Also notify if the lease of this hold had expired before. The next waiter may have sent its last
+-- request during an earlier lease, and would otherwise sleep until the end of that earlier lease.
 local others, denied = 0, false
 if owners == ended and (ended == 1 or head_is_new or not waited) then
     for _, owner in ipairs(told) do

@@ -6,8 +6,8 @@
 -- Redisson: RedissonLock.
 -- uses: tell
 
--- The lock has one field, so HDEL deletes the key. Send the message after that: neither a full
--- server nor a denied message can then keep the lock held.
+-- The lock has one field, so HDEL deletes the key. Send the message after HDEL, so that neither a
+-- full server nor a denied message can keep the lock held.
 local ended = redis.pcall('hdel', KEYS[1], ARGV[1])
 if ended == 0 then
     return {0, 0}

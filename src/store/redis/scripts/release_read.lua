@@ -39,7 +39,7 @@ end
 if longest > 0 then
     redis.call('hdel', name, ARGV[1])
     redis.call('pexpire', name, longest)
-    if is_marked then -- a writer may wait to upgrade the last read hold
+    if is_marked then -- the last reader may be a writer that waits for its upgrade
         return {1, tell(channel, '0', ARGV[4], ARGV[5])}
     end
     return {1, listeners()}

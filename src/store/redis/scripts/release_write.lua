@@ -1,5 +1,5 @@
 -- Ends the owner's write hold and removes its mark as a waiting writer. A read hold of the same
--- client stays, and other readers may then join. It can be repeated.
+-- client stays, and other readers can then share the lock. The script can be repeated.
 -- KEYS: name, marks of waiting writers.
 -- ARGV: owner, prefix of timers, channel, publish command, a second publish command (optional).
 -- Returns {1, receivers (-1: message denied)} | {0, 0} if this owner had no write hold.
@@ -12,8 +12,8 @@ if type(held) == 'table' and not string.find(held.err, 'WRONGTYPE', 1, true) the
     return held
 end
 
--- The script reads all data before it writes. It does not read a key again that its own writes may
--- have emptied.
+-- The script reads all data before it writes. It does not read a key again after its own writes may
+-- have deleted the key.
 local longest, trouble = 0, nil
 if held == 1 then
     longest, trouble = longest_timer(name, timers)

@@ -10,7 +10,7 @@
 
 local clock = clock_and_whether_late('0')
 if clock == 0 then
-    return redis.call('time') -- the error names the missing right
+    return redis.call('time') -- the error names the missing permission
 end
 local now = math.floor(clock / 1000)
 local ends = now + tonumber(ARGV[1])

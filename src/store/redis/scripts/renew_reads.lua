@@ -16,7 +16,7 @@ return for_each_name(3, function(name, number, timer)
     end
     local left, of_lock = redis.call('pttl', timer), redis.call('pttl', name)
     if left == -2 and lease == 0 then
-        return 0 -- expired: other readers keep the lock; a writer removes this
+        return 0 -- the hold has expired, but other readers keep the lock; a writer removes it
     end
     local timed = math.max(left, lease, 1)
     -- Write even if the present lease is long enough; see renew_leases.lua. PEXPIRE comes first,

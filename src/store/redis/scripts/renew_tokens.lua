@@ -17,6 +17,6 @@ return for_each_name(3, function(name, number)
     end
     local left = redis.call('pttl', name)
     -- Write even if the present TTL is long enough; see renew_leases.lua. A key without an end
-    -- stays so.
+    -- stays without an end.
     return left == -1 and 1 or redis.pcall('pexpire', name, math.max(1, left, lease))
 end)

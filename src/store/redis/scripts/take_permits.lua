@@ -12,7 +12,8 @@ local expired_max = 100
 
 local clock, late = clock_and_whether_late(ARGV[5])
 if clock == 0 then
-    return redis.call('time') -- a lease cannot end without TIME; the error names the missing right
+    -- a lease cannot end without TIME; the error names the missing permission
+    return redis.call('time')
 end
 if late then
     return {2, 0, clock}
@@ -26,7 +27,7 @@ if trouble then
 end
 local now = math.floor(clock / 1000)
 
--- `mine`: permits of an earlier attempt without a reply.
+-- `mine` are the permits that an earlier attempt, which got no reply, has taken.
 local mine, missing = {}, {}
 for _, id in ipairs(ids) do
     mine[id] = tonumber(redis.call('zscore', KEYS[2], id) or nil)
@@ -69,9 +70,9 @@ local more = #back - (is_granted and #missing or 0)
 local value = (free or 0) + more
 local lasts_until = now + tonumber(ARGV[1])
 
--- The script must not use a key again that it has emptied. While the slot is being migrated, the
--- server would report that the key is elsewhere. Therefore new permits are added before the last
--- expired permits are removed.
+-- If the script removes the last element of a key, it must not use the key again, because while the
+-- slot is being migrated, the server would report that the key is elsewhere. Therefore new permits
+-- are added before the last expired permits are removed.
 local empties = is_granted and #back > 0 and #back == redis.call('zcard', KEYS[2])
 if empties then
     redis.call('zrem', KEYS[2], '')

@@ -8,7 +8,7 @@
 
 local clock, late = clock_and_whether_late(ARGV[3])
 if clock == 0 then
-    return redis.call('time') -- no rate without TIME; the error names the missing right
+    return redis.call('time') -- no rate without TIME; the error names the missing permission
 end
 if late then
     return {2, 0, clock}
@@ -26,8 +26,8 @@ end
 
 local edge = edge_of(limiter, clock)
 local drawn_at = redis.call('zscore', limiter.draws, ARGV[2])
--- A draw that does not count any more is made again, because a request that is repeated so late
--- begins anew.
+-- If the draw of this request has expired, the request draws again, because a request that is
+-- repeated so late is treated as a new request.
 if drawn_at and tonumber(drawn_at) > tonumber(edge) then
     -- Write something, so that a replica with old data cannot give this reply, and WAIT confirms
     -- this draw.
@@ -43,9 +43,9 @@ local free, gone = free_in(limiter, edge, wanted)
 if free >= wanted then
     -- Round the time down, because a JVM of 3.13 fails on a draw that is later than its own clock.
     local at = string.format('%.0f', math.floor(clock / 1000))
-    -- The script must not use a key again that it has emptied. While the slot is being migrated,
-    -- the server would report that the key is elsewhere. Therefore, if all other draws expire, the
-    -- new draw is added first.
+    -- If the script removes the last element of a key, it must not use the key again, because while
+    -- the slot is being migrated, the server would report that the key is elsewhere. Therefore, if
+    -- all other draws expire, the new draw is added first.
     local is_first = gone > 0 and redis.call('zcard', limiter.draws) == gone
     if is_first then
         redis.call('zadd', limiter.draws, at, ARGV[2])

@@ -1,6 +1,6 @@
 -- Returns, for each channel, how many connections of this server subscribe to it. Returns nil if
---   the command is denied. `are_sharded`: also counts sharded subscriptions, which servers before
---   7.0 do not have.
+--   the command is denied. If `are_sharded` is true, also counts sharded subscriptions, which
+--   servers before 7.0 do not have.
 
 local function listeners_of(channels, are_sharded)
     local plain = redis.pcall('pubsub', 'numsub', unpack(channels))

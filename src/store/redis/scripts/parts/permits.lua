@@ -1,7 +1,6 @@
 -- Leased permits. KEYS[1] is the number of free permits. A sorted set has the held permits, each
--- with its expiry time (ms) as the score. An expired permit counts as held until a script removes
--- it. Users see permit ids as hexadecimal text. Since Redisson 3.17, the set has the bytes of the
--- ids.
+-- with its expiry time (ms) as the score. An expired permit is held until a script removes it.
+-- Users see permit ids as hexadecimal text. Since Redisson 3.17, the set has the bytes of the ids.
 
 local without_end = 922337203685477 -- Redisson's expiry time of a permit without a lease
 

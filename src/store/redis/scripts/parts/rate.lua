@@ -1,6 +1,6 @@
 -- A rate limiter in Redisson's form. A hash has the rate and the interval. A number says how many
--- permits are left. A sorted set has the draws that still count, each with its time (ms) as the
--- score.
+-- permits are left. A sorted set has the draws that still use permits, each with its time (ms) as
+-- the score.
 -- KEYS: name, permits left, this client's permits left, draws, this client's draws.
 
 -- Returns the number of permits of a draw. In every form that Redisson has used, it is the last
@@ -22,8 +22,9 @@ end
 -- Redisson version that can read a draw, by the length of the draw; see docs/protocol/rate.md.
 local form_of_length = {[8] = '3.13', [20] = '3.16', [13] = '3.17', [21] = '3.17'}
 
--- Returns an error if the first draw that counts has another form than this member; otherwise nil.
---   A JVM can read only one form. It would read a wrong number from the bytes of the other form.
+-- Returns an error if the first draw that still uses permits has another form than this member;
+--   otherwise nil. A JVM can read only one form, and would read a wrong number from the bytes of
+--   the other form.
 local function trouble_with_draws(limiter, edge, member)
     local first = redis.call('zrangebyscore', limiter.draws, '(' .. edge, '+inf', 'limit', 0, 1)[1]
     local form = first and form_of_length[#first]
@@ -44,7 +45,8 @@ local function limiter_of(name)
         return {
             rate = rate,
             interval = interval,
-            lasts = interval + 1, -- time that a draw counts; +1 because its time was rounded down
+            -- how long a draw uses its permits; +1 because the draw's time was rounded down
+            lasts = interval + 1,
             per_client = per_client,
             kept = tonumber(stored[4]) or 0,
             left = KEYS[per_client and 3 or 2],
@@ -68,18 +70,19 @@ local function sum_of(members)
     return sum
 end
 
--- Returns a time (ms, as text). Draws at this time or earlier do not count any more.
+-- Returns a time (ms, as text). Draws at this time or earlier do not use permits any more.
 local function edge_of(limiter, clock)
     return string.format('%.0f', math.floor(clock / 1000) - limiter.lasts)
 end
 
 -- Returns how many permits can be drawn now, and how many draws have expired. The stored number of
 --   permits left is wrong if it is missing or too great. It is too great if more permits are free
---   than the rate allows. A number of one client is also too great if it and one permit for each
---   draw that counts add up to more than the rate, because a change of the rate does not change
---   that number. An overall number may be that great: a JVM's release() adds to it, and leaves the
---   draws. The stored number may also be too small; this is checked only if fewer than `wanted`
---   permits are free. In all these cases, the permits of all draws that count are added up.
+--   than the rate allows. A single client's number is also too great if the sum of it and one
+--   permit for each unexpired draw is more than the rate. This happens because a change of the rate
+--   does not change that number. An overall number is allowed to be that great, because a JVM's
+--   release() adds to it and does not remove the draws. The stored number may also be too small;
+--   this is checked only if fewer than `wanted` permits are free. If the number is wrong, the
+--   permits of all unexpired draws are added up.
 local function free_in(limiter, edge, wanted)
     local gone = redis.call('zrangebyscore', limiter.draws, '-inf', edge)
     local stored = tonumber(redis.call('get', limiter.left))
@@ -96,7 +99,7 @@ end
 
 -- Stores the number of permits left. Call free_in first, because it reads the stored number. A
 -- number that is too small does no harm, because free_in then adds up the draws. Therefore call
--- this function before a draw is added, and after expired draws are removed.
+-- this function before you add a draw, and after you remove expired draws.
 local function keep_left(limiter, left)
     if not limiter.stored then -- missing, or not a number
         redis.call('del', limiter.left)
@@ -109,8 +112,8 @@ end
 -- the keys of these clients.
 local clients = string.gsub(KEYS[2], 'value$', 'clients')
 
--- Records that this client has draws of its own until `lasts` ms after `now`. Does not fail if the
--- commands are denied; but a later change of the rate may then forget draws.
+-- Records that this client has draws of its own until `lasts` ms after `now`. If the commands are
+-- denied, the function does not fail, but a later change of the rate may forget draws.
 local function note_client(now, lasts)
     local id = string.sub(KEYS[3], #KEYS[2] + 2)
     if redis.pcall('zadd', clients, string.format('%.0f', now + lasts), id) == 1 then
@@ -124,16 +127,15 @@ end
 
 -- Returns the TTL (ms) of the keys of a single client after a draw. They need a TTL because no
 --   script deletes them. The TTL is that of the limiter, or two intervals if the limiter has none.
---   It is at least as long as a draw counts.
+--   It is at least as long as a draw uses its permits.
 local function client_keys_last(limiter, left_of_limiter)
     local lasts = left_of_limiter > 0 and left_of_limiter or 2 * limiter.interval
     return math.max(lasts, limiter.lasts)
 end
 
 -- Sets the TTL of the limiter's keys. An unused limiter expires after its `kept` time, and the keys
--- of a single client always have a TTL. A waiter counts as a user of the limiter for `wait` ms. No
--- key expires before the time that a waiter was promised. Returns the server's error if a command
--- was refused, otherwise nil.
+-- of a single client always have a TTL. A waiter uses the limiter for `wait` ms, so no key expires
+-- before a waiter's wait ends. Returns the server's error if a command was refused, otherwise nil.
 local function keep_state(limiter, clock, wait)
     local waiter_needs = 1000 -- smallest time (ms) in which a waiter can ask again after its wait
     local lasts = redis.pcall('pttl', KEYS[1])

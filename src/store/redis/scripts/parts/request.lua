@@ -1,13 +1,13 @@
 -- Carries out each request at most once. A client that changes a counter gives each request two
 -- numbers: a slot in the client's hash, and a number greater than all earlier numbers. The slot
--- stores its last request and the reply: '<number> <done> <value>'. A request with a smaller number
--- than the stored number is not carried out any more.
+-- stores its last request and the reply: '<number> <done> <value>'. If the number of a request is
+-- smaller than the stored number, the request is not carried out.
 
 local stored_before = '' -- content of the slot before this request
 
--- Returns the earlier reply to this same request if it was carried out. Also returns whether a
---   later request has used the slot. The record is written again, so that replicas which confirm
---   the reply also confirm the change.
+-- Returns the earlier reply to this same request if the request was carried out, and whether a
+--   later request has used the slot. Writes the record again, so that replicas which confirm this
+--   reply have also confirmed the change.
 local function answer_before(requests, slot, number, memory)
     stored_before = redis.call('hget', requests, slot) or ''
     local last, done, value = string.match(stored_before, '^(%d+) (%d+) (%-?%d+)$')
@@ -21,15 +21,15 @@ local function answer_before(requests, slot, number, memory)
     return {tonumber(done), tonumber(value)}, false
 end
 
--- Makes a full server accept the record of a request that gives something back. A full server
--- refuses commands that may need memory until the script has written something. If this command is
+-- Makes a full server accept the record of a request that gives permits back. A full server refuses
+-- commands that may need memory until the script has written something. If the command below is
 -- denied, a later command reports the error.
 local function write_request_although_full(requests, memory)
     redis.pcall('pexpire', requests, memory)
 end
 
--- Records the reply before the change, because a change without a record must not be made. The
--- record is removed again if it cannot get a TTL, which an ACL may deny.
+-- Records the reply before the change, because a change without a record must not be made. If the
+-- record cannot get a TTL (an ACL may deny it), the record is removed again.
 local function remember_answer(requests, slot, number, done, value, memory)
     local answer = string.format('%s %d %.0f', number, done, value)
     redis.call('hset', requests, slot, answer)

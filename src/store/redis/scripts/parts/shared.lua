@@ -1,13 +1,13 @@
--- Functions for a read-write lock. Each read hold has a timer key: hold k of an owner has timer k.
--- An owner without a living timer is dead. An owner of a holdfast client has 1 hold. A thread of a
--- JVM has one hold for each of its entries.
+-- Functions for a read-write lock. Each read hold has a timer, which is a key with a TTL: hold k of
+-- an owner has timer k. If no timer of an owner exists any more, the owner is dead. An owner of a
+-- holdfast client has 1 hold. A thread of a JVM has one hold for each of its entries.
 
 local function timer_of(timers, owner, k)
     return timers .. ':' .. owner .. ':rwlock_timeout:' .. k
 end
 
 -- Returns the longest remaining time (ms) of the timers of all readers except `leaving`. The number
---   is <= 0 if no timer lives. The second result is an error if some timers cannot be read on this
+--   is <= 0 if no timer exists. The second result is an error if some timers cannot be read on this
 --   server.
 local function longest_timer(name, timers, leaving)
     local fields, all = redis.call('hgetall', name), {}

@@ -1,8 +1,8 @@
 -- Decides which waiter of a fair lock is next. KEYS[2] is the list of waiting owners. KEYS[3] has
--- the time (ms) until which each of them counts. A JVM gets its whole wait when its turn begins. A
--- place of a holdfast client is short, and each request renews it. The fraction of its score is the
--- length of the place, in units of 2 s / 2048. The fraction is safe, because JVMs add and subtract
--- only whole numbers.
+-- the time (ms) when the place of each owner expires. A JVM gets its whole wait when its turn
+-- begins. A place of a holdfast client lasts only a short time, and each request renews it. The
+-- fraction of its score is the length of the place, in units of 2 s / 2048. The fraction is safe,
+-- because JVMs add and subtract only whole numbers.
 
 local function is_ours(owner)
     return string.sub(owner, 15, 18) == '8fd5'
@@ -17,8 +17,8 @@ local function time_of(owner)
 end
 
 -- Maximum number of expired waiters that one script removes. The script reads two waiters more: the
--- waiter that takes the lock, and the next waiter. Without this bound every request would read the
--- whole queue, which may be long.
+-- waiter that takes the lock, and the next waiter. The bound is needed because otherwise every
+-- request would read the whole queue, which may be long.
 local gone_max = 1000
 local read_max = gone_max + 2
 
@@ -26,9 +26,9 @@ local function front_of_queue()
     return redis.call('lrange', KEYS[2], 0, read_max - 1)
 end
 
--- Returns the index of the first waiter in `queue` that counts or is `me`. All waiters before it
---   have expired. One script removes at most one JVM, and never a JVM whose turn has only just
---   begun.
+-- Returns the index of the first waiter in `queue` whose place has not expired, or that is `me`.
+--   All waiters before it have expired. One script removes at most one JVM, and never a JVM whose
+--   turn has only just begun.
 local function first_in(queue, me, now)
     for i, owner in ipairs(queue) do
         local time = time_of(owner)
@@ -40,20 +40,20 @@ local function first_in(queue, me, now)
     return #queue + 1
 end
 
--- Returns until when `owner`, the first waiter of the queue, counts, and whether its score must
---   change. `left` is the remaining lease of the holder (ms; -1: no end). A JVM that has just
---   become first gets its whole wait, but not more than its wait after the lock becomes free.
---   Redisson's scores may be too great. They contain the waits of all waiters before, also of
---   holdfast clients, and less is subtracted when these waiters leave. A holdfast owner counts at
---   most for the length that its request gave; the request had added more time for the JVMs before
---   it.
+-- Returns when the place of `owner`, the first waiter of the queue, expires, and whether the
+--   owner's score must change. `left` is the remaining lease of the holder (ms; -1: no end). A JVM
+--   that has just become first gets its whole wait, but not more than its wait after the lock
+--   becomes free. Redisson's scores may be too great, because they contain the waits of all waiters
+--   before, also of holdfast clients, and less is subtracted when these waiters leave. The place of
+--   a holdfast owner lasts at most for the length that the owner's request gave; the request had
+--   added more time for the JVMs before the owner.
 local function turn_of(owner, is_new, now, jvm_lasts, left)
     local time = time_of(owner)
     local rightly = time
     if is_ours(owner) then
         local lasts = (time % 1) * 2048 * 2000
         rightly = lasts > 0 and math.min(time, score_for(lasts, now + lasts)) or time
-    elseif time > 0 then -- without a score it has expired
+    elseif time > 0 then -- without a score the place has expired
         rightly = is_new and math.max(time, now + jvm_lasts) or time
         local most = now + jvm_lasts + math.max(left, 0)
         rightly = left == -1 and rightly or math.min(rightly, most)
