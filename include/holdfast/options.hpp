@@ -77,8 +77,8 @@ struct options {
     /// `unreachable`. Empty: 10 s, or 30 s if another server may have to take over (Sentinel,
     /// Cluster).
     std::optional<duration> unavailable_timeout{};
-    /// How long `unlock()` waits for the reply of the store. If a request is under way at that time,
-    /// `unlock()` waits for its end, which is one command timeout more at most. After that, the
+    /// How long `unlock()` waits for the reply of the store. If a request is under way at that
+    /// time, `unlock()` waits for its end, at most one command timeout longer. After that, the
     /// release is repeated in the background until the store acknowledges it or the lease has
     /// expired.
     duration release_timeout = std::chrono::seconds{3};
