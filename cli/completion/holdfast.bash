@@ -12,10 +12,22 @@ _holdfast_options() {
         sed -n 's/^ \{2,6\}\(-[a-zA-Z0-9], \)\{0,1\}\(--[a-z-]*\).*/\2/p'
 }
 
-# Prints the names of locks, except names that look like options.
+# Prints the names of locks, except names that look like options. With `--type latch`, prints the
+# names of latches.
 _holdfast_locks() {
     [[ -n ${HOLDFAST_URL-} ]] || timeout 1 holdfast server status &>/dev/null &&
-        timeout 1 holdfast ls --names --limit 200 2>/dev/null | sed '/^-/d'
+        timeout 1 holdfast ls --names --limit 200 "$@" 2>/dev/null | sed '/^-/d'
+}
+
+# Prints the values of an option that has few of them.
+_holdfast_values() {
+    case $1 in
+    --type)
+        echo semaphore permits latch rate
+        [[ $2 == unlock ]] && echo token
+        ;;
+    --on-loss) echo TERM INT HUP QUIT USR1 USR2 ABRT KILL ;;
+    esac
 }
 
 # Tests whether the option takes the next word as its value.
@@ -50,9 +62,17 @@ _holdfast_command_start() {
     fi
 }
 
+# Offers the names that `_holdfast_locks` prints. A name may contain spaces.
+_holdfast_offer_names() {
+    local name
+    while IFS= read -r name; do
+        [[ $name == "$current"* ]] && COMPREPLY+=("$(printf '%q' "$name")")
+    done < <(_holdfast_locks "$@")
+}
+
 _holdfast() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local verb=${COMP_WORDS[1]-} start i
+    local verb=${COMP_WORDS[1]-} start
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
         mapfile -t COMPREPLY < <(compgen -W "$(_holdfast_words) --help --version" -- "$current")
@@ -70,21 +90,22 @@ _holdfast() {
         fi
         return
     fi
-    _holdfast_needs_value "$previous" && return
+    if _holdfast_needs_value "$previous"; then
+        mapfile -t COMPREPLY < <(compgen -W "$(_holdfast_values "$previous" "$verb")" -- "$current")
+        return
+    fi
     case $current in
     -*) mapfile -t COMPREPLY < <(compgen -W "$(_holdfast_options "$verb")" -- "$current") ;;
     *)
         case $verb in
-        run | ls | inspect | wait | unlock)
-            # Read one name per line, because a name may contain spaces.
-            while IFS= read -r i; do
-                [[ $i == "$current"* ]] && COMPREPLY+=("$(printf '%q' "$i")")
-            done < <(_holdfast_locks)
-            ;;
+        run | ls | inspect | wait | unlock) _holdfast_offer_names ;;
         server | latch)
-            # Offer the words of the verb first. The name of a latch cannot be completed.
-            [[ $verb == latch && $COMP_CWORD -gt 2 ]] ||
+            # Offer the words of the verb first, and then the name of a latch.
+            if [[ $verb == latch && $COMP_CWORD -gt 2 ]]; then
+                _holdfast_offer_names --type latch
+            else
                 mapfile -t COMPREPLY < <(compgen -W "$(_holdfast_words "$verb")" -- "$current")
+            fi
             ;;
         esac
         ;;

@@ -7,16 +7,62 @@ function __holdfast_words
     holdfast $argv --help 2>/dev/null | string replace -rf '^  ([a-z]{2,})  +(.*)' '$1\t$2'
 end
 
+# Prints each option of the verb with its description, up to the first part of its first sentence.
+# In the help, a description may begin on the line after the option, and has several lines.
 function __holdfast_options
     set -l words (commandline -opc)
-    holdfast $words[2] --help 2>/dev/null |
-        string replace -rf '^ {2,6}(?:-[a-zA-Z0-9], )?(--[a-z-]*)(?:\[\S*)?(?: [A-Z]\S*)?(?:  +(.*))?$' '$1\t$2'
+    holdfast $words[2] --help 2>/dev/null | awk '
+        function finish() {
+            if (option == "") return
+            if (match(text, /(;|\.|, but) | \(/)) text = substr(text, 1, RSTART - 1)
+            sub(/[.;:,]$/, "", text)
+            print option "\t" text
+            option = ""
+        }
+        /^ +(-[a-zA-Z0-9], )?--[a-z-]+/ && match($0, /^ +/) && RLENGTH <= 6 {
+            finish()
+            match($0, /--[a-z-]+/)
+            option = substr($0, RSTART, RLENGTH)
+            text = substr($0, RSTART + RLENGTH)
+            sub(/^(\[[^ ]*)?( [A-Z][^ a-z]*)?( |$)/, "", text)
+            sub(/^ +/, "", text)
+            next
+        }
+        /^        *[^ ]/ && option != "" {
+            line = $0
+            sub(/^ +/, "", line)
+            text = text (text == "" ? "" : " ") line
+            next
+        }
+        { finish() }
+        END { finish() }'
 end
 
-# Prints the names of locks, except names that look like options.
+# Prints the names of locks, except names that look like options. With `--type latch`, prints the
+# names of latches.
 function __holdfast_locks
     set -q HOLDFAST_URL; or timeout 1 holdfast server status &>/dev/null
-    and timeout 1 holdfast ls --names --limit 200 2>/dev/null | string match -rv '^-'
+    and timeout 1 holdfast ls --names --limit 200 $argv 2>/dev/null | string match -rv '^-'
+end
+
+# Tests whether the word before the cursor is this option.
+function __holdfast_is_after
+    set -l words (commandline -opc)
+    test (count $words) -ge 3; and test "$words[-1]" = $argv[1]
+    and not __holdfast_runs_a_command
+end
+
+# Prints the values of --type for the verb.
+function __holdfast_types
+    printf '%s\n' semaphore permits latch rate
+    set -l words (commandline -opc)
+    test "$words[2]" = unlock; and echo token
+end
+
+function __holdfast_names_a_latch
+    set -l words (commandline -opc)
+    test (count $words) -ge 3; and test "$words[2]" = latch
+    and not contains -- $words[-1] $__holdfast_takes_value
 end
 
 # Tests whether the option takes the next word as its value.
@@ -76,3 +122,6 @@ complete -c holdfast -n __holdfast_names_a_lock -a '(__holdfast_locks)'
 complete -c holdfast -n 'contains -- (commandline -opc)[2] server' -a '(__holdfast_words server)'
 complete -c holdfast -n 'test (count (commandline -opc)) -eq 2; and contains -- (commandline -opc)[2] latch' -a '(__holdfast_words latch)'
 complete -c holdfast -n __holdfast_runs_a_command -a '(__holdfast_command)'
+complete -c holdfast -n __holdfast_names_a_latch -a '(__holdfast_locks --type latch)'
+complete -c holdfast -n '__holdfast_is_after --type' -a '(__holdfast_types)'
+complete -c holdfast -n '__holdfast_is_after --on-loss' -a 'TERM INT HUP QUIT USR1 USR2 ABRT KILL'

@@ -110,7 +110,7 @@ void add_to_json(boost::json::object& told, counter_kind kind,
     told["exists"] = found.exists;
     told["count"] = found.value;
     if (kind == counter_kind::permits)
-        told["held"] = found.taken;
+        told["taken"] = found.taken;
     if (kind == counter_kind::rate)
         told["rate"] = found.exists ? boost::json::value(rate_in_json(found.of)) : nullptr;
     told["listeners"] =
@@ -119,16 +119,21 @@ void add_to_json(boost::json::object& told, counter_kind kind,
 
 namespace {
 
-void print_listeners(counter_kind kind, const holdfast::counter_state& found) {
+void print_listeners(counter_kind kind, const holdfast::counter_state& found,
+                     const std::string& server) {
     std::cout << "listening  ";
     if (found.listeners)
         std::cout << *found.listeners << " connection(s) wait for "
                   << (kind == counter_kind::latch ? "its opening\n" : "permits\n");
     else
-        std::cout << "not known: this user may not ask\n";
+        std::cout << "not known: "
+                  << (is_on_redis(server) ? "this user may not ask\n"
+                                          : "this store does not count them\n");
 }
 
-void print_state(const std::string& name, counter_kind kind, const holdfast::counter_state& found) {
+void print_state(const look_options& given, counter_kind kind,
+                 const holdfast::counter_state& found) {
+    const std::string& name = given.name;
     std::cout << "name       " << printable(name, name.size()) << "\nkind       " << word_of(kind)
               << (kind == counter_kind::latch ? "\nto go      " : "\npermits    ") << found.value
               << '\n';
@@ -138,7 +143,7 @@ void print_state(const std::string& name, counter_kind kind, const holdfast::cou
     if (kind == counter_kind::rate)
         std::cout << "rate       " << rate_in_words(found.of, "permit") << '\n';
     else
-        print_listeners(kind, found);
+        print_listeners(kind, found, given.server);
 }
 
 bool erase(holdfast::client& home, const std::string& name, counter_kind kind) {
@@ -185,7 +190,7 @@ int inspect_counter(holdfast::client& home, const look_options& given, counter_k
             add_to_json(told, kind, found);
             write_json(told);
         } else if (found.exists) {
-            print_state(given.name, kind, found);
+            print_state(given, kind, found);
         } else {
             std::cout << "'" << printable(given.name) << "': there is no such " << word_of(kind)
                       << (kind == counter_kind::latch ? ", so it is open\n" : "\n");
@@ -255,11 +260,20 @@ void print_names(const counter_list& all) {
         std::cout << (raw ? each.name : printable(each.name, each.name.size())) << '\n';
 }
 
+/// Returns the counters whose names match `given.name`, without the prefix of the URL.
+counter_list list_of(holdfast::client& home, counter_kind kind, const look_options& given,
+                     std::size_t limit) {
+    counter_list found = home.list(kind, given.name, limit);
+    for (counter_list::entry& each : found.counters)
+        each.name = without_prefix(std::move(each.name), given.server);
+    return found;
+}
+
 } // namespace
 
 int list_counters(holdfast::client& home, const look_options& given, counter_kind kind,
                   std::size_t limit, bool names_only) {
-    const counter_list found = home.list(kind, given.name, limit);
+    const counter_list found = list_of(home, kind, given, limit);
     if (given.json)
         print_json(found, kind, given.server);
     else if (names_only)
@@ -280,12 +294,12 @@ void tell_incomplete(std::string_view limited, std::size_t limit,
             ", or the server has many millions of keys; give a PATTERN or --limit");
 }
 
-known_counters find_known_counters(holdfast::client& home, const std::string& pattern,
+known_counters find_known_counters(holdfast::client& home, const look_options& given,
                                    std::size_t limit) {
     known_counters known;
     for (const counter_kind kind : {counter_kind::permits, counter_kind::rate}) {
         try {
-            counter_list found = home.list(kind, pattern, limit);
+            counter_list found = list_of(home, kind, given, limit);
             known.complete = known.complete && found.complete;
             if (known.unreachable.empty())
                 known.unreachable = std::move(found.unreachable);
@@ -437,7 +451,8 @@ bool wait_until_set(const holdfast::latch& of, std::chrono::duration<double> tim
 
 /// Carries out the command and returns whether it succeeded. The read-only command `count` always
 /// succeeds.
-bool carry_out(holdfast::latch& of, const latch_errand& what, boost::json::object& told) {
+bool carry_out(holdfast::latch& of, const std::string& name, const latch_errand& what,
+               boost::json::object& told) {
     if (what.word == "set")
         return (told["set"] = of.try_set_count(count_of(what.number))).as_bool();
     if (what.word == "erase")
@@ -445,7 +460,11 @@ bool carry_out(holdfast::latch& of, const latch_errand& what, boost::json::objec
     if (what.word == "wait") {
         const holdfast::time_point start = holdfast::boot_clock::now();
         const auto most = what.timeout.value_or(std::chrono::duration<double>::max());
-        const bool done = what.until_set ? wait_until_set(of, most) : of.wait_for(most);
+        const bool done = wait_visibly(
+            (what.until_set ? "the setting of latch '" : "latch '") + printable(name, 40) + "'",
+            most, [&](auto timeout) {
+                return what.until_set ? wait_until_set(of, timeout) : of.wait_for(timeout);
+            });
         told[what.until_set ? "set" : "open"] = done;
         told["waited_ms"] = (holdfast::boot_clock::now() - start).count();
         return done;
@@ -459,10 +478,32 @@ bool carry_out(holdfast::latch& of, const latch_errand& what, boost::json::objec
     return true;
 }
 
+/// Prints that the latch was changed, but too few replicas have confirmed the change. Returns the
+/// exit status.
+int report_not_replicated(const look_options& given, const latch_errand& what,
+                          const boost::system::system_error& failure) {
+    const std::string all = failure.what(); // "0 of 1 replicas confirmed it in time: ..."
+    const char* const done = what.word == "set"     ? "' is set on "
+                             : what.word == "erase" ? "' is erased on "
+                                                    : "' is counted down on ";
+    say("'" + printable(given.name) + done + printable(without_password(given.server)) + ", but " +
+        printable(all.substr(0, all.find(':'))) +
+        ". The change is not undone, and a failover may lose it. Look whether the replicas are "
+        "connected and keep up (INFO replication)");
+    return unavailable;
+}
+
 int at(holdfast::client& home, const look_options& given, const latch_errand& what) {
     holdfast::latch of{home, {given.name}, {.required_replicas = what.replicas}};
     boost::json::object told = named(given.name);
-    const bool done = carry_out(of, what, told);
+    bool done = false;
+    try {
+        done = carry_out(of, given.name, what, told);
+    } catch (const boost::system::system_error& failure) {
+        if (failure.code() != holdfast::store_errc::not_replicated)
+            throw;
+        return report_not_replicated(given, what, failure);
+    }
     const bool must_count = given.json || what.word == "count" || !done;
     const std::int64_t left = must_count ? of.count() : 0;
     if (given.json) {

@@ -36,7 +36,7 @@ std::string state_in_words(holdfast::counter_kind, const holdfast::counter_state
 /// number for the kind, and `?` if the server refused to tell the number.
 std::string listeners_in_words(holdfast::counter_kind, const holdfast::counter_state&);
 
-/// Adds "kind", "exists", "count" and "listeners" to the object. For permits it also adds "held",
+/// Adds "kind", "exists", "count" and "listeners" to the object. For permits it also adds "taken",
 /// and for a rate it also adds "rate".
 void add_to_json(boost::json::object&, holdfast::counter_kind, const holdfast::counter_state&);
 
@@ -52,7 +52,7 @@ int list_counters(holdfast::client&, const look_options& given, holdfast::counte
 
 /// Counters that are recognized by their keys alone: rates, and permits with at least one holder.
 /// Other counters are plain numbers, which may belong to any program. If the server refuses to list
-/// a kind, a message on stderr says so, and that kind is left out.
+/// a kind, a message on stderr says so, and that kind is left out. `given.name` is the pattern.
 struct known_counters {
     struct entry {
         holdfast::counter_kind kind;
@@ -64,8 +64,7 @@ struct known_counters {
     /// Servers that could not be asked, see `holdfast::lock_list`.
     std::vector<std::string> unreachable{};
 };
-known_counters find_known_counters(holdfast::client&, const std::string& pattern,
-                                   std::size_t limit);
+known_counters find_known_counters(holdfast::client&, const look_options& given, std::size_t limit);
 
 /// Prints on stderr that the list is incomplete, and the reason. `limited` is the noun for an
 /// entry, for example "lock". There can be more than `limit` entries.

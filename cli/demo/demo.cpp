@@ -178,8 +178,13 @@ void add_without_lock(int count) {
         add_one_to_file();
 }
 
+/// Lease of the workers' lock. It is short, because Ctrl-C ends a worker that may hold the lock.
+constexpr std::chrono::seconds worker_lease{5};
+
 void add_with_lock(int count, const std::string& url, const std::string& name) {
-    holdfast::client home{reaching(url)};
+    holdfast::options how = reaching(url);
+    how.lease_time = worker_lease; // on ZooKeeper this is the timeout of the session
+    holdfast::client home{std::move(how)};
     holdfast::mutex lock{home, name};
     for (; count > 0; --count) {
         const std::scoped_lock held{lock};
@@ -419,7 +424,8 @@ Usage: holdfast demo [OPTIONS]
       --url URL        the server, as for 'holdfast run'
   -h, --help           print this text
 
-The demo uses one lock with a name of its own, and leaves nothing behind.
+The demo uses one lock with a name of its own, and leaves nothing behind. If it
+is ended by Ctrl-C, the lock may be held for another 5 seconds.
 
 Exit status:
     0   success

@@ -26,6 +26,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include <unistd.h>
@@ -206,15 +207,29 @@ std::vector<diagnosis> examine_each(node_list& of, const std::string& name) {
     return all;
 }
 
+/// Returns the votes of the lock when all nodes have replied, or after a timeout. The lock is
+/// granted as soon as a majority has replied, so the other votes arrive later.
+holdfast::quorum_votes votes_of_all(const holdfast::lease& held) {
+    constexpr std::chrono::milliseconds timeout{1000}, look_again{10};
+    const holdfast::time_point give_up_at = holdfast::boot_clock::now() + timeout;
+    for (;;) {
+        const holdfast::quorum_votes votes = holdfast::quorum_mutex::votes(held);
+        if (votes.held == votes.nodes || holdfast::boot_clock::now() >= give_up_at)
+            return votes;
+        std::this_thread::sleep_for(look_again);
+    }
+}
+
 finding words_on_votes(const holdfast::quorum_votes& votes) {
     const std::string count = std::to_string(votes.held) + " of " + std::to_string(votes.nodes);
     if (votes.held == votes.nodes)
         return {severity::fine, "quorum", count + " nodes vote", ""};
-    return {severity::warning, "quorum",
-            "a lock was taken with " + count + " votes; " + std::to_string(votes.majority) +
-                " are needed",
-            "mend the node that is away; one that was restarted votes again when the longest lease "
-            "since then is over"};
+    return {
+        severity::warning, "quorum",
+        "a lock was taken with " + count + " votes; " + std::to_string(votes.majority) +
+            " are needed",
+        "if a node is away, mend it; a node that was restarted votes again when the longest lease "
+        "since then is over"};
 }
 
 /// Returns why the nodes could not be asked. Uses a blocking call, because an asynchronous call
@@ -243,7 +258,7 @@ finding examine_together(node_list& of, const std::string& name) {
         const std::optional<holdfast::lease> held =
             lock.async_try_lock_for(std::chrono::seconds{1}, holdfast::asio::use_future).get();
         if (held)
-            return words_on_votes(holdfast::quorum_mutex::votes(*held));
+            return words_on_votes(votes_of_all(*held));
         return {severity::warning, "quorum", "the lock '" + name + "' is held by somebody",
                 "try another NAME"};
     } catch (const boost::system::system_error& failure) {

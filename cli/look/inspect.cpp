@@ -7,6 +7,8 @@
 #include "cli/look/quorum.hpp"
 #include "cli/terminal/output.hpp"
 
+#include <holdfast/fenced_mutex.hpp>
+
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
@@ -42,7 +44,7 @@ Usage: holdfast inspect [OPTIONS] NAME
                        leases, as with --slots), a 'latch' or a 'rate'. Most of
                        these are bare numbers on the server, which could belong
                        to any program. For programs {"name", "kind", "exists",
-                       "count", "listeners"}; permits also have "held", and a
+                       "count", "listeners"}; permits also have "taken", a
                        rate has "rate": {"permits", "per_ms", "per_client",
                        "kept_ms"}
       --url URL        the server, as for 'holdfast run'. For a quorum it prints
@@ -120,22 +122,31 @@ void print_lines(const lock_state& lock) {
                                                  : "not known: this user may not ask");
 }
 
-/// Prints which counters the key may belong to, if its value is a number.
-void print_number(holdfast::client& home, const std::string& name) {
+/// Prints how to look at the key if it can be a counter.
+void print_counter_hint(holdfast::client& home, const lock_state& found) {
+    const std::string kinds = counter_types_of(home, found.name);
+    if (kinds.empty())
+        return;
+    print_line("see", "holdfast inspect --type " + kinds + " NAME");
+    if (kinds.find('|') == kinds.npos)
+        return;
+    const holdfast::counter_state number =
+        home.inspect({found.name}, holdfast::counter_kind::permits);
+    print_line("number",
+               std::to_string(number.value) + ": a semaphore, slots that are all free, or a latch");
+    if (number.value > 0)
+        return;
+    print_line("", "if they are slots, their holders were lost, and no slot is left:");
+    print_line("", "to delete them: holdfast unlock --force --type permits NAME");
+}
+
+/// Returns the last token of a fenced lock that is free. Returns 0 if there was no token, or if
+/// this user may not read it.
+std::uint64_t last_token_of(holdfast::client& home, const std::string& name) {
     try {
-        const holdfast::counter_state found = home.inspect({name}, holdfast::counter_kind::permits);
-        if (!found.exists)
-            return;
-        print_line("number", std::to_string(found.value) +
-                                 ": a semaphore, slots that are all free, or a latch");
-        if (found.value <= 0)
-            print_line("", "if they are slots, their holders were lost, and no slot is left:");
-        print_line(found.value <= 0 ? "" : "see",
-                   "holdfast inspect --type semaphore|permits|latch NAME");
-        if (found.value <= 0)
-            print_line("", "to delete them: holdfast unlock --force --type permits NAME");
+        return holdfast::fenced_mutex{home, name}.last_token();
     } catch (const boost::system::system_error&) {
-        return; // the value is not a number, or this user may not read it
+        return 0;
     }
 }
 
@@ -164,15 +175,16 @@ int inspect(const inheritance& inherited, arguments all) {
     return ask_server(inherited, given, [&](holdfast::client& home) {
         if (counter)
             return inspect_counter(home, given, *counter);
-        const std::optional<lock_state> found = home.inspect(given.name);
+        std::optional<lock_state> found = home.inspect(given.name);
+        if (found)
+            found->name = given.name; // without the prefix of the URL
         if (given.json) {
-            boost::json::object told = found ? to_json(*found) : named(given.name);
-            told["held"] = status_of(found) == success;
-            write_json(told);
+            write_json(found ? to_json(*found)
+                             : free_in_json(given.name, last_token_of(home, given.name)));
         } else if (found) {
             print_lines(*found);
-            if (found->kind == key_kind::other && found->type == "string")
-                print_number(home, given.name);
+            if (found->kind == key_kind::other)
+                print_counter_hint(home, *found);
         } else {
             std::cout << "'" << printable(given.name) << "' is free\n";
         }

@@ -232,12 +232,13 @@ json::object named(std::string_view name) {
 json::object to_json(const holdfast::lock_state& lock) {
     json::array owners, waiters;
     for (const holdfast::lock_owner& each : lock.owners)
-        owners.push_back({{"owner", text_in_json(each.text)},
-                          {"count", each.count},
-                          {"writes", each.writes},
-                          {"lease_left_ms", count_or_null(each.remaining)},
-                          {"is_holdfast", each.is_holdfast},
-                          {"client", card_to_json(each.client)}});
+        owners.push_back(
+            {{"owner", text_in_json(each.text)},
+             {"count", each.count},
+             {"writes", each.writes},
+             {"lease_left_ms", count_or_null(each.remaining ? each.remaining : lock.remaining)},
+             {"is_holdfast", each.is_holdfast},
+             {"client", card_to_json(each.client)}});
     for (const holdfast::lock_waiter& each : lock.waiters)
         waiters.push_back({{"owner", text_in_json(each.text)},
                            {"place_left_ms", count_or_null(each.remaining)},
@@ -245,6 +246,7 @@ json::object to_json(const holdfast::lock_state& lock) {
                            {"is_holdfast", each.is_holdfast},
                            {"client", card_to_json(each.client)}});
     json::object made = named(lock.name);
+    made["held"] = lock.is_held && lock.kind != holdfast::key_kind::other;
     made["kind"] = to_string(lock.kind);
     made["type"] = text_in_json(lock.type);
     made["owners"] = std::move(owners);
@@ -254,6 +256,19 @@ json::object to_json(const holdfast::lock_state& lock) {
     made["last_token"] = lock.last_token != 0 ? json::value(lock.last_token) : nullptr;
     made["waiting"] = or_null(lock.waiting);
     made["waiters"] = std::move(waiters);
+    return made;
+}
+
+json::object free_in_json(std::string_view name, std::uint64_t last_token) {
+    json::object made = named(name);
+    made["held"] = false;
+    for (const char* const field : {"kind", "type", "owners", "lease_left_ms", "listeners", "token",
+                                    "last_token", "waiting", "waiters"})
+        made[field] = nullptr;
+    made["owners"] = json::array{};
+    made["waiters"] = json::array{};
+    if (last_token != 0)
+        made["last_token"] = last_token;
     return made;
 }
 

@@ -59,6 +59,10 @@ boost::json::object named(std::string_view name);
 
 boost::json::object to_json(const holdfast::lock_state&);
 
+/// Returns the JSON of a lock that is free. It has the same fields as `to_json`, with null or an
+/// empty list. `last_token` is the last token of a fenced lock, or 0.
+boost::json::object free_in_json(std::string_view name, std::uint64_t last_token);
+
 boost::json::array texts_in_json(const std::vector<std::string>&);
 
 /// Adds a list of the cluster's servers that could not be asked, unless the list is empty.

@@ -6,6 +6,7 @@
 #include <CLI/Formatter.hpp>
 
 #include <iostream>
+#include <utility>
 
 namespace cli {
 
@@ -32,7 +33,43 @@ bool parse_look(CLI::App& verb, look_options& given, lock_word word, arguments a
 
 bool is_answered_yes() {
     std::string answer;
-    return std::getline(std::cin, answer) && (answer == "y" || answer == "Y" || answer == "yes");
+    if (std::getline(std::cin, answer))
+        return answer == "y" || answer == "Y" || answer == "yes";
+    std::cerr << '\n'; // Ctrl-D leaves the cursor behind the question
+    return false;
+}
+
+std::string counter_types_of(holdfast::client& home, const std::string& name) {
+    using holdfast::counter_kind;
+    constexpr std::pair<counter_kind, const char*> all[] = {
+        {counter_kind::rate, "rate"},
+        {counter_kind::permits, "permits"},
+        {counter_kind::latch, "latch"},
+        {counter_kind::semaphore, "semaphore"}};
+    std::string names;
+    for (const auto& [kind, word] : all) {
+        try {
+            const holdfast::counter_state found = home.inspect({name}, kind);
+            if (!found.exists)
+                continue;
+            names += (names.empty() ? "" : "|") + std::string{word};
+            if (kind == counter_kind::rate || found.taken > 0)
+                break; // no other kind has such keys
+        } catch (const boost::system::system_error&) {
+            continue; // it is of another kind, or the store does not have this kind
+        }
+    }
+    return names;
+}
+
+std::string no_lock_in_words(holdfast::client& home, const holdfast::lock_state& found) {
+    const std::string names = counter_types_of(home, found.name);
+    const std::string what = "'" + printable(found.name) + "' is no lock, but a ";
+    if (names.empty())
+        return what + printable(found.type);
+    if (names.find('|') == names.npos)
+        return what + "counter: see 'holdfast inspect --type " + names + "'";
+    return what + "number, which may be a counter: see 'holdfast inspect --type " + names + "'";
 }
 
 std::string objection_to_taking_away(const holdfast::lock_state& lock, bool is_token) {

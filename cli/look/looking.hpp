@@ -45,6 +45,14 @@ bool is_answered_yes();
 /// any value of another program, so its removal is refused unless `is_token` is set.
 std::string objection_to_taking_away(const holdfast::lock_state&, bool is_token);
 
+/// Returns the types of counter that the name can have, for --type: `permits`, or
+/// `permits|latch|semaphore` for a plain number. Returns an empty text if the name is no counter.
+std::string counter_types_of(holdfast::client&, const std::string& name);
+
+/// Returns the message for a name that no lock has: `'x' is no lock, but a string`. If it may be a
+/// counter, the message names the types for --type.
+std::string no_lock_in_words(holdfast::client&, const holdfast::lock_state&);
+
 /// Connects to the server and calls `look(client)`. `look` prints the result and returns the exit
 /// status. Throws `usage_error` if the user gave several URLs.
 template <typename Look>

@@ -175,9 +175,11 @@ int ls(const inheritance& inherited, arguments all) {
     return ask_server(inherited, given, [&](holdfast::client& home) {
         if (counter)
             return int{list_counters(home, given, *counter, limit, names)};
-        const lock_list found = home.list(given.name, limit);
+        lock_list found = home.list(given.name, limit);
+        for (lock_state& each : found.locks)
+            each.name = without_prefix(std::move(each.name), given.server);
         const known_counters counted =
-            names ? known_counters{} : find_known_counters(home, given.name, limit);
+            names ? known_counters{} : find_known_counters(home, given, limit);
         if (given.json) {
             print_json(found, counted, given.server);
         } else if (names) {

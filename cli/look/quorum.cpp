@@ -48,6 +48,8 @@ std::vector<node_state> inspect_all(node_list& of, const std::string& name) {
         node_state state{.server = each.server};
         try {
             state.lock = answers.front().get();
+            if (state.lock)
+                state.lock->name = name; // without the prefix of the URL
         } catch (const boost::system::system_error& failure) {
             state.failure = failure_in_words(failure);
         }
@@ -189,7 +191,9 @@ struct listing {
     bool complete = true;
 };
 
-listing list_all(node_list& of, const std::string& pattern, std::size_t limit) {
+listing list_all(node_list& of, const look_options& given, std::size_t limit) {
+    const std::string& pattern = given.name;
+    const std::string& server = given.server;
     listing all;
     for (node& each : of) {
         try {
@@ -198,6 +202,7 @@ listing list_all(node_list& of, const std::string& pattern, std::size_t limit) {
             for (const std::string& part : found.unreachable)
                 say(printable(each.server) + ": " + printable(part, 500));
             for (lock_state& lock : found.locks) {
+                lock.name = without_prefix(std::move(lock.name), server);
                 listed& known = all.locks[lock.name];
                 known.servers.push_back(each.server);
                 if (known.servers.size() == 1)
@@ -298,7 +303,7 @@ int unlock_quorum(const look_options& given, bool yes, bool is_token) {
 
 int list_quorum(const look_options& given, bool names, std::size_t limit) {
     node_list all = connect_all(given);
-    const listing found = list_all(all, given.name, limit);
+    const listing found = list_all(all, given, limit);
     if (given.json) {
         print_quorum_json(found, all.size());
     } else if (names) {
@@ -317,6 +322,7 @@ int list_quorum(const look_options& given, bool names, std::size_t limit) {
 int wait_quorum(const look_options& given, std::chrono::duration<double> most) {
     constexpr std::chrono::milliseconds asks_every{250};
     node_list all = connect_all(given);
+    waiting_line line{"the release of lock '" + printable(given.name, 40) + "'"};
     const holdfast::time_point start = holdfast::boot_clock::now();
     for (;;) {
         const int standing = standing_of(inspect_all(all, given.name));
@@ -329,6 +335,8 @@ int wait_quorum(const look_options& given, std::chrono::duration<double> most) {
         }
         const holdfast::duration waited = holdfast::boot_clock::now() - start;
         if (standing == success && waited < most) {
+            if (waited >= std::chrono::seconds{1})
+                line.draw();
             std::this_thread::sleep_for(std::min<std::chrono::duration<double>>(
                 asks_every, most - std::chrono::duration<double>{waited}));
             continue;

@@ -112,10 +112,17 @@ int unlock(const inheritance& inherited, arguments all) {
 
     if (!counter && asks_quorum(given))
         return unlock_quorum(given, yes, !type.empty());
+    if (type == "token" && given.server.empty())
+        given.server = server_urls(given.urls);
+    if (type == "token" && !is_on_redis(given.server))
+        throw usage_error{
+            "--type token: this store has no token locks; Redis and Valkey have them"};
     return ask_server(inherited, given, [&](holdfast::client& home) -> int {
         if (counter)
             return erase_counter(home, given, *counter, yes);
-        const std::optional<lock_state> found = home.inspect(given.name);
+        std::optional<lock_state> found = home.inspect(given.name);
+        if (found)
+            found->name = given.name; // without the prefix of the URL
         const std::string objection =
             found ? objection_to_taking_away(*found, !type.empty()) : std::string{};
         const bool is_lock = found && found->is_held && objection.empty();
@@ -130,7 +137,9 @@ int unlock(const inheritance& inherited, arguments all) {
             told["was"] = is_lock ? boost::json::value(to_json(*found)) : nullptr;
             write_json(told);
         } else if (!objection.empty()) {
-            say("'" + printable(given.name) + "' " + objection);
+            say(found->kind == holdfast::key_kind::other
+                    ? no_lock_in_words(home, *found)
+                    : "'" + printable(given.name) + "' " + objection);
         } else if (!released) {
             say("'" + printable(given.name) +
                 (is_lock ? "' was released meanwhile: " + whose_it_was(*found) : "' was free"));

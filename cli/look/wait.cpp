@@ -60,13 +60,16 @@ int wait(const inheritance& inherited, arguments all) {
         return wait_quorum(given, most);
     return ask_server(inherited, given, [&](holdfast::client& home) -> int {
         const holdfast::time_point start = holdfast::boot_clock::now();
-        const std::optional<holdfast::lock_state> found = home.inspect(given.name);
+        std::optional<holdfast::lock_state> found = home.inspect(given.name);
         // The key is not a lock, so it would never be released.
         if (found && found->kind == holdfast::key_kind::other) {
-            say("'" + printable(given.name) + "' is no lock, but a " + printable(found->type));
+            found->name = given.name; // without the prefix of the URL
+            say(no_lock_in_words(home, *found));
             return no_lock;
         }
-        const bool free = home.wait_free(given.name, most);
+        const bool free =
+            wait_visibly("the release of lock '" + printable(given.name, 40) + "'", most,
+                         [&](auto step) { return home.wait_free(given.name, step); });
         if (given.json) {
             boost::json::object told = named(given.name);
             told["free"] = free;

@@ -264,11 +264,10 @@ asio::awaitable<void> grace_in_danger(const holdfast::lease& held, duration left
         co_await reserve_is_reached(held, reserve);
 }
 
-std::string reason_of(const holdfast::lease& held, duration left, const last_words& heard) {
-    const std::string name = "lock '" + printable(held.name()) + "'";
+std::string reason_of(const std::string& thing, duration left, const last_words& heard) {
     if (left <= duration::zero())
-        return name + " was lost";
-    return name +
+        return thing + " was lost";
+    return thing +
            (heard.max_hold_reached() ? " was held for as long as max_hold allows and ends in "
                                      : " cannot be renewed and ends in ") +
            seconds(left);
@@ -276,8 +275,8 @@ std::string reason_of(const holdfast::lease& held, duration left, const last_wor
 
 } // namespace
 
-asio::awaitable<void> guard(const holdfast::lease& held, running_job& job, const on_loss& how,
-                            const last_words& heard, std::stop_token orphaned,
+asio::awaitable<void> guard(const holdfast::lease& held, const std::string& thing, running_job& job,
+                            const on_loss& how, const last_words& heard, std::stop_token orphaned,
                             stop_reason& reason) {
     const duration whole = held.remaining();
     co_await until_first(stop_requested(held.in_danger()), stop_requested(held.lost()),
@@ -285,7 +284,7 @@ asio::awaitable<void> guard(const holdfast::lease& held, running_job& job, const
 
     const bool is_orphan = orphaned.stop_requested();
     const duration left = held.remaining();
-    reason = is_orphan ? "'holdfast run' was killed" : reason_of(held, left, heard);
+    reason = is_orphan ? "'holdfast run' was killed" : reason_of(thing, left, heard);
     say(*reason + (how.signal == SIGKILL ? ": killing the command" : ": stopping the command"));
     if (how.signal == SIGKILL) {
         job.kill();
@@ -336,12 +335,13 @@ asio::awaitable<void> told_to_end(signal_inbox& signals, const job* behind) {
 
 } // namespace
 
-asio::awaitable<void> hold_on(const holdfast::lease& held, holdfast::time_point until,
-                              signal_inbox& signals, const job* behind) {
+asio::awaitable<void> hold_on(const holdfast::lease& held, const std::string& thing,
+                              holdfast::time_point until, signal_inbox& signals,
+                              const job* behind) {
     co_await until_first(clock_reaches(until), told_to_end(signals, behind),
                          stop_requested(held.lost()));
     if (held.lost().stop_requested())
-        say("lock '" + printable(held.name()) + "' was lost " +
+        say(thing + " was lost " +
             in_words(std::max(until - boot_clock::now(), holdfast::duration{})) +
             " before the end of --hold-for");
 }
@@ -355,6 +355,7 @@ command_run::command_run(asio::io_context& loop, const locked_run& wanted,
     , signals_{signals}
     , heard_{heard}
     , behind_{behind}
+    , thing_{wanted_thing(wanted, 200)}
     , reads_terminal_{behind != nullptr && controlling_terminal::is_stdin()} {
     sigemptyset(&passed_);
 }
@@ -407,7 +408,7 @@ asio::awaitable<int> command_run::under(const holdfast::lease& held) {
     int status = internal_error;
     co_await until_first(
         job_ends(started, stopped, status), pass_signals(started),
-        guard(held, started, wanted_.loss, heard_, front_is_gone_.get_token(), stopped));
+        guard(held, thing_, started, wanted_.loss, heard_, front_is_gone_.get_token(), stopped));
 
     stopped_ = stopped.has_value();
     if (had_terminal_ && (stopped || interrupted_by_))

@@ -146,17 +146,19 @@ using stop_reason = std::optional<std::string>;
 /// half a lease. A renewal is refused a third of a lease after the last granted renewal, so the
 /// command still ends within that lease.
 ///
-/// If the danger passes after TERM was sent, KILL follows only if `on_loss` sets a time.
-asio::awaitable<void> guard(const holdfast::lease&, running_job&, const on_loss&, const last_words&,
-                            std::stop_token orphaned, stop_reason&);
+/// If the danger passes after TERM was sent, KILL follows only if `on_loss` sets a time. `thing`
+/// describes what is held (see `wanted_thing`).
+asio::awaitable<void> guard(const holdfast::lease&, const std::string& thing, running_job&,
+                            const on_loss&, const last_words&, std::stop_token orphaned,
+                            stop_reason&);
 
 struct job;
 
 /// Keeps and renews the lock until the given time. Returns earlier if a signal asks this process to
 /// end, or if the lock is lost. Prints a message about a loss. Ctrl-Z stops the shell's job, but
 /// not this process.
-asio::awaitable<void> hold_on(const holdfast::lease&, holdfast::time_point until, signal_inbox&,
-                              const job* behind);
+asio::awaitable<void> hold_on(const holdfast::lease&, const std::string& thing,
+                              holdfast::time_point until, signal_inbox&, const job* behind);
 
 /// Runs the command while its lock is held. Passes signals and the terminal to the command. Stops
 /// the command if the lock is lost.
@@ -199,6 +201,7 @@ private:
     signal_inbox& signals_;
     const last_words& heard_;
     const job* const behind_;
+    const std::string thing_; ///< description of the lock in messages
     const bool reads_terminal_;
     /// Settings of the terminal before the command started.
     std::optional<termios> settings_;

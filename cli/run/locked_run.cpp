@@ -356,7 +356,7 @@ private:
         if (wanted_.verbose || form_of(STDERR_FILENO).live)
             say("the command has ended; " + thing_ + " is held for " + in_words(left) +
                 " more (--hold-for)");
-        co_await hold_on(held, until, signals_, behind_);
+        co_await hold_on(held, thing_, until, signals_, behind_);
         hold_ended_ = true;
     }
 

@@ -4,6 +4,8 @@
 #include "cli/count/counters.hpp"
 #include "cli/look/lock_text.hpp"
 #include "cli/run/job.hpp"
+#include "cli/server/private_server.hpp"
+#include "cli/server/server_access.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/text/text.hpp"
 
@@ -170,12 +172,16 @@ asio::awaitable<std::optional<holdfast::lease>> take_slot(holdfast::client& home
     if (wanted.lease)
         how.lease.emplace(*wanted.lease);
     holdfast::leased_semaphore slots{home, {wanted.name}, how};
+    if (is_private_server(wanted.url))
+        remember_counter_of_run(wanted.name);
     co_await settle_slots(home, slots, wanted);
     co_return co_await slots.async_try_acquire_for(wanted.timeout, 1, asio::use_awaitable);
 }
 
 asio::awaitable<bool> draw_start(holdfast::client& home, const locked_run& wanted) {
     holdfast::rate_limiter starts{home, {wanted.name}, {.required_replicas = wanted.replicas}};
+    if (is_private_server(wanted.url))
+        remember_counter_of_run(wanted.name);
     co_await settle_rate(starts, wanted);
     co_return co_await starts.async_try_acquire_for(wanted.timeout, 1, asio::use_awaitable);
 }

@@ -112,7 +112,8 @@ has started are not. A command that changes its user cannot be stopped: write
 Environment of the command:
   HOLDFAST_LOCK        the NAME
   HOLDFAST_LOCKS       the names of all locks that are held around it, one per
-                       line; the NAME is the last
+                       line; the NAME is the last. In a name, % is written %25,
+                       and the end of a line %0A
   HOLDFAST_TOKEN       the fencing token, with --fenced; otherwise not set
   HOLDFAST_TOKENS      with --fenced and --with, the tokens of all the locks,
                        one per line: of the NAME, and of each --with
@@ -305,13 +306,29 @@ void check_has_no_nodes(const given_options& given) {
         throw usage_error{std::string{option} + " is for a quorum: give --url 3 to 15 times"};
 }
 
-/// Throws `usage_error` if the lease is too short. A lease is renewed every third of its time. On a
-/// busy machine, a process may pause for longer than a very short lease, so that the lock would be
+/// Returns the lease that the URL sets. Returns nothing if the URL does not set it, or sets it to a
+/// text that the library will refuse.
+std::optional<length> lease_in(const std::string& url) {
+    const std::string text = parameter_of(url, "lease_time");
+    try {
+        return text.empty() ? std::nullopt : std::optional{parse_time("lease_time", text)};
+    } catch (const usage_error&) {
+        return std::nullopt;
+    }
+}
+
+/// Throws `usage_error` if the lease is too short. A lease is renewed every third of its time. On
+/// a busy machine, a process may pause for longer than a very short lease. Then the lock would be
 /// lost and the command stopped.
-void check_lease(const given_options& given) {
+void check_lease(const given_options& given, const std::string& urls) {
     constexpr std::chrono::milliseconds least{100};
     if (given.lease && *given.lease < least)
         throw usage_error{"--lease is too short: give 100ms or more"};
+    for (const std::string& url : each_url(urls)) {
+        const std::optional<length> of_url = lease_in(url);
+        if (!given.lease && of_url && *of_url < least)
+            throw usage_error{"lease_time in the URL is too short: give 100ms or more"};
+    }
 }
 
 void check_memory_of_nodes(const given_options& given) {
@@ -364,7 +381,7 @@ int run(const inheritance& inherited, arguments all) {
     else
         check_has_no_nodes(given);
     check_memory_of_nodes(given);
-    check_lease(given);
+    check_lease(given, url);
     const locked_run wanted{.url = url,
                             .name = given.name,
                             .with = given.with,

@@ -291,6 +291,8 @@ descriptor open_checked(const std::string& path) {
         refuse(path, "belongs to another user. Set XDG_RUNTIME_DIR to a folder of yours");
     if ((found.st_mode & (S_IRWXG | S_IRWXO)) != 0)
         refuse(path, "is open to others. Check that only your files are in it, then chmod 700 it");
+    if ((found.st_mode & S_IRWXU) != S_IRWXU)
+        ::fchmod(fd, S_IRWXU); // an earlier run had a umask that removed a right of this user
     return folder;
 }
 
@@ -319,7 +321,9 @@ private_folder private_folder::make() {
     if (!is_safe_to_be_in(parent))
         refuse(path, "would be in one where others can replace it. Set XDG_RUNTIME_DIR to a "
                      "folder of yours");
-    if (::mkdir(path.c_str(), S_IRWXU) != 0 && errno != EEXIST)
+    if (::mkdir(path.c_str(), S_IRWXU) == 0)
+        ::chmod(path.c_str(), S_IRWXU); // the umask may have removed a right of this user
+    else if (errno != EEXIST)
         refuse(path, std::string{"cannot be made ("} + std::strerror(errno) +
                          "). Set XDG_RUNTIME_DIR to a folder of yours");
     descriptor opened = open_checked(path);
@@ -354,8 +358,13 @@ void private_folder::stop_ending() const noexcept {
 }
 
 std::optional<descriptor> private_folder::try_to_serve() const {
-    descriptor file{::openat(folder_.get(), "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
-                             S_IRUSR | S_IWUSR)};
+    const int fd = ::openat(folder_.get(), "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
+                            S_IRUSR | S_IWUSR);
+    if (fd < 0)
+        refuse(path_, std::string{"cannot be written ("} + std::strerror(errno) +
+                          "). Set XDG_RUNTIME_DIR to a folder of yours");
+    descriptor file{fd};
+    ::fchmod(file.get(), S_IRUSR | S_IWUSR); // a umask may have removed a right
     // A cleaner of /tmp may have removed the file. In that case this is a new file, and its flock
     // does not show whether a server runs.
     if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0 || server_guard::holder(path_) != 0)
@@ -476,19 +485,54 @@ namespace {
 /// not behave in this way.
 constexpr int silences_max = 2;
 
-/// Returns the number of keys that do not require the server to stay. There are three kinds:
+/// Key with the names of the counters that `holdfast run` has set. A command sets them anew if they
+/// are gone, so they are needed only while they limit somebody.
+constexpr const char* counters_of_runs = "holdfast_run_counters";
+
+/// Counts keys that do not require the server to stay. There are four kinds:
 ///  - Client information (docs/protocol/client.md). It stays for a minute after a client was
-///  killed.
+///    killed. Records of finished requests, which only a connected client needs.
 ///  - Counters of fencing tokens, which stay for ever. Tokens grow even if the counters are lost
 ///    (docs/protocol/fenced.md, dated tokens).
 ///  - Queues of fair locks. A waiter is connected anyway. The queue entry of a killed waiter stays
 ///    until another client asks for the lock.
+///  - Slots of which none is held, and rates from which nobody has drawn within their interval, if
+///    `holdfast run` has set them. Others, and latches, stay: a program relies on them.
+constexpr const char* count_without_use =
+    "local count = redis.call('exists', KEYS[1]) "
+    "for _, kind in ipairs({'holdfast_client', 'holdfast_requests', 'redisson_lock_token', "
+    "'redisson_lock_queue', 'redisson_lock_timeout'}) do "
+    "count = count + #redis.call('keys', kind .. ':*') end "
+    "local time = redis.call('time') "
+    "local now = time[1] * 1000 + math.floor(time[2] / 1000) "
+    "local function newest(key) "
+    "return tonumber(redis.call('zrevrange', key, 0, 0, 'withscores')[2]) or 0 end "
+    "for _, name in ipairs(redis.call('smembers', KEYS[1])) do "
+    "local tag = string.find(name, '{', 1, true) and name or '{' .. name .. '}' "
+    "local kind = redis.call('type', name).ok "
+    "if kind == 'string' and newest(tag .. ':timeout') <= now then "
+    "count = count + redis.call('exists', name, tag .. ':timeout') "
+    "elseif kind == 'hash' then "
+    "local per = tonumber(redis.call('hget', name, 'interval')) "
+    "if per and newest(tag .. ':permits') + per <= now then "
+    "count = count + redis.call('exists', name, tag .. ':permits', tag .. ':value') end end end "
+    "return tostring(count)";
+
 long keys_without_use(server_link& link) {
-    const std::string number = link.ask(
-        "EVAL \"local count = 0 for _, kind in ipairs({'holdfast_client', 'redisson_lock_token', "
-        "'redisson_lock_queue', 'redisson_lock_timeout'}) do "
-        "count = count + #redis.call('keys', kind .. ':*') end return tostring(count)\" 0");
+    const std::string number =
+        link.ask(std::string{"EVAL \""} + count_without_use + "\" 1 " + counters_of_runs);
     return std::atol(number.c_str());
+}
+
+/// Returns the text in the form of an inline command, with an escape for each byte.
+std::string in_escapes(std::string_view text) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string all = "\"";
+    for (const char each : text) {
+        const auto byte = static_cast<unsigned char>(each);
+        all.append({'\\', 'x', digits[byte >> 4U], digits[byte & 15U]});
+    }
+    return all + '"';
 }
 
 void find_or_start(const private_folder& home) {
@@ -531,6 +575,17 @@ std::string use_private_server() {
     ::unsetenv("HOLDFAST_USERNAME");
     ::unsetenv("HOLDFAST_PASSWORD");
     return url_of(home);
+}
+
+void remember_counter_of_run(const std::string& name) noexcept {
+    try {
+        const std::optional<private_folder> home = private_folder::find();
+        if (std::optional<server_link> link =
+                home ? server_link::open(home->socket()) : std::nullopt)
+            link->ask(std::string{"SADD "} + counters_of_runs + " " + in_escapes(name));
+    } catch (const std::exception&) {
+        return; // the server only stays longer than necessary
+    }
 }
 
 std::string url_of(const private_folder& home) {

@@ -157,6 +157,10 @@ std::string url_of(const private_folder&);
 /// Returns the URL of the private server, even if the server's folder does not exist.
 std::string private_server_url();
 
+/// Tells the private server that `holdfast run` sets this counter again if it is gone. So the
+/// server may end although the counter exists, if it limits nobody.
+void remember_counter_of_run(const std::string& name) noexcept;
+
 /// Returns the environment variables for a command that gets `url` as HOLDFAST_URL: `NAME=value` to
 /// set a variable, `NAME` to remove it. For the private server, they tell the command that the user
 /// gave no URL. They also remove a password for another server.

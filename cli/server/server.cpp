@@ -26,7 +26,8 @@ valkey-server which belongs to you alone. It keeps the locks if no server is
 given (neither --url nor HOLDFAST_URL). It is started when it is needed. It
 listens on a unix socket in a folder that only you can enter, and on no network.
 It saves nothing. It ends some time after its last client has left and its last
-lock has ended.
+lock has ended. It stays while a slot is held, a --rate still counts a start, or
+a latch or a semaphore is set.
 
 Usage: holdfast server status [--json]
        holdfast server stop [--force]

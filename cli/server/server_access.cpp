@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdlib>
 #include <utility>
 
@@ -70,9 +71,9 @@ std::optional<std::string> given_url(const std::optional<std::string>& option) {
 /// Returns whether the text begins a new URL. A space is no separator by itself, because a path may
 /// contain a space.
 bool begins_url(std::string_view text) {
-    constexpr std::array<std::string_view, 12> schemes{
-        "redis:", "rediss:", "redis+",   "rediss+",  "unix:", "memory:",
-        "mysql:", "mysql+",  "mariadb:", "mariadb+", "zk:",   "zookeeper:"};
+    constexpr std::array<std::string_view, 14> schemes{
+        "redis:", "rediss:", "redis+",   "rediss+",  "unix:", "memory:",    "valkey:",
+        "mysql:", "mysql+",  "mariadb:", "mariadb+", "zk:",   "zookeeper:", "valkeys:"};
     return std::ranges::any_of(schemes,
                                [&](std::string_view each) { return text.starts_with(each); });
 }
@@ -131,6 +132,9 @@ std::string server_url(const std::optional<std::string>& option) {
                           "unix:///PATH as --url or HOLDFAST_URL"};
     if (!given || is_private)
         return use_private_server();
+    if (given->starts_with("valkey:") || given->starts_with("valkeys:"))
+        throw usage_error{"valkey:// is written redis://, and valkeys:// is written rediss://: "
+                          "Valkey speaks the protocol of Redis"};
     if (given->starts_with("memory:"))
         throw usage_error{"a memory: store lives inside one process, so its locks keep nobody out; "
                           "give the URL of a server"};
@@ -138,13 +142,17 @@ std::string server_url(const std::optional<std::string>& option) {
 }
 
 std::vector<std::string> each_url(const std::string& urls) {
+    constexpr std::string_view blanks = " \t\r\n";
     std::vector<std::string> all;
-    for (std::size_t start = 0; start < urls.size();) {
-        std::size_t end = urls.find(' ', start);
-        while (end != urls.npos && !begins_url(std::string_view{urls}.substr(end + 1)))
-            end = urls.find(' ', end + 1);
+    for (std::size_t start = urls.find_first_not_of(blanks); start < urls.size();) {
+        std::size_t end = start;
+        std::size_t next = start;
+        do { // a URL ends at blanks that another URL follows
+            end = urls.find_first_of(blanks, next);
+            next = urls.find_first_not_of(blanks, end);
+        } while (next != urls.npos && !begins_url(std::string_view{urls}.substr(next)));
         all.push_back(urls.substr(start, end - start));
-        start = end == urls.npos ? end : end + 1;
+        start = next;
     }
     return all;
 }
@@ -167,8 +175,48 @@ std::string server_urls(const std::vector<std::string>& options) {
     return joined;
 }
 
+namespace {
+
+/// Decodes the escapes (`%3A`) in a part of a URL. The library has checked them before.
+std::string decoded(std::string_view text) {
+    std::string whole;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        unsigned char byte = 0;
+        const char* const digits = text.data() + i + 1;
+        if (text[i] == '%' && i + 2 < text.size() &&
+            std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2) {
+            whole += static_cast<char>(byte);
+            i += 2;
+        } else {
+            whole += text[i];
+        }
+    }
+    return whole;
+}
+
+} // namespace
+
+std::string parameter_of(const std::string& url, std::string_view name) {
+    for (std::size_t start = url.find('?'); start != url.npos; start = url.find('&', start + 1)) {
+        const std::string one = url.substr(start + 1, url.find('&', start + 1) - start - 1);
+        const std::size_t equals = one.find('=');
+        if (equals != one.npos && decoded(one.substr(0, equals)) == name)
+            return decoded(one.substr(equals + 1));
+    }
+    return {};
+}
+
+std::string without_prefix(std::string name, const std::string& urls) {
+    const std::string prefix = parameter_of(each_url(urls).front(), "prefix");
+    return name.starts_with(prefix) ? name.substr(prefix.size()) : name;
+}
+
 bool keeps_sessions(const std::string& url) {
     return url.starts_with("zk:") || url.starts_with("zookeeper:");
+}
+
+bool is_on_redis(const std::string& url) {
+    return url.starts_with("redis") || url.starts_with("unix:");
 }
 
 bool is_private_server(const std::string& url) {
@@ -258,8 +306,41 @@ std::string with_source(const std::string& why, const std::string& url) {
     if (!why.starts_with(subject))
         return why;
     const char* const variable = std::getenv("HOLDFAST_URL");
-    const bool of_environment = variable != nullptr && url == variable;
+    const bool of_environment = variable != nullptr && each_url(url) == each_url(variable);
     return (of_environment ? "HOLDFAST_URL: " : "--url: ") + why.substr(subject.size());
+}
+
+/// Replaces the C++ name of a wrong value by a name that the user of a shell knows: the parameter
+/// of the URL, or the option of the command line.
+std::string in_shell_words(std::string why, const std::string& url) {
+    for (const std::string_view before :
+         {"redis::options: ", "mysql::options: ", "zookeeper::options: ", "quorum_options.",
+          "fair_options.", "options."})
+        if (why.starts_with(before))
+            why.erase(0, before.size());
+    constexpr std::pair<std::string_view, std::string_view> options[] = {
+        {"required_replicas is ", "--replicas is "},
+        {"longest_lease is ", "--longest-lease is "},
+        {"the lease time is ", "the lease is "}};
+    for (const auto& [name, option] : options)
+        if (const std::string word = std::string{name.substr(0, name.size() - 4)};
+            why.starts_with(name) && parameter(url, word).empty())
+            return std::string{option} + why.substr(name.size());
+    const std::string_view first = std::string_view{why}.substr(0, why.find(' '));
+    return parameter(url, first).empty() ? why : "url: " + why;
+}
+
+/// Returns what the user should write instead of this scheme, if the server says that it is of
+/// another kind.
+std::string advice_on_scheme(const std::string& why, const std::string& url) {
+    const bool of_cluster = url.starts_with("redis+cluster:") || url.starts_with("rediss+cluster:");
+    if (of_cluster && why.find("cluster support disabled") != why.npos)
+        return " The server is no node of a cluster: write redis:// instead of redis+cluster://";
+    // The library itself names the scheme after a MOVED reply.
+    const bool other_slot = why.find("CROSSSLOT") != why.npos;
+    if (!of_cluster && other_slot)
+        return " The server is a node of a cluster: write redis+cluster:// instead of redis://";
+    return {};
 }
 
 /// Removes all copies of the error code's general sentence. In an error of a quorum, this sentence
@@ -299,13 +380,14 @@ int last_words::report(const boost::system::system_error& failure, const std::st
                 : for_people(text_.empty() ? failure.what() : text_, failure.code());
     const std::string server = printable(without_password(url));
     if (failure.code() == holdfast::errc::invalid_argument) {
-        say(with_source(why, url));
+        say(with_source(in_shell_words(why, url), url));
         return usage;
     }
+    const std::string told = why + advice_on_scheme(why, url);
     if (failure.code() == holdfast::errc::unreachable)
-        say("cannot reach " + server + ": " + why);
+        say("cannot reach " + server + ": " + told);
     else
-        say(server + " " + std::string{refusal} + ": " + why);
+        say(server + " " + std::string{refusal} + ": " + told);
     return failure.code() == holdfast::store_errc::wrong_type ? no_lock : unavailable;
 }
 

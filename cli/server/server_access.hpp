@@ -31,9 +31,21 @@ std::string server_urls(const std::vector<std::string>& options);
 /// Splits the text of `server_urls` into its URLs.
 std::vector<std::string> each_url(const std::string& urls);
 
+/// Returns the decoded value of a parameter in the query of a URL. Returns an empty text if the URL
+/// does not have that parameter.
+std::string parameter_of(const std::string& url, std::string_view name);
+
+/// Removes the URL's prefix (`?prefix=`) from a name that the store has returned. The result is the
+/// name that the user gives to a verb. Users never see the prefix. All URLs of a quorum have the
+/// same prefix.
+std::string without_prefix(std::string name, const std::string& urls);
+
 /// Returns whether a lock on that server lasts as long as its client's session. This is so on
 /// ZooKeeper, where the client's lease time is the session timeout that the client requests.
 bool keeps_sessions(const std::string& url);
+
+/// Returns whether the URL is of Redis or Valkey. It is so for a private server.
+bool is_on_redis(const std::string& url);
 
 /// Returns whether this is the URL of this machine's private server.
 bool is_private_server(const std::string& url);

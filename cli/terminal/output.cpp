@@ -2,6 +2,7 @@
 #include "cli/terminal/output.hpp"
 
 #include "cli/command_line.hpp"
+#include "cli/look/lock_text.hpp"
 #include "cli/run/child_process.hpp"
 #include "cli/text/text.hpp"
 
@@ -29,7 +30,7 @@ void say(std::string_view text) {
 }
 
 std::string printable(std::string_view text, std::size_t longest) {
-    std::string shown = as_utf8(text.substr(0, longest), "?");
+    std::string shown = as_utf8(whole_letters(text, longest), "?");
     std::ranges::replace_if(
         shown, [](unsigned char c) { return std::iscntrl(c) != 0; }, '?');
     shown = without_commands(shown, [](char32_t) { return std::string{"?"}; });
@@ -84,6 +85,56 @@ output_form form_of(int descriptor) {
     return {told ? size.ws_col : usual, live, live && colours_are_welcome()};
 }
 
+namespace {
+
+using namespace std::chrono_literals;
+
+void draw_raw(const std::string& text) {
+    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
+}
+
+bool is_in_foreground() {
+    return ::tcgetpgrp(STDERR_FILENO) == ::getpgrp();
+}
+
+} // namespace
+
+waiting_line::waiting_line(std::string thing)
+    : thing_{std::move(thing)}
+    , live_{form_of(STDERR_FILENO).live} {}
+
+waiting_line::~waiting_line() {
+    if (drawn_ && is_in_foreground())
+        draw_raw("\r\x1b[K");
+}
+
+void waiting_line::draw() {
+    if (!live_ || !is_in_foreground())
+        return;
+    const std::string line =
+        "holdfast: waiting for " + thing_ + ", " + in_words(holdfast::boot_clock::now() - since_);
+    // Cut the line, because a wrapped line could not be overwritten.
+    draw_raw("\r" + cut(line, form_of(STDERR_FILENO).columns - 1) + "\x1b[K");
+    drawn_ = true;
+}
+
+bool wait_visibly(const std::string& thing, std::chrono::duration<double> most,
+                  const std::function<bool(std::chrono::duration<double>)>& wait) {
+    waiting_line line{thing};
+    if (!line.is_live())
+        return wait(most);
+    const holdfast::time_point start = holdfast::boot_clock::now();
+    for (;;) {
+        const std::chrono::duration<double> left =
+            most - std::chrono::duration<double>{holdfast::boot_clock::now() - start};
+        if (wait(std::clamp<std::chrono::duration<double>>(left, 0s, 1s)))
+            return true;
+        if (left <= 1s)
+            return false;
+        line.draw();
+    }
+}
+
 void end_with_reader(const inheritance& inherited) {
     if (!inherited.ignores(SIGPIPE))
         ::signal(SIGPIPE, SIG_DFL);
@@ -104,7 +155,8 @@ constexpr std::size_t gap = 2;
 std::string line_of(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths) {
     std::string line;
     for (std::size_t i = 0; i < cells.size(); ++i) {
-        const std::string shown = cut(cells[i], widths[i]);
+        const std::string shown =
+            i == 0 ? cut_in_middle(cells[i], widths[i]) : cut(cells[i], widths[i]);
         line += shown;
         if (i + 1 < cells.size())
             line.append(widths[i] - width_of(shown) + gap, ' ');

@@ -2,7 +2,11 @@
 // Output of the program: messages on stderr, texts that are safe to print, and tables on stdout.
 #pragma once
 
+#include <holdfast/time.hpp>
+
+#include <chrono>
 #include <cstddef>
+#include <functional>
 #include <iosfwd>
 #include <stdexcept>
 #include <string>
@@ -45,6 +49,31 @@ struct output_form {
 };
 output_form form_of(int descriptor);
 
+/// Line on stderr that says what a verb waits for, and for how long. It is drawn anew once a second
+/// and removed at the end. Draws nothing if stderr is no terminal, or while the shell has another
+/// job in the foreground.
+class waiting_line {
+public:
+    /// `thing` is what the verb waits for, for example `lock 'job'`.
+    explicit waiting_line(std::string thing);
+    waiting_line(const waiting_line&) = delete;
+    ~waiting_line();
+
+    bool is_live() const noexcept { return live_; }
+    void draw();
+
+private:
+    const std::string thing_;
+    const bool live_;
+    bool drawn_ = false;
+    const holdfast::time_point since_ = holdfast::boot_clock::now();
+};
+
+/// Calls `wait(timeout)` until it returns true or `most` has passed, and returns its last result.
+/// Draws a `waiting_line` meanwhile. Without a terminal there is a single call.
+bool wait_visibly(const std::string& thing, std::chrono::duration<double> most,
+                  const std::function<bool(std::chrono::duration<double>)>& wait);
+
 /// Makes this program end without a message when the reader of its output has ended, which is usual
 /// for command-line programs. Do not call it in a program that holds a lock.
 void end_with_reader(const inheritance&);
@@ -53,8 +82,8 @@ void end_with_reader(const inheritance&);
 int after_output(int status);
 
 /// Table with column titles. Each column is as wide as its contents. If the table is too wide,
-/// columns are cut from the left, because the right columns are more important. Characters that
-/// cannot be shown are replaced by `?`.
+/// columns are cut from the left, because the right columns are more important. A text in the first
+/// column is cut in its middle. Characters that cannot be shown are replaced by `?`.
 class table {
 public:
     struct column {

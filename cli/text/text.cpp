@@ -3,8 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <clocale>
+#include <cwchar>
 #include <numeric>
 #include <utility>
+
+#include <locale.h> // newlocale, uselocale
 
 namespace cli {
 
@@ -81,21 +85,78 @@ std::string without_commands(std::string_view text, std::string (*written)(char3
     return whole;
 }
 
+namespace {
+
+/// Returns the number of terminal columns of a character: 2 for a wide one, for example a Chinese
+/// character, and 0 for a mark that is combined with the character before it.
+std::size_t cells_of(char32_t letter) {
+    if (letter < 0x80)
+        return 1;
+    static const locale_t unicode = ::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+    if (unicode == nullptr)
+        return 1;
+    const locale_t before = ::uselocale(unicode);
+    const int cells = ::wcwidth(static_cast<wchar_t>(letter));
+    ::uselocale(before);
+    return cells < 0 ? 1 : static_cast<std::size_t>(cells);
+}
+
+/// Returns the number of bytes at the start of the text that fit into `width` columns.
+std::size_t bytes_within(std::string_view text, std::size_t width) {
+    std::size_t used = 0, end = 0;
+    while (end < text.size()) {
+        const std::size_t bytes = std::max<std::size_t>(utf8_letter(text.substr(end)), 1);
+        used += cells_of(value_of(text.substr(end, bytes)));
+        if (used > width)
+            break;
+        end += bytes;
+    }
+    return end;
+}
+
+} // namespace
+
 std::size_t width_of(std::string_view text) {
-    return static_cast<std::size_t>(
-        std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
+    std::size_t width = 0;
+    while (!text.empty()) {
+        const std::size_t bytes = std::max<std::size_t>(utf8_letter(text), 1);
+        width += cells_of(value_of(text.substr(0, bytes)));
+        text.remove_prefix(bytes);
+    }
+    return width;
+}
+
+std::string_view whole_letters(std::string_view text, std::size_t bytes) {
+    if (bytes >= text.size())
+        return text;
+    constexpr std::size_t longest = 4;
+    for (std::size_t back = 0; back < std::min(longest, bytes); ++back)
+        if (const std::size_t whole = utf8_letter(text.substr(bytes - back));
+            back > 0 && whole > back)
+            return text.substr(0, bytes - back);
+    return text.substr(0, bytes);
 }
 
 std::string cut(std::string_view text, std::size_t width) {
     constexpr std::string_view rest = "...";
     if (width_of(text) <= width)
         return std::string{text};
-    const std::size_t letters_kept = width - std::min(width, rest.size());
-    std::size_t letters = 0, end = 0;
-    for (; end < text.size(); ++end)
-        if ((text[end] & 0xc0) != 0x80 && ++letters > letters_kept)
-            break;
-    return std::string{text.substr(0, end)}.append(rest.substr(0, width));
+    const std::size_t kept = bytes_within(text, width - std::min(width, rest.size()));
+    return std::string{text.substr(0, kept)}.append(rest.substr(0, width));
+}
+
+std::string cut_in_middle(std::string_view text, std::size_t width) {
+    constexpr std::string_view rest = "...";
+    constexpr std::size_t least = 8; // below this width, both ends would be too short
+    if (width_of(text) <= width || width < least)
+        return cut(text, width);
+    const std::size_t tail_width = (width - rest.size()) / 2;
+    const std::string head = cut(text, width - tail_width); // with the dots
+    std::size_t tail = text.size();
+    for (std::size_t at = text.size(); at > 0 && width_of(text.substr(at - 1)) <= tail_width; --at)
+        if ((text[at - 1] & 0xc0) != 0x80)
+            tail = at - 1;
+    return head + std::string{text.substr(tail)};
 }
 
 namespace {

@@ -21,11 +21,19 @@ std::string as_utf8(std::string_view text, std::string_view replacement);
 /// change the direction of text.
 std::string without_commands(std::string_view text, std::string (*written)(char32_t));
 
-/// Returns the number of terminal columns for a `printable` text: one for each character.
+/// Returns the number of terminal columns for a `printable` text. Wide characters, for example
+/// Chinese ones, have two columns, and combining marks have none.
 std::size_t width_of(std::string_view text);
+
+/// Returns at most `bytes` bytes of the text. Never ends inside a UTF-8 character.
+std::string_view whole_letters(std::string_view text, std::size_t bytes);
 
 /// Cuts the text to `width` columns. A cut text ends with `...`.
 std::string cut(std::string_view text, std::size_t width);
+
+/// Cuts the text to `width` columns. A cut text has `...` in its middle. Names often differ only at
+/// the end.
+std::string cut_in_middle(std::string_view text, std::size_t width);
 
 /// Returns `1 lock` or `2 locks`. The plural of the noun must end with s.
 template <typename Number>

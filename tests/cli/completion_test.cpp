@@ -80,6 +80,10 @@ protected:
         return all;
     }
 
+    ended set_latch(const std::string& latch) {
+        return run({"latch", "set", latch, "1"}, server_->url());
+    }
+
     void let_somebody_hold(const std::string& lock) {
         server_->command({"HSET", lock, "8743c9c0-0795-4907-87fd-6c719a6b4586:49", "1"});
     }
@@ -106,7 +110,7 @@ TEST_P(OfShell, AnOptionOfTheVerbIsOffered) {
 TEST_P(OfShell, AWordThatTheVerbKnowsIsOffered) {
     EXPECT_THAT(offered({"holdfast", "server", "st"}), UnorderedElementsAre("status", "stop"));
     EXPECT_THAT(offered({"holdfast", "latch", "s"}), ElementsAre("set"));
-    EXPECT_THAT(offered({"holdfast", "latch", "set", "s"}), IsEmpty()) << "that is a name";
+    EXPECT_THAT(offered({"holdfast", "latch", "set", "s"}), IsEmpty()) << "no latch has that name";
     EXPECT_THAT(offered({"holdfast", "server", "--f"}), ElementsAre("--force"));
 }
 
@@ -122,6 +126,63 @@ TEST_P(OfShell, ALockThatIsHeldIsOffered) {
                     AllOf(Contains("nightly"), Not(Contains(StartsWith("-")))));
     EXPECT_THAT(offered({"holdfast", "wait", "-w", ""}), IsEmpty()) << "that is a time";
     EXPECT_THAT(offered({"holdfast", "bench", ""}), IsEmpty());
+}
+
+TEST_P(OfShell, ValuesOfTypeAndOnLossAreOffered) {
+    EXPECT_THAT(offered({"holdfast", "inspect", "--type", ""}),
+                UnorderedElementsAre("semaphore", "permits", "latch", "rate"));
+    EXPECT_THAT(offered({"holdfast", "unlock", "--type", "t"}), ElementsAre("token"));
+    EXPECT_THAT(offered({"holdfast", "ls", "--type", "p"}), ElementsAre("permits"));
+    EXPECT_THAT(offered({"holdfast", "run", "--on-loss", "U"}),
+                UnorderedElementsAre("USR1", "USR2"));
+}
+
+TEST_P(OfShell, NameOfALatchIsOffered) {
+    ASSERT_EQ(set_latch("migrated").status, 0);
+    for (const std::string word : {"down", "wait", "count", "erase"})
+        EXPECT_THAT(offered({"holdfast", "latch", word, "m"}), ElementsAre("migrated"));
+}
+
+TEST_P(OfShell, EachOptionOfTheHelpIsOffered) {
+    for (const std::string& verb : listed_verbs) {
+        SCOPED_TRACE(verb);
+        std::istringstream help{run({verb, "--help"}).out};
+        word_list options;
+        for (std::string line; std::getline(help, line);) {
+            const std::size_t text = line.find_first_not_of(' ');
+            const std::size_t at = line.find("--");
+            if (text == line.npos || text < 2 || text > 6 || line[text] != '-' || at == line.npos ||
+                at > text + 4)
+                continue;
+            const std::size_t letter = line.find_first_not_of("-abcdefghijklmnopqrstuvwxyz", at);
+            options.push_back(line.substr(at, letter - at));
+        }
+        EXPECT_THAT(offered({"holdfast", verb, "--"}), IsSupersetOf(options));
+    }
+}
+
+TEST(Fish, EachOptionHasADescriptionThatIsComplete) {
+    if (!is_there("fish"))
+        GTEST_SKIP() << "there is no fish";
+    const std::filesystem::path folder = std::filesystem::path{program_path()}.parent_path();
+    for (const std::string& verb : listed_verbs) {
+        SCOPED_TRACE(verb);
+        program shell{program::exactly{
+            {"env", "PATH=" + folder.string() + ":/usr/bin:/bin", "fish", "-c",
+             "source $argv[1]; complete -C \"holdfast $argv[2] --\"",
+             support::source_file("cli/completion/holdfast.fish").string(), verb}}};
+        std::istringstream lines{shell.end().out};
+        int seen = 0;
+        for (std::string line; std::getline(lines, line); ++seen) {
+            const std::size_t tab = line.find('\t');
+            ASSERT_NE(tab, line.npos) << line;
+            EXPECT_GT(line.size(), tab + 3) << line;
+            for (const char* const end :
+                 {" a", " the", " of", " that", " if", " and", " or", " in"})
+                EXPECT_FALSE(line.ends_with(end)) << line;
+        }
+        EXPECT_GT(seen, 0);
+    }
 }
 
 TEST_P(OfShell, BehindTheDashesTheCommandIsAnotherPrograms) {
@@ -146,7 +207,7 @@ TEST_P(OfShell, TheSecondWordIsTheCommandToo) {
         else
             EXPECT_THAT(all, Contains("flock"));
     }
-    EXPECT_THAT(offered({"holdfast", "run", "--on-loss", ""}), IsEmpty()) << "that is a signal";
+    EXPECT_THAT(offered({"holdfast", "run", "--lease", ""}), IsEmpty()) << "that is a time";
     EXPECT_THAT(offered({"holdfast", "run", "job", "--hold"}), ElementsAre("--hold-for"));
 }
 

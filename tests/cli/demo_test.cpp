@@ -40,6 +40,19 @@ TEST_P(Demo, HasATableThatMovesOnATerminal) {
     watched.expect("<- has the lock");
 }
 
+TEST_P(Demo, LockOfADemoThatCtrlCEndsIsFreeSoon) {
+    terminal_session watched{{program_path(), "demo", "--url", url()}, {"TERM=xterm", "NO_COLOR="}};
+    watched.expect("<- has the lock");
+    watched.type(ctrl_c);
+    watched.end();
+    const auto lock_is_left = [&] {
+        for (const auto& key : server().command({"KEYS", "holdfast-demo:*"}).items)
+            EXPECT_LE(server().command({"PTTL", key.text}).integer, 5000) << key.text;
+        return !server().command({"KEYS", "holdfast-demo:*"}).items.empty();
+    };
+    EXPECT_TRUE(eventually([&] { return !lock_is_left(); }));
+}
+
 TEST_P(Demo, HasNoColoursWhereTheyAreNotWelcome) {
     terminal_session watched{{program_path(), "demo", "--url", url()},
                              {"TERM=xterm", "NO_COLOR=1"}};

@@ -8,6 +8,7 @@ namespace holdfast::cli_test {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class Latch : public on_server {
 protected:
@@ -94,6 +95,24 @@ TEST_P(Latch, IsToldToPrograms) {
     EXPECT_EQ(told({"count", "gate"}).at("count").as_int64(), 0);
 }
 
+TEST_P(Latch, ChangeThatTooFewReplicasConfirmIsReportedAsDone) {
+    const ended set = latch({"set", "--replicas", "1", "gate", "2"});
+    EXPECT_EQ(set.status, 69);
+    EXPECT_THAT(set.err, HasSubstr("'gate' is set on redis://"));
+    const ended down = latch({"down", "--replicas", "1", "gate"});
+    EXPECT_EQ(down.status, 69);
+    EXPECT_THAT(down.err, HasSubstr("'gate' is counted down on redis://"));
+    EXPECT_EQ(latch({"count", "gate"}).out, "1\n");
+    const ended erased = latch({"erase", "--replicas", "1", "gate"});
+    EXPECT_EQ(erased.status, 69);
+    EXPECT_THAT(erased.err, HasSubstr("'gate' is erased on redis://"));
+    for (const std::string& words : {set.err, down.err, erased.err}) {
+        EXPECT_THAT(words, HasSubstr("but 0 of 1 replicas confirmed it in time."));
+        EXPECT_THAT(words, Not(HasSubstr("did not answer")));
+        EXPECT_THAT(words, Not(HasSubstr("You hold nothing")));
+    }
+}
+
 TEST_P(Latch, IsNotWhatSomebodyElseHasUnderThatName) {
     server().command({"SET", "gate", "a picture"});
     for (const char* word : {"down", "wait", "count"}) {
@@ -118,6 +137,29 @@ TEST_P(InspectCounter, TellsWhatASemaphoreHas) {
     EXPECT_EQ(none.status, 1);
     EXPECT_EQ(none.out, "'stools': there is no such semaphore\n");
     EXPECT_EQ(run({"inspect", "seats"}, url()).status, 65) << "it could be anybody's number";
+}
+
+TEST_P(InspectCounter, NameOfACounterWithoutTypeNamesTheTypes) {
+    ASSERT_EQ(run({"latch", "set", "gate", "2"}, url()).status, 0);
+    ASSERT_EQ(run({"run", "--rate", "3/1m", "mails", "true"}, url()).status, 0);
+    program slot{until_closed({"--slots", "2"}), url()};
+    ASSERT_EQ(slot.line(), "held");
+    const std::vector<std::pair<std::string, std::string>> types{
+        {"gate", "--type permits|latch|semaphore"},
+        {"mails", "--type rate"},
+        {"job", "--type permits"}};
+    for (const auto& [counter, option] : types) {
+        SCOPED_TRACE(counter);
+        const ended told = run({"inspect", counter}, url());
+        EXPECT_EQ(told.status, 65);
+        EXPECT_THAT(told.out, HasSubstr("holdfast inspect " + option + " "));
+        const ended kept = run({"unlock", "--force", "--yes", counter}, url());
+        EXPECT_EQ(kept.status, 65);
+        EXPECT_THAT(kept.err, HasSubstr("'holdfast inspect " + option + "'"));
+        const ended no_wait = run({"wait", counter}, url());
+        EXPECT_EQ(no_wait.status, 65);
+        EXPECT_THAT(no_wait.err, HasSubstr("'holdfast inspect " + option + "'"));
+    }
 }
 
 TEST_P(InspectCounter, TellsWhatALatchHasToPrograms) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `holdfast ls` and `holdfast inspect`: who holds what, for people and for programs.
+#include "cli/json_shape.hpp"
 #include "cli/server_test.hpp"
 #include "cli/terminal_session.hpp"
 
@@ -49,8 +50,20 @@ TEST_P(Look, AtNothingFindsNothing) {
     const ended free = run({"inspect", "job"}, url());
     EXPECT_EQ(free.status, 1);
     EXPECT_EQ(free.out, "'job' is free\n");
-    EXPECT_EQ(run({"inspect", "--json", "job"}, url()).out, "{\"name\":\"job\",\"held\":false}\n");
+    EXPECT_FALSE(told_of("job").at("held").as_bool());
     EXPECT_EQ(server().command({"DBSIZE"}).integer, 0) << "who looks leaves nothing behind";
+}
+
+TEST_P(Look, JsonHasTheFieldsOfTheHelp) {
+    json_has_one_shape(url(), name);
+}
+
+TEST_P(Look, JsonOfAFreeFencedLockHasItsLastToken) {
+    ASSERT_EQ(run({"run", "--fenced", name, "true"}, url()).status, 0);
+    const boost::json::value free = told_of(name);
+    EXPECT_FALSE(free.at("held").as_bool());
+    EXPECT_EQ(free.at("last_token").as_int64(), 1);
+    EXPECT_TRUE(free.at("token").is_null());
 }
 
 TEST_P(Look, TellsOursByProcessAndHost) {

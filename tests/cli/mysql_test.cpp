@@ -52,6 +52,15 @@ TEST_F(MysqlVerbs, ReadersShareAndTokensGrow) {
 TEST_F(MysqlVerbs, SlotsAreCounted) {
     slots_are_counted();
 }
+TEST_F(MysqlVerbs, NamesAreReadAndPrintedWithoutThePrefix) {
+    names_have_no_prefix();
+}
+TEST_F(MysqlVerbs, MessagesDoNotAskForRightsOrNameCppOptions) {
+    messages_do_not_ask_for_rights_or_name_cpp_options();
+}
+TEST_F(MysqlVerbs, JsonHasTheFieldsOfTheHelp) {
+    json_has_the_fields_of_the_help();
+}
 TEST_F(MysqlVerbs, LocksAreMeasuredAndShown) {
     locks_are_measured_and_shown();
 }
@@ -65,6 +74,12 @@ TEST_F(MysqlVerbs, ALatchOpens) {
     EXPECT_EQ(run_here({"latch", "wait", "-w", "0", name}).status, 1);
     EXPECT_EQ(run_here({"latch", "down", name}).status, 0);
     EXPECT_EQ(run_here({"latch", "wait", name}).status, 0);
+}
+
+TEST_F(MysqlVerbs, LatchWithReplicasIsRefusedWithTheNameOfTheOption) {
+    for (const char* word : {"down", "erase"})
+        expect_refused({"latch", word, "--replicas", "1", name}, "holdfast: --replicas is 1; ");
+    expect_refused({"latch", "set", "--replicas", "1", name, "2"}, "holdfast: --replicas is 1; ");
 }
 
 TEST_F(MysqlVerbs, TablesThatAreMissingAreMadeByTheDoctor) {

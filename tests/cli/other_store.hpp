@@ -2,6 +2,7 @@
 // What the verbs do on a store that is not Redis: the same.
 #pragma once
 
+#include "cli/json_shape.hpp"
 #include "cli/program.hpp"
 
 #include <boost/json.hpp>
@@ -107,6 +108,35 @@ protected:
         EXPECT_EQ(run_here({"run", "-n", "--slots", "1", name, "--", "true"}).status, 1);
         EXPECT_EQ(run_here({"run", "-n", "--slots", "2", name, "--", "true"}).status, 65);
     }
+
+    void names_have_no_prefix() {
+        const std::string shops_url =
+            url() + (url().find('?') == std::string::npos ? "?" : "&") + "prefix=shop%3A";
+        program holder{until_closed(), shops_url};
+        ASSERT_EQ(holder.line(), "held");
+        EXPECT_EQ(run({"ls", "-1", name}, shops_url).out, name + "\n");
+        const ended told = run({"inspect", "--json", name}, shops_url);
+        EXPECT_EQ(told.status, 0);
+        EXPECT_EQ(boost::json::parse(told.out).at("name").as_string(), name);
+        EXPECT_EQ(run({"wait", "-w", "0", name}, shops_url).status, 1);
+        EXPECT_EQ(run({"unlock", "--force", "--yes", name}, shops_url).status, 0);
+    }
+
+    void messages_do_not_ask_for_rights_or_name_cpp_options() {
+        ASSERT_EQ(run_here({"run", "--slots", "2", name, "true"}).status, 0);
+        EXPECT_THAT(run_here({"inspect", "--type", "permits", name}).out,
+                    ::testing::HasSubstr("listening  not known: this store does not count them\n"));
+        EXPECT_THAT(run_here({"inspect", name}).out,
+                    ::testing::HasSubstr("holdfast inspect --type permits NAME"));
+        EXPECT_THAT(run_here({"unlock", "--force", "--yes", name}).err,
+                    ::testing::HasSubstr("'holdfast inspect --type permits'"));
+        expect_refused({"unlock", "--force", "--yes", "--type", "token", name},
+                       "this store has no token locks; Redis and Valkey have them");
+        expect_refused({"run", "--replicas", "1", name + "-lock", "true"},
+                       "holdfast: --replicas is 1; the store of this client does not wait");
+    }
+
+    void json_has_the_fields_of_the_help() { json_has_one_shape(url(), name); }
 
     void locks_are_measured_and_shown() {
         const boost::json::value measured = told_of({"bench", "-t", "100ms", "--json"});

@@ -99,6 +99,27 @@ TEST_P(PrivateServerLife, TheLimitsOfItsStarterAreNotItsOwn) {
     EXPECT_NE(soft["Max file size"], "51200000");
 }
 
+TEST_P(PrivateServerLife, SlotsAndRatesThatLimitNobodyDoNotKeepIt) {
+    ASSERT_EQ(run({"run", "--slots", "2", "seats", "true"}).status, 0);
+    ASSERT_EQ(run({"run", "--rate", "9/100ms", "my {mails}", "true"}).status, 0);
+    EXPECT_TRUE(eventually([&] { return run({"server", "stop"}).status == 0; }));
+    EXPECT_EQ(run({"server", "status"}).status, 1);
+}
+
+TEST_P(PrivateServerLife, ItStaysWhileASlotIsHeldARateCountsOrALatchIsSet) {
+    ASSERT_EQ(run({"run", "--rate", "1/1h", "mails", "true"}).status, 0);
+    EXPECT_EQ(run({"server", "stop"}).status, 1);
+    ASSERT_EQ(run({"server", "stop", "--force"}).status, 0);
+    ASSERT_EQ(run({"latch", "set", "gate", "1"}).status, 0);
+    EXPECT_EQ(run({"server", "stop"}).status, 1);
+    ASSERT_EQ(run({"server", "stop", "--force"}).status, 0);
+    program holder{holding("seats", {"--slots", "1"})};
+    ASSERT_EQ(holder.line(), "held");
+    holder.signal(SIGKILL);
+    (void)holder.end();
+    EXPECT_EQ(run({"server", "stop"}).status, 1) << "the lease of the slot has not ended";
+}
+
 TEST_P(PrivateServerLife, RequireServerForbidsItInsideOfARunOnItToo) {
     for (const char* const elsewhere : {"", "env -u XDG_RUNTIME_DIR "}) {
         const ended refused =

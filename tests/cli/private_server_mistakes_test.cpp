@@ -150,8 +150,42 @@ TEST_P(NoPrivateServer, WithALockThatIsALinkToElsewhere) {
     fs::permissions(folder / "holdfast", fs::perms::owner_all);
     fs::create_symlink(folder / "victim", folder / "holdfast" / "lock");
     const ended refused = run({"run", "job", "--", "echo", "ran"});
-    EXPECT_EQ(refused.status, 71);
+    EXPECT_EQ(refused.status, 69);
     EXPECT_FALSE(fs::exists(folder / "victim"));
+}
+
+TEST_P(NoPrivateServer, OnAReadOnlyFileSystemThePathAndTheRemedyAreNamed) {
+    if (std::system("unshare -m true 2>/dev/null") != 0) // NOLINT
+        GTEST_SKIP() << "this user may not make mounts";
+    fs::create_directory(folder / "holdfast");
+    fs::permissions(folder / "holdfast", fs::perms::owner_all);
+    std::vector<std::string> words{
+        "unshare",
+        "-m",
+        "sh",
+        "-c",
+        "mount --bind \"$0\" \"$0\" && mount -o remount,ro,bind \"$0\" && "
+        "exec \"$@\"",
+        (folder / "holdfast").string()};
+    for (const std::string& each : holdfast({"run", "job", "true"}).command)
+        words.push_back(each);
+    const ended refused = program{program::exactly{words}}.end();
+    EXPECT_EQ(refused.status, 69);
+    EXPECT_THAT(refused.err, HasSubstr((folder / "holdfast").string() +
+                                       " cannot be written (Read-only file system)"));
+    EXPECT_THAT(refused.err, HasSubstr("Set XDG_RUNTIME_DIR to a folder of yours"));
+}
+
+TEST_P(NoPrivateServer, IsNeededBecauseOfAUmaskThatRemovesTheRightsOfTheUser) {
+    std::vector<std::string> words{"sh", "-c", "umask 0177; exec \"$0\" \"$@\""};
+    for (const std::string& each : holdfast({"run", "job", "true"}).command)
+        words.push_back(each);
+    EXPECT_EQ(program{program::exactly{words}}.end().status, 0);
+    EXPECT_EQ(fs::status(folder / "holdfast").permissions(), fs::perms::owner_all);
+    // A folder that an earlier version has left is repaired.
+    fs::permissions(folder / "holdfast", fs::perms::owner_read | fs::perms::owner_write);
+    EXPECT_EQ(run({"run", "job", "true"}).status, 0);
+    EXPECT_EQ(fs::status(folder / "holdfast").permissions(), fs::perms::owner_all);
 }
 
 } // namespace

@@ -61,6 +61,19 @@ TEST_F(Quorum, ACommandRunsWithTheLockOnTheNodes) {
     EXPECT_TRUE(eventually([&] { return !is_held_at(0) && !is_held_at(1) && !is_held_at(2); }));
 }
 
+TEST_F(Quorum, NamesAreReadAndPrintedWithoutThePrefix) {
+    std::string all;
+    for (const std::string& each : urls())
+        all += (all.empty() ? "" : " ") + each + "?prefix=shop:";
+    program holder{{"run", "--lease", "2", "job", "sh", "-c", "echo held; read nothing"}, all};
+    ASSERT_EQ(holder.line(), "held");
+    EXPECT_EQ(node(0).command({"EXISTS", "shop:job"}).integer, 1);
+    EXPECT_EQ(run({"ls", "-1"}, all).out, "job\n");
+    const boost::json::value told = boost::json::parse(run({"inspect", "--json", "job"}, all).out);
+    EXPECT_EQ(told.at("nodes").at(0).at("lock").at("name").as_string(), "job");
+    EXPECT_EQ(run({"unlock", "--force", "--yes", "job"}, all).status, 0);
+}
+
 TEST_F(Quorum, ANodeThatIsAwayIsNotNeeded) {
     node(1).stop();
     const ended fine = run(with_urls({"run", "--lease", "2", "job", "echo", "done"}));
@@ -163,6 +176,19 @@ TEST_F(Quorum, TheDoctorSaysWhichNodeIsAway) {
     const boost::json::value all = boost::json::parse(told.out);
     EXPECT_EQ(all.at("nodes").as_array().size(), 3U);
     EXPECT_THAT(told.out, HasSubstr("2 of 3 nodes answer"));
+}
+
+TEST_F(Quorum, DoctorOfAHealthyQuorumReportsAllVotesAndExitsWith0) {
+    std::string all;
+    for (const std::string& each : urls())
+        all += (all.empty() ? "" : " ") + each + "?lease_time=1s";
+    // A node votes when a lease is over since it has started.
+    ASSERT_TRUE(eventually([&] { return uptime_of(2) >= 3; }));
+    for (int i = 0; i < 5; ++i) {
+        const ended told = run({"doctor"}, all);
+        EXPECT_EQ(told.status, 0) << told.out;
+        EXPECT_THAT(told.out, HasSubstr("3 of 3 nodes vote"));
+    }
 }
 
 TEST_F(Quorum, OneServerByTwoAddressesIsFound) {

@@ -106,7 +106,7 @@ TEST_P(Slots, TheyAreSeenByInspect) {
     const auto told =
         boost::json::parse(run({"inspect", "--json", "--type", "permits", "job"}, url()).out);
     EXPECT_EQ(told.at("count").as_int64(), 2);
-    EXPECT_EQ(told.at("held").as_int64(), 1);
+    EXPECT_EQ(told.at("taken").as_int64(), 1);
 }
 
 TEST_P(Slots, TheyAreListedWithTheirType) {
@@ -124,7 +124,7 @@ TEST_P(Slots, TheyAreListedWithTheirType) {
     for (const char* const type : {"latch", "semaphore"})
         EXPECT_EQ(run({"ls", "-1", "--type", type}, url()).out, "gate\n");
     const auto told = boost::json::parse(run({"ls", "--json", "--type", "permits"}, url()).out);
-    EXPECT_EQ(told.at("counters").at(0).at("held").as_int64(), 1);
+    EXPECT_EQ(told.at("counters").at(0).at("taken").as_int64(), 1);
     EXPECT_TRUE(told.at("complete").as_bool());
     EXPECT_EQ(run({"ls", "--type", "permits", "none*"}, url()).out, "");
     EXPECT_EQ(run({"ls", "-1"}, url()).out, "") << "none of these is a lock";

@@ -82,6 +82,99 @@ TEST_P(Words, AWaitInTheBackgroundDrawsNothing) {
     terminal.expect("mine 2");
 }
 
+TEST_P(Words, WaitAndLatchWaitShowALineWhileTheyWait) {
+    program holder{until_closed(), url()};
+    ASSERT_EQ(holder.line(), "held");
+    terminal_session terminal{{program_path(), "wait", "job"},
+                              {"HOLDFAST_URL=" + url(), "TERM=xterm"}};
+    terminal.expect("waiting for the release of lock 'job', 1.");
+    holder.close_stdin();
+    terminal.expect("\r\x1b[K");
+    EXPECT_EQ(terminal.end(), 0);
+    ASSERT_EQ(run({"latch", "set", "gate", "1"}, url()).status, 0);
+    terminal_session waiter{{program_path(), "latch", "wait", "gate"},
+                            {"HOLDFAST_URL=" + url(), "TERM=xterm"}};
+    waiter.expect("waiting for latch 'gate', 1.");
+    EXPECT_EQ(run({"latch", "down", "gate"}, url()).status, 0);
+    waiter.expect("\r\x1b[K");
+    EXPECT_EQ(waiter.end(), 0);
+    terminal_session setter{{program_path(), "latch", "wait", "--set", "-w", "1.5", "gate"},
+                            {"HOLDFAST_URL=" + url(), "TERM=xterm"}};
+    setter.expect("waiting for the setting of latch 'gate', 1.");
+    EXPECT_EQ(setter.end(), 1);
+}
+
+TEST_P(Words, CtrlDAtTheQuestionOfUnlockEndsTheLine) {
+    program holder{until_closed(), url()};
+    ASSERT_EQ(holder.line(), "held");
+    terminal_session terminal{{program_path(), "unlock", "--force", "job"},
+                              {"HOLDFAST_URL=" + url(), "TERM=xterm"}};
+    terminal.expect("[y/N] ");
+    terminal.type("\x04");
+    EXPECT_THAT(terminal.expect("left alone"), HasSubstr("\r\nholdfast: "));
+    EXPECT_EQ(terminal.end(), 1);
+}
+
+/// Returns the number of columns of a line that has ASCII letters and Chinese characters.
+std::size_t columns_of(const std::string& line) {
+    std::size_t columns = 0;
+    for (const char each : line)
+        columns += (each & 0x80) == 0 ? (each >= ' ' ? 1 : 0) : ((each & 0xc0) == 0xc0 ? 2 : 0);
+    return columns;
+}
+
+std::string wide_letters(int count) {
+    std::string all;
+    for (int i = 0; i < count; ++i)
+        all += "\xe6\xbc\xa2"; // U+6F22
+    return all;
+}
+
+TEST_P(Words, NamesInWideLettersFitTheTerminalAndKeepTheirEnds) {
+    for (const std::string end : {"1", "2"})
+        server().command(
+            {"HSET", wide_letters(60) + end, "8743c9c0-0795-4907-87fd-6c719a6b4586:49", "1"});
+    terminal_session terminal{{"sh", "-c", program_path() + " ls; echo over"},
+                              {"HOLDFAST_URL=" + url(), "TERM=dumb"}};
+    const std::string shown = terminal.expect("over");
+    EXPECT_THAT(shown, HasSubstr(wide_letters(1) + "1 "));
+    EXPECT_THAT(shown, HasSubstr(wide_letters(1) + "2 "));
+    std::istringstream lines{shown};
+    std::vector<std::size_t> at;
+    for (std::string line; std::getline(lines, line);) {
+        EXPECT_LE(columns_of(line), 80U) << line;
+        const std::size_t kind = line.find("lock  ");
+        if (kind != line.npos)
+            at.push_back(columns_of(line.substr(0, kind)));
+        else if (line.find("KIND") != line.npos)
+            at.push_back(columns_of(line.substr(0, line.find("KIND"))));
+    }
+    ASSERT_EQ(at.size(), 3U) << shown;
+    EXPECT_TRUE(at[0] == at[1] && at[1] == at[2]) << shown;
+}
+
+TEST_P(Words, WaitForANameInWideLettersStaysOnOneLine) {
+    const std::string wide = wide_letters(39);
+    server().command({"HSET", wide, "8743c9c0-0795-4907-87fd-6c719a6b4586:49", "1"});
+    server().command({"PEXPIRE", wide, "60000"});
+    terminal_session terminal{{program_path(), "run", wide, "true"},
+                              {"HOLDFAST_URL=" + url(), "TERM=xterm"}};
+    terminal.expect("\r");
+    EXPECT_LT(columns_of(terminal.expect("\x1b[K")), 80U);
+    terminal.expect("\r");
+    EXPECT_LT(columns_of(terminal.expect("\x1b[K")), 80U);
+}
+
+TEST_P(Words, LongNameIsNotCutInsideACharacter) {
+    std::string wide = "a";
+    for (int i = 0; i < 100; ++i)
+        wide += "\xc3\xa9"; // U+00E9
+    const ended told = run({"inspect", wide}, url());
+    EXPECT_EQ(told.status, 1);
+    EXPECT_THAT(told.out, Not(HasSubstr("?")));
+    EXPECT_THAT(told.out, HasSubstr("\xc3\xa9...' is free"));
+}
+
 TEST_P(Words, LatchWaitSetEndsWhenTheLatchIsSet) {
     EXPECT_EQ(run({"latch", "wait", "--set", "-w", "0", "gate"}, url()).status, 1);
     program waiter{{"latch", "wait", "--set", "--json", "gate"}, url()};

@@ -47,6 +47,15 @@ TEST_F(ZookeeperVerbs, ReadersShareAndTokensGrow) {
 TEST_F(ZookeeperVerbs, SlotsAreCounted) {
     slots_are_counted();
 }
+TEST_F(ZookeeperVerbs, NamesAreReadAndPrintedWithoutThePrefix) {
+    names_have_no_prefix();
+}
+TEST_F(ZookeeperVerbs, MessagesDoNotAskForRightsOrNameCppOptions) {
+    messages_do_not_ask_for_rights_or_name_cpp_options();
+}
+TEST_F(ZookeeperVerbs, JsonHasTheFieldsOfTheHelp) {
+    json_has_the_fields_of_the_help();
+}
 TEST_F(ZookeeperVerbs, LocksAreMeasuredAndShown) {
     locks_are_measured_and_shown();
 }
