@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Includes all headers of holdfast.
+// Includes all headers of the library. The components holdfast::testing and holdfast::mysql have
+// their own headers, which this header does not include: memory/server.hpp and mysql/*.hpp.
 #pragma once
 
 #include <holdfast/client.hpp>
@@ -14,7 +15,6 @@
 #include <holdfast/latch.hpp>
 #include <holdfast/lease.hpp>
 #include <holdfast/leased_semaphore.hpp>
-#include <holdfast/memory/server.hpp>
 #include <holdfast/multi_mutex.hpp>
 #include <holdfast/mutex.hpp>
 #include <holdfast/observer.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "conformance/store_under_test.hpp"
-#include "store/memory/server_state.hpp"
+#include "store/memory/test_access.hpp"
 
 #include <atomic>
 #include <mutex>
@@ -38,29 +38,33 @@ public:
         ask want{name, another_client, lock_kind::token};
         want.lease_time = lease;
         server_.evict(name);
-        server_.inside()->look(want, std::nullopt);
+        memory::primary_state(server_)->look(want, std::nullopt);
     }
     void stranger_sets_token(const std::string& name, std::optional<duration> lease) override {
         server_.occupy(name, lease.value_or(duration::max()), lock_kind::token);
     }
     void stranger_releases(const std::string& name) override {
         if (!server_.vacate(name))
-            server_.inside()->release({name, another_client, lock_kind::token});
+            memory::primary_state(server_)->release({name, another_client, lock_kind::token});
     }
-    void stranger_queues(const std::string& name) override { server_.queue_stranger(name, 30s); }
+    void stranger_queues(const std::string& name) override {
+        memory::queue_stranger(server_, name, 30s);
+    }
     void stranger_shares(const std::string& name, lock_kind side, duration lease) override {
         server_.occupy(name, lease, side);
     }
     void stranger_adds(const std::string& name, std::int64_t permits) override {
-        server_.add_to_counter(name, permits);
+        memory::add_to_counter(server_, name, permits);
     }
     void stranger_takes_permit(const std::string& name, duration lease) override {
         hold foreign{name, {}, lock_kind::permit};
-        server_.inside()->stranger_takes_permits(foreign, lease);
+        memory::primary_state(server_)->stranger_takes_permits(foreign, lease);
     }
-    void stranger_counts_down(const std::string& name) override { server_.count_down(name, 1); }
+    void stranger_counts_down(const std::string& name) override {
+        memory::count_down(server_, name, 1);
+    }
     std::optional<std::int64_t> counter(const std::string& name) override {
-        return server_.counter(name);
+        return memory::counter(server_, name);
     }
     bool replicate() override {
         server_.replicate(1);
@@ -72,16 +76,16 @@ public:
         server_.promote(replica());
         server_.demote(replica());
     }
-    std::size_t held() override { return server_.held_count(); }
+    std::size_t held() override { return memory::held_count(server_); }
     std::size_t waiting(const std::string& name) override {
-        return server_.inside()->waiting(name).size();
+        return memory::primary_state(server_)->waiting(name).size();
     }
-    std::size_t listeners() override { return server_.listener_count(); }
+    std::size_t listeners() override { return memory::listener_count(server_); }
     std::size_t requests() override { return requests_; }
     bool put_something_else(const std::string&) override { return false; }
 
 private:
-    std::size_t replica() const { return 1 - server_.primary(); }
+    std::size_t replica() const { return 1 - memory::primary_number(server_); }
 
     memory::fate meet(const memory::request& r) {
         ++requests_;

@@ -392,7 +392,7 @@ asio::awaitable<void> actor::force() {
     const std::tuple<error_code, bool> answer =
         co_await built.lock().async_force_unlock(call.token());
     const bool was_locked = std::get<1>(answer);
-    const std::optional<holding> now = world_.server.inspect(world::name_of(name));
+    const std::optional<holding> now = inspect(world_.server, world::name_of(name));
     if (call.ended(std::get<0>(answer)) == outcome::done && was_locked && ours &&
         (!now || std::ranges::count(now->owners, *ours) == 0))
         world_.checks().known_lost(name, *ours);

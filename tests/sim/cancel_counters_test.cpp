@@ -60,7 +60,7 @@ void provide(world& w, counter_kind kind, std::int64_t there) {
         return;
     counter_change what{w.name_of(0), {}, kind, counter_verb::set_new, count};
     what.to = two_an_hour;
-    w.server.inside()->stranger_changes(what);
+    primary_state(w.server)->stranger_changes(what);
 }
 
 /// Lets another client draw one permit, if the rate limiter must be busy in this scene.

@@ -65,7 +65,7 @@ conservation::conservation(world& w)
 
 void conservation::sent(const memory::request& r, const memory::fate& f) {
     if (r.what == memory::verb::count && f.executed_again)
-        requests_[to_string(r.counted->request)].copied = true;
+        requests_[to_string(details_of(r).counted->request)].copied = true;
 }
 
 void conservation::counted(int name, const memory::count_record& r) {
@@ -237,7 +237,7 @@ void conservation::completed(const operation& o, outcome how) {
 void conservation::look() {
     for (int name = 0; name < world_.names(); ++name)
         if (world_.how.counts(name) && world_.how.counts(name) != counter_kind::rate &&
-            world_.counter(name) != expected(name, world_.server.inside()->now()))
+            world_.counter(name) != expected(name, primary_state(world_.server)->now()))
             fail(name, "it was changed by nobody");
 }
 

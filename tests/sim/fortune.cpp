@@ -151,7 +151,7 @@ asio::awaitable<void> fortune::occupy(dice d) {
             count_as_stranger(name, d);
             continue;
         }
-        if (!plan_.fate.rude_foreigners && world_.server.inspect(world::name_of(name)))
+        if (!plan_.fate.rude_foreigners && inspect(world_.server, world::name_of(name)))
             continue;
         duration lease = d.between(duration{1}, plan_.how.lease_longest);
         // locks of redis-py may have no expiry

@@ -14,8 +14,9 @@ left_behind::left_behind(world& w)
 void left_behind::sent(const seat& from, const memory::request& r, const memory::fate& f) {
     // The request has set another lease time for this permit. The holder of the permit does not
     // know that time.
-    if (r.changed && r.changed->verb == counter_verb::set_lease)
-        records_[world_.lease_of(r.changed->permit)].copied = true;
+    const counter_change* const changed = details_of(r).changed;
+    if (changed && changed->verb == counter_verb::set_lease)
+        records_[world_.lease_of(changed->permit)].copied = true;
     const bool matters = r.what == memory::verb::look || r.what == memory::verb::release;
     for (const hold& h : r.holds) {
         if (!matters)
@@ -147,7 +148,7 @@ duration left_behind::settled_within(int name, const std::string& owner) const {
 }
 
 void left_behind::at_peace() {
-    if (world_.server.held_count() != 0)
+    if (held_count(world_.server) != 0)
         fail(-1, "locks are held on the server, and nobody has a lease");
     for (int name = 0; name < world_.names(); ++name)
         if (!world_.seen(name).permits.empty())

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/network.hpp"
 
+#include "store/memory/sent_request.hpp"
+
 #include <algorithm>
 #include <string_view>
 
@@ -40,7 +42,7 @@ memory::fate network::decide(const memory::request& r) {
     memory::fate f = draw();
     const auto planned = std::find_if(planned_.begin(), planned_.end(),
                                       [&](const auto& p) { return p.first == r.what; });
-    const bool swallowed = silent_ && !r.elsewhere;
+    const bool swallowed = silent_ && !details_of(r).elsewhere;
     if (cut_ != outage::none) {
         (cut_ == outage::refuses ? f.refused : f.request_lost) = true;
         f.wake_up_lost = true;
@@ -69,7 +71,7 @@ void network::deny(const memory::request& r, memory::fate& f) const {
 
 void network::note(const memory::request& r, const memory::fate& f) {
     const time_point now = time_.now();
-    const bool swallowed = silent_ && !r.elsewhere && cut_ == outage::none;
+    const bool swallowed = silent_ && !details_of(r).elsewhere && cut_ == outage::none;
     const bool is_denied = f.denied || !f.denied_holds.empty();
     if (troubles(f) || is_denied)
         troubled_until_ =

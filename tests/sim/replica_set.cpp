@@ -3,7 +3,7 @@
 
 #include "sim/inspection.hpp"
 #include "sim/world.hpp"
-#include "store/memory/replicas.hpp"
+#include "store/memory/test_access.hpp"
 
 #include <algorithm>
 #include <string>
@@ -28,23 +28,24 @@ replica_set::replica_set(world& w, std::uint64_t seed)
 }
 
 int replica_set::primary() const {
-    return static_cast<int>(world_.server.primary());
+    return static_cast<int>(memory::primary_number(world_.server));
 }
 
 bool replica_set::is_old_primary(int machine) const {
-    return machine != primary() && world_.server.machines()->at(index(machine))->is_primary();
+    return machine != primary() &&
+           memory::machines(world_.server)->at(index(machine))->is_primary();
 }
 
 std::size_t replica_set::listeners(int machine) const {
-    return world_.server.machines()->at(index(machine))->listener_count();
+    return memory::machines(world_.server)->at(index(machine))->listener_count();
 }
 
 bool replica_set::stands_still(int machine) const {
-    return world_.server.machines()->at(index(machine))->stands_still();
+    return memory::machines(world_.server)->at(index(machine))->stands_still();
 }
 
 std::optional<std::uint64_t> replica_set::received(int machine) const {
-    return world_.server.machines()->at(index(machine))->received();
+    return memory::machines(world_.server)->at(index(machine))->received();
 }
 
 void replica_set::promote(int machine) {
@@ -62,7 +63,7 @@ void replica_set::promote(int machine) {
 void replica_set::announce(int machine) {
     world_.log.note({.server = machine}, "is announced as the primary");
     announced_ = machine;
-    world_.server.announce(index(machine));
+    memory::announce(world_.server, index(machine));
 }
 
 void replica_set::demote(int machine) {
@@ -124,7 +125,7 @@ bool replica_set::may_show_ghosts() const {
 }
 
 bool replica_set::is_there(const seat& place) const {
-    return place.asks == world_.server.inside()->id();
+    return place.asks == memory::primary_state(world_.server)->id();
 }
 
 time_point replica_set::primary_stood_still() const {

@@ -63,7 +63,7 @@ protected:
     duration now() const { return w.elapsed(); }
     const std::string& holder() { // current holder of lock0, as the server shows it
         shown_ = {};
-        if (const auto seen = w.server.inspect(w.name_of(0)))
+        if (const auto seen = inspect(w.server, w.name_of(0)))
             shown_ = seen->owners.at(0);
         return shown_;
     }

@@ -49,8 +49,9 @@ const char* reported(event_kind kind) {
 
 /// Returns the first number in the request: an owner's number or the request's own number.
 std::int64_t number_of(const memory::request& r) {
-    const std::uint64_t number = r.counted          ? r.counted->request.number
-                                 : r.changed        ? r.changed->request.number
+    const memory::sent_request& sent = details_of(r);
+    const std::uint64_t number = sent.counted       ? sent.counted->request.number
+                                 : sent.changed     ? sent.changed->request.number
                                  : !r.holds.empty() ? r.holds[0].owner.number
                                                     : 0;
     return static_cast<std::int64_t>(number);
@@ -102,7 +103,7 @@ void tell_of_request(trace& log, subject from, const memory::request& r, const m
     for (const std::size_t place : f.denied_holds)
         log.note(about(r.holds[place].name.text), "  FAULT: the renewal of owner {} is not allowed",
                  static_cast<std::int64_t>(r.holds[place].owner.number));
-    if (r.elsewhere)
+    if (details_of(r).elsewhere)
         log.note(who, "  over another connection");
     if (f.executed_again)
         log.note(who, "  FAULT: executed again {} ms later", *f.executed_again);

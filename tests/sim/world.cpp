@@ -29,11 +29,11 @@ world::world(std::uint64_t seed, rules r, int names)
     , doubt_until_(static_cast<std::size_t>(names))
     , set_since_(static_cast<std::size_t>(names))
     , checks_{std::make_unique<inspection>(*this)} {
-    server.inside()->set_jvm_wait(how.stranger_waits());
+    primary_state(server)->set_jvm_wait(how.stranger_waits());
     if (how.by_session())
         server.keep_by_session(how.session_time);
     if (!how.counters.empty())
-        server.inside()->tell_of_counts(
+        primary_state(server)->tell_of_counts(
             [this](const memory::count_record& what) { counted(what); });
 }
 
@@ -54,7 +54,7 @@ seat& world::add_seat(weather w) {
 
 void world::start_program(seat& place) {
     place.of_program = place.generation;
-    place.asks = server.machines()->last_announced().primary->id();
+    place.asks = machines(server)->last_announced().primary->id();
     options o;
     o.store = server.connect(way_of(place));
     o.lease_time = how.lease_time;
@@ -199,7 +199,7 @@ void world::look_at_server() {
 /// Returns the holders of permits. The request of a permit tells the owner of the permit.
 sighting world::look_at_permits(int name) const {
     sighting now;
-    now.permits = server.inside()->permits_held(name_of(name));
+    now.permits = primary_state(server)->permits_held(name_of(name));
     for (const auto& [id, left] : now.permits) {
         const std::string owner = lease_of(id);
         if (!owner.empty() && !now.shows(owner))
@@ -212,22 +212,24 @@ sighting world::look_at_permits(int name) const {
 
 std::optional<std::int64_t> world::counter(int name) const {
     const counter_kind kind = how.counts(name).value_or(counter_kind::semaphore);
-    const counter_state found = server.inside()->inspect_counter(name_of(name), kind, {});
+    const counter_state found = primary_state(server)->inspect_counter(name_of(name), kind, {});
     return found.exists ? std::optional{found.value + found.taken} : std::nullopt;
 }
 
 bool world::is_set(int name) const {
-    return server.inside()->inspect_counter(name_of(name), counter_kind::rate, {}).exists;
+    return primary_state(server)->inspect_counter(name_of(name), counter_kind::rate, {}).exists;
 }
 
 bool world::is_drawn_by_each(int name) const {
     const counter_state found =
-        server.inside()->inspect_counter(name_of(name), counter_kind::rate, {});
+        primary_state(server)->inspect_counter(name_of(name), counter_kind::rate, {});
     return found.of.scope == rate::scope_of::per_client;
 }
 
 std::int64_t world::available(int name) const {
-    return server.inside()->inspect_counter(name_of(name), how.counts(name).value(), {}).value;
+    return primary_state(server)
+        ->inspect_counter(name_of(name), how.counts(name).value(), {})
+        .value;
 }
 
 namespace {
@@ -235,8 +237,9 @@ namespace {
 /// Returns whether the request may give away permits while another client still believes that it
 /// has them.
 bool takes_permits_away(const memory::request& r) {
-    return r.changed && r.changed->kind == counter_kind::permits &&
-           (r.changed->verb == counter_verb::give_back || r.changed->verb == counter_verb::erase);
+    const counter_change* const changed = details_of(r).changed;
+    return changed && changed->kind == counter_kind::permits &&
+           (changed->verb == counter_verb::give_back || changed->verb == counter_verb::erase);
 }
 
 } // namespace
@@ -303,7 +306,7 @@ void world::set_rate(double rate) {
     rate_ = rate;
     faithful_ = faithful_ && rate <= rate_promised && rate >= 2 - rate_promised;
     was_slow_ = was_slow_ || rate < 2 - rate_promised;
-    server.set_clock_rate(rate);
+    set_clock_rate(server, rate);
 }
 
 void world::restart_empty() {
@@ -328,7 +331,7 @@ void world::evict(int name) {
 
 void world::occupy(int name, duration lease, lock_kind kind) {
     log.note({.name = name}, "a foreigner takes it for {} ms", lease);
-    if (server.inspect(name_of(name))) {
+    if (inspect(server, name_of(name))) {
         faithful_ = false;
         in_doubt(name);
     }
@@ -337,7 +340,8 @@ void world::occupy(int name, duration lease, lock_kind kind) {
 
 void world::count(int name, counter_verb verb, std::int64_t amount) {
     log.note({.name = name}, "a stranger changes it by {}", amount);
-    server.inside()->stranger_changes({name_of(name), {}, how.counts(name).value(), verb, amount});
+    primary_state(server)->stranger_changes(
+        {name_of(name), {}, how.counts(name).value(), verb, amount});
 }
 
 void world::take_permit(int name, duration lease) {
@@ -346,7 +350,7 @@ void world::take_permit(int name, duration lease) {
     stranger.client.fill(0xee);
     stranger.number = ++strangers_permits_;
     hold what{name_of(name), stranger, lock_kind::permit};
-    server.inside()->stranger_takes_permits(what, lease);
+    primary_state(server)->stranger_takes_permits(what, lease);
 }
 
 void world::counted(const memory::count_record& r) {
@@ -369,8 +373,8 @@ void world::vacate(int name) {
 
 bool world::stranger_looks(int name, const std::string& owner, duration wait) {
     somebody_died_ = jvms_came_ = true;
-    const bool has_it =
-        server.inside()->stranger_takes_or_queues(name_of(name), owner, wait, how.lease_longest);
+    const bool has_it = primary_state(server)->stranger_takes_or_queues(name_of(name), owner, wait,
+                                                                        how.lease_longest);
     if (has_it)
         log.note({.name = name}, "a JVM has its turn");
     return has_it;
@@ -378,24 +382,24 @@ bool world::stranger_looks(int name, const std::string& owner, duration wait) {
 
 void world::stranger_releases(int name, const std::string& owner) {
     log.note({.name = name}, "the JVM releases it");
-    server.inside()->stranger_releases(name_of(name), owner);
+    primary_state(server)->stranger_releases(name_of(name), owner);
 }
 
 void world::stranger_gives_up(int name, const std::string& owner, duration wait) {
     log.note({.name = name}, "a JVM gives up");
-    server.inside()->stranger_leaves(name_of(name), owner, wait);
+    primary_state(server)->stranger_leaves(name_of(name), owner, wait);
 }
 
 std::vector<std::string> world::waiting(int name) const {
-    return server.inside()->waiting(name_of(name));
+    return primary_state(server)->waiting(name_of(name));
 }
 
 std::vector<std::string> world::counting(int name) const {
-    return server.inside()->counting(name_of(name));
+    return primary_state(server)->counting(name_of(name));
 }
 
 world::server_stamp world::stamp() const {
-    const auto machine = server.inside();
+    const auto machine = primary_state(server);
     return {machine.get(), machine->changes(), clock_changes_, clock.now()};
 }
 

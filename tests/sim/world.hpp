@@ -9,6 +9,7 @@
 #include "sim/network.hpp"
 #include "sim/replica_set.hpp"
 #include "sim/trace.hpp"
+#include "store/memory/test_access.hpp"
 #include "support/sim_clock.hpp"
 
 #include <holdfast/client.hpp>

@@ -6,7 +6,7 @@ include(CMakePackageConfigHelpers)
 install(TARGETS holdfast EXPORT holdfast-targets)
 install(DIRECTORY include/holdfast TYPE INCLUDE
         FILES_MATCHING PATTERN "*.hpp" PATTERN "mysql" EXCLUDE)
-install(TARGETS holdfast_testing EXPORT holdfast-testing-targets) # its header is in holdfast.hpp
+install(TARGETS holdfast_testing EXPORT holdfast-testing-targets)
 if(TARGET holdfast_mysql)
   install(TARGETS holdfast_mysql EXPORT holdfast-mysql-targets)
   install(DIRECTORY include/holdfast/mysql DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/holdfast"

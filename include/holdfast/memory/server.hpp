@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lock server inside the process, for tests of applications. The simulation and the conformance
-// tests also use it as the model: they compare the other stores with it.
+// Lock server inside the process, for tests of applications. It is in the component
+// holdfast::testing. The simulation and the conformance tests also use the server as the model:
+// they compare the other stores with it.
 #pragma once
 
-#include <holdfast/counters.hpp>
 #include <holdfast/store.hpp>
 
 #include <cstddef>
@@ -16,6 +16,8 @@
 #include <vector>
 
 namespace holdfast::memory {
+
+class server_group; // private to src/store/memory
 
 /// Faults of one request between a client and the server. The default is no fault.
 struct fate {
@@ -50,12 +52,7 @@ struct request {
     std::string_view name{}; ///< name of the lock, or of the first lock if the request has several
     std::span<const hold> holds{}; ///< holds that the request carries, if any
     duration lease_time{};         ///< requested lease time of `look` and `renew`
-    /// True if another connection is used, because one connection gave no reply.
-    bool elsewhere = false;
-    const counter_ask* counted = nullptr;    ///< set for `count`, and for a `release` after it
-    const counter_change* changed = nullptr; ///< set for `change`
-    std::uint8_t replicas = 0;               ///< replicas that must confirm the write
-    std::size_t to = 0;                      ///< number of the machine that receives the request
+    std::size_t to = 0;            ///< number of the machine that receives the request
 };
 
 using fault_function = std::function<fate(const request&)>;
@@ -124,10 +121,7 @@ public:
     // deadline. Each machine has its own clock. Replicas receive expiry dates on the primary's
     // clock.
     void step_clock(duration); ///< moves the primary's clock at once, forward or back
-    /// Sets the speed of the primary's clock; 1.0: as fast as the clients' clock.
-    void set_clock_rate(double rate);
     void step_clock(std::size_t machine, duration);
-    void set_clock_rate(std::size_t machine, double rate);
 
     // Machines are numbered, starting with 0. These functions throw `std::out_of_range` for a
     // number that does not exist.
@@ -151,13 +145,9 @@ public:
     /// old data until the copy has arrived. It tells clients that it takes no writes. Throws
     /// `std::logic_error` for the primary: promote another machine first.
     void demote(std::size_t machine);
-    /// Tells clients that this machine is the primary. Tests call this function for announcements
-    /// that arrive early or twice.
-    void announce(std::size_t machine);
     /// Restarts a machine without its data. A replica is empty until it has received a full copy.
     /// If the primary is restarted, its replicas become empty, too. Notifies nobody.
     void restart_empty(std::size_t machine);
-    std::size_t primary() const; ///< number of the machine that was promoted last
 
     // The following functions act on the primary.
 
@@ -171,39 +161,17 @@ public:
     void occupy(const lock_name&, duration lease, lock_kind = lock_kind::plain);
     /// Releases the lock of the foreign owner. Notifies the waiters, except for kind `token`.
     bool vacate(const lock_name&);
-    /// Simulates the renewal of a foreign reader with Redisson before 4.4: the lock, and the holds
-    /// of all readers, expire after `lease` from now. Returns false if there are no readers.
-    bool cut_readers(const lock_name&, duration lease);
-
-    /// A JVM requests a fair lock. Returns true if it gets the lock, for `lease`. Returns false if
-    /// it waits in the queue; it tries again only when the test calls this function again.
-    bool queue_stranger(const lock_name&, duration lease);
-
-    // A foreign client changes a counter, and waiters are notified. add_to_counter() changes a
-    // semaphore, and creates it if necessary; count_down() changes a latch.
-    void add_to_counter(const lock_name&, std::int64_t amount); ///< a negative amount subtracts
-    void count_down(const lock_name&, std::int64_t by = 1);
-    /// Returns the value of the counter, or nothing if it does not exist.
-    std::optional<std::int64_t> counter(const lock_name&) const;
-
-    std::optional<holding> inspect(const lock_name&) const;
-    std::size_t held_count() const;     ///< number of locks that are held now
-    std::size_t listener_count() const; ///< number of waiters that a release would notify
 
     /// Returns the server of that name in this process (URL `memory:NAME`). It is created by the
     /// first call, and exists as long as it is in use.
     static std::shared_ptr<server> named(std::string_view name);
 
-    class state; ///< `state` and `group` are private to src/store/memory
-    class group;
-    // The next two functions are for the library's own tests.
-    std::shared_ptr<state> inside() const; ///< of the primary
-    const std::shared_ptr<group>& machines() const noexcept { return group_; }
-
 private:
-    explicit server(std::shared_ptr<group>);
+    friend struct test_access; // functions for the tests of holdfast itself
 
-    std::shared_ptr<group> group_;
+    explicit server(std::shared_ptr<server_group>);
+
+    std::shared_ptr<server_group> group_;
 };
 
 } // namespace holdfast::memory

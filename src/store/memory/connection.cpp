@@ -25,7 +25,7 @@ std::function<bool(asio::any_completion_handler<void()>)> post_to(asio::any_io_e
 
 } // namespace
 
-link::link(std::shared_ptr<server::group> servers, const way& how, const store_context& context)
+link::link(std::shared_ptr<server_group> servers, const way& how, const store_context& context)
     : group_{std::move(servers)}
     , server_{group_->last_announced().primary}
     , term_{group_->last_announced().term}
@@ -44,7 +44,7 @@ link::~link() {
 
 void link::begin() {
     listener_ = group_->listen(
-        [weak = weak_from_this(), post = post_](const server::group::announcement& said) {
+        [weak = weak_from_this(), post = post_](const server_group::announcement& said) {
             (void)post([weak, said] {
                 if (const std::shared_ptr<link> self = weak.lock())
                     self->hear_of(said);
@@ -59,7 +59,7 @@ void link::close() noexcept {
         sleeper->ring();
 }
 
-fate link::decide(request what) const {
+fate link::decide(sent_request what) const {
     if (!faults_ || closed_)
         return {};
     what.to = server_->number;
@@ -68,7 +68,7 @@ fate link::decide(request what) const {
 
 /// Returns how many replicas must confirm a request, and the time limit for the confirmation. The
 /// limit is a part of the request's own limit, so that the reply can still arrive in time.
-link::confirmation link::confirmation_for(const request& what, time_point answer_by) const {
+link::confirmation link::confirmation_for(const sent_request& what, time_point answer_by) const {
     if (!group_->has_replicas())
         return {};
     duration within = std::min(longest_confirmation, command_timeout_ / 3);
@@ -79,7 +79,7 @@ link::confirmation link::confirmation_for(const request& what, time_point answer
     return {.replicas = what.replicas, .within = within};
 }
 
-void link::await_confirmation(std::shared_ptr<server::state> there, std::uint64_t write,
+void link::await_confirmation(std::shared_ptr<server_state> there, std::uint64_t write,
                               confirmation wanted, std::function<void(std::string)> told) {
     const bool was_demoted = there->demotions() > wanted.demotions_before;
     const unsigned count = was_demoted ? 0 : there->confirmed(write);
@@ -99,7 +99,7 @@ void link::deliver(const errand& one) {
         one.receiver->ring();
 }
 
-void link::when_it_goes_on(server::state& there, std::function<void()> act) {
+void link::when_it_goes_on(server_state& there, std::function<void()> act) {
     there.when_it_goes_on([weak = weak_from_this(), post = post_, act = std::move(act)] {
         (void)post([weak, act] {
             const std::shared_ptr<link> self = weak.lock();
@@ -110,7 +110,7 @@ void link::when_it_goes_on(server::state& there, std::function<void()> act) {
 }
 
 /// Moves the link to the announced primary, after a delay that the test sets.
-void link::hear_of(const server::group::announcement& said) {
+void link::hear_of(const server_group::announcement& said) {
     if (closed_)
         return;
     const std::optional<duration> after = notices_ ? notices_() : std::optional{duration::zero()};
@@ -124,7 +124,7 @@ void link::ask_for_primary() {
     move_to(group_->last_announced(), "the old one is a replica now");
 }
 
-void link::move_to(const server::group::announcement& said, std::string_view who_said_so) {
+void link::move_to(const server_group::announcement& said, std::string_view who_said_so) {
     if (closed_ || said.term <= term_)
         return;
     term_ = said.term;
@@ -223,8 +223,8 @@ namespace {
 constexpr duration orphans_pause{500};
 
 asio::awaitable<release_answer> release_once(std::shared_ptr<link> way, hold what) {
-    const request asked{verb::release, what.name.text, {&what, 1}};
-    std::function<release_answer(server::state&)> execute = [what](server::state& server) {
+    const sent_request asked{{verb::release, what.name.text, {&what, 1}}};
+    std::function<release_answer(server_state&)> execute = [what](server_state& server) {
         return server.release(what);
     };
     const auto got = co_await way->call(asked, std::move(execute));

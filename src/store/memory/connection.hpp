@@ -13,6 +13,7 @@
 
 #include "runtime/remote_clock.hpp"
 #include "store/memory/replicas.hpp"
+#include "store/memory/sent_request.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -38,7 +39,7 @@ struct reply {
     time_point sent_at;
     time_point received_at;
     microseconds server_now;   ///< time of the server when it executed the request
-    time_point forgets_before; ///< value of state::forgets_before() at that time
+    time_point forgets_before; ///< value of server_state::forgets_before() at that time
     /// why too few replicas confirmed the request; empty: enough replicas did
     std::string unconfirmed{};
     /// estimate of the server's clock for this connection
@@ -49,7 +50,7 @@ struct reply {
 /// Thread safety: call everything on the client's executor.
 class link : public std::enable_shared_from_this<link> {
 public:
-    link(std::shared_ptr<server::group>, const way&, const store_context&);
+    link(std::shared_ptr<server_group>, const way&, const store_context&);
     ~link();
 
     void begin(); ///< subscribes to announcements; call it once, before the first request
@@ -58,16 +59,17 @@ public:
     /// from the reply. Does not wait beyond `answer_by`. Throws `errc::unreachable`,
     /// `errc::outcome_unknown` or `errc::closed`.
     template <typename T>
-    asio::awaitable<reply<T>> call(const request& what, std::function<T(server::state&)> execute) {
+    asio::awaitable<reply<T>> call(const sent_request& what,
+                                   std::function<T(server_state&)> execute) {
         return call<T>(decide(what), what, std::move(execute), time_point::max());
     }
 
     /// Returns the fate of a request (its faults and delays). Some callers must know the fate
     /// before they send the request.
-    fate decide(request what) const;
+    fate decide(sent_request what) const;
     template <typename T>
-    asio::awaitable<reply<T>> call(const fate& f, const request& what,
-                                   std::function<T(server::state&)> execute, time_point answer_by) {
+    asio::awaitable<reply<T>> call(const fate& f, const sent_request& what,
+                                   std::function<T(server_state&)> execute, time_point answer_by) {
         return carry<T>(shared_from_this(), f, confirmation_for(what, answer_by),
                         std::move(execute), answer_by);
     }
@@ -75,7 +77,7 @@ public:
     /// Fails all running requests. None of them reaches the server later.
     void close() noexcept;
 
-    const std::shared_ptr<server::state>& far_end() const { return server_; }
+    const std::shared_ptr<server_state>& far_end() const { return server_; }
     /// Returns the estimate of the server's clock.
     const std::shared_ptr<runtime::remote_clock>& server_clock() const { return server_clock_; }
     /// Returns the server's identity from the last reply. The result is empty before the first
@@ -127,26 +129,26 @@ private:
 
     template <typename T>
     static asio::awaitable<reply<T>> carry(std::shared_ptr<link>, fate, confirmation,
-                                           std::function<T(server::state&)> execute,
+                                           std::function<T(server_state&)> execute,
                                            time_point answer_by);
     template <typename T>
-    void arrive(std::shared_ptr<server::state> there, fate, confirmation, reply<T> blank,
-                std::function<T(server::state&)> execute, std::shared_ptr<parcel<T>>);
+    void arrive(std::shared_ptr<server_state> there, fate, confirmation, reply<T> blank,
+                std::function<T(server_state&)> execute, std::shared_ptr<parcel<T>>);
     template <typename T>
     void send_back(const fate&, reply<T>, std::shared_ptr<parcel<T>>);
-    confirmation confirmation_for(const request&, time_point answer_by) const;
+    confirmation confirmation_for(const sent_request&, time_point answer_by) const;
     /// Calls `told` with an empty text when enough replicas have confirmed the write. Calls `told`
     /// with the reason when the wait fails.
-    void await_confirmation(std::shared_ptr<server::state> there, std::uint64_t write,
+    void await_confirmation(std::shared_ptr<server_state> there, std::uint64_t write,
                             confirmation wanted, std::function<void(std::string)> told);
     static void deliver(const errand&);
     /// Runs `act` on the executor when the stopped machine is resumed. Does nothing if the link is
     /// closed by then.
-    void when_it_goes_on(server::state& there, std::function<void()> act);
+    void when_it_goes_on(server_state& there, std::function<void()> act);
 
-    void hear_of(const server::group::announcement&);
+    void hear_of(const server_group::announcement&);
     void ask_for_primary();
-    void move_to(const server::group::announcement&, std::string_view who_said_so);
+    void move_to(const server_group::announcement&, std::string_view who_said_so);
     void connect();
     void give_up_connection();
 
@@ -158,8 +160,8 @@ private:
     /// sleeps until this time; ends early if the link is closed
     asio::awaitable<void> rest(alarm&, time_point until);
 
-    std::shared_ptr<server::group> group_;
-    std::shared_ptr<server::state> server_;
+    std::shared_ptr<server_group> group_;
+    std::shared_ptr<server_state> server_;
     std::uint64_t term_;           // term of the announcement that named the current machine
     std::uint64_t listener_ = 0;   // number of the registration at the group
     std::uint64_t connection_ = 0; // number of the current connection
@@ -208,7 +210,7 @@ private:
 
 template <typename T>
 asio::awaitable<reply<T>> link::carry(std::shared_ptr<link> self, fate f, confirmation wanted,
-                                      std::function<T(server::state&)> execute,
+                                      std::function<T(server_state&)> execute,
                                       time_point answer_by) {
     if (self->closed_)
         fail_closed();
@@ -257,9 +259,8 @@ asio::awaitable<reply<T>> link::carry(std::shared_ptr<link> self, fate f, confir
 }
 
 template <typename T>
-void link::arrive(std::shared_ptr<server::state> there, fate f, confirmation wanted,
-                  reply<T> answer, std::function<T(server::state&)> execute,
-                  std::shared_ptr<parcel<T>> sent) {
+void link::arrive(std::shared_ptr<server_state> there, fate f, confirmation wanted, reply<T> answer,
+                  std::function<T(server_state&)> execute, std::shared_ptr<parcel<T>> sent) {
     if (there->stands_still()) {
         auto later = [this, there, f, wanted, answer, execute, sent] {
             arrive<T>(there, f, wanted, answer, execute, sent);
@@ -337,7 +338,7 @@ public:
     const lock_name& name() const { return name_; }
     std::int64_t wanted() const { return wanted_; }
 
-    void move_to(const std::shared_ptr<server::state>& other) {
+    void move_to(const std::shared_ptr<server_state>& other) {
         at_->remove(*this);
         at_ = other;
         at_->add(*this);
@@ -355,7 +356,7 @@ public:
 
 private:
     std::shared_ptr<link> way_;
-    std::shared_ptr<server::state> at_;
+    std::shared_ptr<server_state> at_;
     lock_name name_;
     asio::any_io_executor executor_;
     std::shared_ptr<std::function<void()>> heard_;

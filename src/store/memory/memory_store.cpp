@@ -73,14 +73,15 @@ asio::awaitable<void> memory_locks::renew(hold_list asked_about, const renewal_w
     if (holds.empty())
         co_return;
     const duration lease_time = link_->is_by_session() ? link_->session_time() : how.lease_time;
-    request asked{verb::renew, holds.front().name.text, holds, how.lease_time, how.elsewhere};
+    sent_request asked{{verb::renew, holds.front().name.text, holds, how.lease_time},
+                       how.elsewhere};
     if (how.lease_time > duration::zero()) // a request that extends nothing needs no confirmation
         asked.replicas = holds.front().replicas;
     const fate f = link_->decide(asked);
     const std::vector<std::size_t> allowed = places_allowed(holds.size(), f.denied_holds);
-    using said_of_all = std::vector<server::state::renewed>;
-    std::function<said_of_all(server::state&)> execute = [allowed = picked(holds, allowed),
-                                                          lease_time](server::state& server) {
+    using said_of_all = std::vector<server_state::renewed>;
+    std::function<said_of_all(server_state&)> execute = [allowed = picked(holds, allowed),
+                                                         lease_time](server_state& server) {
         return server.renew(allowed, lease_time);
     };
     said_of_all held;
@@ -114,8 +115,8 @@ asio::awaitable<release_answer> memory_locks::release(hold what) {
 }
 
 asio::awaitable<std::optional<holding>> memory_inspector::inspect(lock_name name) {
-    const request asked{verb::inspect, name.text};
-    std::function<std::optional<holding>(server::state&)> execute = [name](server::state& server) {
+    const sent_request asked{{verb::inspect, name.text}};
+    std::function<std::optional<holding>(server_state&)> execute = [name](server_state& server) {
         return server.inspect(name);
     };
     const auto got = co_await link_->call(asked, std::move(execute));
@@ -147,10 +148,10 @@ asio::awaitable<forced> memory_inspector::force(lock_name name, std::string only
 asio::awaitable<remote::attempt>
 memory_inspector::force_by(time_point deadline, const lock_name& name, const std::string& only_from,
                            std::optional<lock_kind> kind, forced& outcome) {
-    const request asked{verb::force, name.text};
-    std::function<forced_verdict(server::state&)> execute =
+    const sent_request asked{{verb::force, name.text}};
+    std::function<forced_verdict(server_state&)> execute =
         [name, only_from, kind, over_there = link_->server_clock()->no_later_than(deadline)](
-            server::state& server) { return server.force(name, only_from, kind, over_there); };
+            server_state& server) { return server.force(name, only_from, kind, over_there); };
     auto got = co_await link_->call(asked, std::move(execute));
     if (got.said.other)
         throw_wrong_type(got.said.other, kind ? words_for(*kind) : "a lock");
@@ -165,8 +166,8 @@ memory_inspector::force_by(time_point deadline, const lock_name& name, const std
 }
 
 asio::awaitable<std::uint64_t> memory_inspector::last_token(lock_name name) {
-    const request asked{verb::inspect, name.text};
-    std::function<std::uint64_t(server::state&)> execute = [name](server::state& server) {
+    const sent_request asked{{verb::inspect, name.text}};
+    std::function<std::uint64_t(server_state&)> execute = [name](server_state& server) {
         return server.last_token(name);
     };
     const auto got = co_await link_->call(asked, std::move(execute));
@@ -174,16 +175,17 @@ asio::awaitable<std::uint64_t> memory_inspector::last_token(lock_name name) {
 }
 
 asio::awaitable<std::optional<lock_state>> memory_inspector::describe(lock_name name) {
-    const request asked{verb::inspect, name.text};
-    std::function<std::optional<lock_state>(server::state&)> execute =
-        [name](server::state& server) { return server.describe(name); };
+    const sent_request asked{{verb::inspect, name.text}};
+    std::function<std::optional<lock_state>(server_state&)> execute = [name](server_state& server) {
+        return server.describe(name);
+    };
     auto got = co_await link_->call(asked, std::move(execute));
     co_return std::move(got.said);
 }
 
 asio::awaitable<lock_list> memory_inspector::list(std::string pattern, std::size_t limit) {
-    const request asked{verb::inspect, pattern};
-    std::function<lock_list(server::state&)> execute = [pattern, limit](server::state& server) {
+    const sent_request asked{{verb::inspect, pattern}};
+    std::function<lock_list(server_state&)> execute = [pattern, limit](server_state& server) {
         return server.list(pattern, limit);
     };
     auto got = co_await link_->call(asked, std::move(execute));
@@ -236,11 +238,11 @@ asio::awaitable<answer> lock_place::look() {
 asio::awaitable<remote::attempt> lock_place::request(time_point deadline) {
     remote::set_terms_of_mark(want_, context_.poll_bound, round_trip_);
     const hold& who = want_;
-    memory::request asked{verb::look, who.name.text, {&who, 1}, want_.lease_time};
+    sent_request asked{{verb::look, who.name.text, {&who, 1}, want_.lease_time}};
     asked.replicas = want_.replicas;
-    std::function<verdict_on_look(server::state&)> execute =
+    std::function<verdict_on_look(server_state&)> execute =
         [want = want_, over_there = link_->server_clock()->no_later_than(deadline)](
-            server::state& server) { return server.look(want, over_there); };
+            server_state& server) { return server.look(want, over_there); };
     const auto got = co_await link_->call(asked, std::move(execute));
     round_trip_ = got.received_at - got.sent_at;
     if (got.said.other)
@@ -326,12 +328,12 @@ asio::awaitable<counter_answer> memory_counters::change(counter_change what) {
 asio::awaitable<remote::attempt> memory_counters::change_by(time_point deadline,
                                                             const counter_change& what,
                                                             counter_answer& outcome) {
-    request asked{verb::change, what.name.text};
+    sent_request asked{{verb::change, what.name.text}};
     asked.changed = &what;
     asked.replicas = what.replicas;
-    std::function<change_verdict(server::state&)> execute =
+    std::function<change_verdict(server_state&)> execute =
         [what, memory = memory(), over_there = link_->server_clock()->no_later_than(deadline)](
-            server::state& server) { return server.change(what, over_there, memory); };
+            server_state& server) { return server.change(what, over_there, memory); };
     const auto got = co_await link_->call(asked, std::move(execute));
     if (got.said.other)
         throw_wrong_type(got.said.other, words_for(what.kind));
@@ -341,12 +343,12 @@ asio::awaitable<remote::attempt> memory_counters::change_by(time_point deadline,
 }
 
 asio::awaitable<counter_state> memory_counters::inspect(lock_name name, counter_kind kind) {
-    const request asked{verb::inspect, name.text};
+    const sent_request asked{{verb::inspect, name.text}};
     using found = std::pair<const char*, counter_state>;
-    std::function<found(server::state&)> execute =
-        [name, kind, client = context_.client](server::state& server) {
-            return found{server.other_kind(name, kind), server.inspect_counter(name, kind, client)};
-        };
+    std::function<found(server_state&)> execute = [name, kind,
+                                                   client = context_.client](server_state& server) {
+        return found{server.other_kind(name, kind), server.inspect_counter(name, kind, client)};
+    };
     const auto got = co_await link_->call(asked, std::move(execute));
     if (got.said.first)
         throw_wrong_type(got.said.first, words_for(kind));
@@ -355,9 +357,9 @@ asio::awaitable<counter_state> memory_counters::inspect(lock_name name, counter_
 
 asio::awaitable<counter_list> memory_counters::list(counter_kind kind, std::string pattern,
                                                     std::size_t limit) {
-    const request asked{verb::inspect, pattern};
-    std::function<counter_list(server::state&)> execute =
-        [kind, pattern, limit, client = context_.client](server::state& server) {
+    const sent_request asked{{verb::inspect, pattern}};
+    std::function<counter_list(server_state&)> execute =
+        [kind, pattern, limit, client = context_.client](server_state& server) {
             return server.list_counters(kind, pattern, limit, client);
         };
     auto got = co_await link_->call(asked, std::move(execute));
@@ -382,12 +384,12 @@ asio::awaitable<answer> counter_place::look() {
 }
 
 asio::awaitable<remote::attempt> counter_place::request(time_point deadline) {
-    memory::request asked{verb::count, want_.name.text};
+    sent_request asked{{verb::count, want_.name.text}};
     asked.counted = &want_;
     asked.replicas = want_.replicas;
-    std::function<count_verdict(server::state&)> execute =
+    std::function<count_verdict(server_state&)> execute =
         [want = want_, memory = context_.request_memory,
-         over_there = link_->server_clock()->no_later_than(deadline)](server::state& server) {
+         over_there = link_->server_clock()->no_later_than(deadline)](server_state& server) {
             return server.count(want, over_there, memory);
         };
     const auto got = co_await link_->call(asked, std::move(execute));
@@ -414,11 +416,11 @@ asio::awaitable<void> counter_place::leave() {
     subscriber_.reset();
     if (!must_leave())
         co_return;
-    memory::request asked{verb::release, want_.name.text};
+    sent_request asked{{verb::release, want_.name.text}};
     asked.counted = &want_;
     using nothing = bool; // the reply contains no value
-    std::function<nothing(server::state&)> execute =
-        [want = want_, memory = context_.request_memory](server::state& server) {
+    std::function<nothing(server_state&)> execute =
+        [want = want_, memory = context_.request_memory](server_state& server) {
             server.give_back(want, memory);
             return true;
         };

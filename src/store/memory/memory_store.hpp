@@ -26,7 +26,7 @@ public:
         : link_{std::move(way)}
         , context_{context} {}
 
-    bool offers(counter_kind kind) const noexcept override { return server::state::keeps(kind); }
+    bool offers(counter_kind kind) const noexcept override { return server_state::keeps(kind); }
     std::optional<std::string> objection_to(const lock_name& name, counter_kind) const override {
         return objection_to_name(name);
     }
@@ -83,7 +83,7 @@ public:
         , context_{context}
         , orphans_{std::make_shared<orphans>(link_, context_)} {}
 
-    bool offers(lock_kind kind) const noexcept override { return server::state::keeps(kind); }
+    bool offers(lock_kind kind) const noexcept override { return server_state::keeps(kind); }
     limits bounds() const noexcept override {
         const bool by_session = link_->is_by_session();
         return {.time_limit = link_->command_timeout(),

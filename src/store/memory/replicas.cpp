@@ -7,76 +7,76 @@
 
 namespace holdfast::memory {
 
-server::group::group(std::function<time_point()> clients_clock)
+server_group::server_group(std::function<time_point()> clients_clock)
     : clients_clock_{std::move(clients_clock)}
-    , machines_{std::make_shared<state>(clients_clock_)}
+    , machines_{std::make_shared<server_state>(clients_clock_)}
     , streams_(1) {}
 
-server::group::machine server::group::primary() const {
+server_group::machine server_group::primary() const {
     const std::lock_guard lock_it{mutex_};
     return machines_[primary_];
 }
 
-std::size_t server::group::primary_number() const {
+std::size_t server_group::primary_number() const {
     const std::lock_guard lock_it{mutex_};
     return primary_;
 }
 
-server::group::machine server::group::at(std::size_t number) const {
+server_group::machine server_group::at(std::size_t number) const {
     const std::lock_guard lock_it{mutex_};
     return machines_.at(number);
 }
 
-bool server::group::has_replicas() const {
+bool server_group::has_replicas() const {
     const std::lock_guard lock_it{mutex_};
     return machines_.size() > 1;
 }
 
-duration server::group::session_time() const {
+duration server_group::session_time() const {
     const std::lock_guard lock_it{mutex_};
     return session_time_;
 }
 
-void server::group::keep_by_session(duration session_time) {
+void server_group::keep_by_session(duration session_time) {
     const std::lock_guard lock_it{mutex_};
     if (machines_.size() > 1)
         throw std::logic_error{"a server that keeps holds by session has no replicas"};
     session_time_ = session_time;
 }
 
-void server::group::replicate(std::size_t count, duration lag) {
+void server_group::replicate(std::size_t count, duration lag) {
     const std::lock_guard lock_it{mutex_};
     if (session_time_ > duration::zero())
         throw std::logic_error{"a server that keeps holds by session has no replicas"};
     lag_ = lag;
     for (; count > 0; --count) {
-        machines_.push_back(std::make_shared<state>(clients_clock_, machines_.size()));
+        machines_.push_back(std::make_shared<server_state>(clients_clock_, machines_.size()));
         streams_.emplace_back();
         follow(machines_.size() - 1);
     }
 }
 
 /// Makes the replica follow the present primary. Call it with the mutex held.
-void server::group::follow(std::size_t replica) {
+void server_group::follow(std::size_t replica) {
     auto next = std::make_shared<stream>(lag_);
     machines_[replica]->follow(next);
     machines_[primary_]->feed(next);
     streams_[replica] = std::move(next);
 }
 
-void server::group::set_lag(std::size_t replica, duration lag) {
+void server_group::set_lag(std::size_t replica, duration lag) {
     const std::lock_guard lock_it{mutex_};
     if (const std::shared_ptr<stream>& to = streams_.at(replica))
         to->set_lag(lag);
 }
 
-void server::group::cut_replica(std::size_t replica) {
+void server_group::cut_replica(std::size_t replica) {
     const std::lock_guard lock_it{mutex_};
     if (const std::shared_ptr<stream>& to = streams_.at(replica))
         to->cut(clients_clock_());
 }
 
-void server::group::promote(std::size_t number) {
+void server_group::promote(std::size_t number) {
     {
         const std::lock_guard lock_it{mutex_};
         machines_.at(number)->be_primary();
@@ -86,7 +86,7 @@ void server::group::promote(std::size_t number) {
     announce(number);
 }
 
-void server::group::demote(std::size_t number) {
+void server_group::demote(std::size_t number) {
     const std::lock_guard lock_it{mutex_};
     (void)machines_.at(number);
     if (number == primary_)
@@ -94,14 +94,14 @@ void server::group::demote(std::size_t number) {
     follow(number);
 }
 
-void server::group::restart_empty(std::size_t number) {
+void server_group::restart_empty(std::size_t number) {
     const std::lock_guard lock_it{mutex_};
     machines_.at(number)->forget_all();
     if (number != primary_ && streams_[number])
         follow(number);
 }
 
-void server::group::announce(std::size_t number) {
+void server_group::announce(std::size_t number) {
     std::map<std::uint64_t, listener> told;
     announcement what{};
     {
@@ -114,25 +114,25 @@ void server::group::announce(std::size_t number) {
         tell(what);
 }
 
-server::group::announcement server::group::last_announced() const {
+server_group::announcement server_group::last_announced() const {
     const std::lock_guard lock_it{mutex_};
     return {machines_[announced_], term_};
 }
 
-std::uint64_t server::group::listen(listener told) {
+std::uint64_t server_group::listen(listener told) {
     const std::lock_guard lock_it{mutex_};
     listeners_.emplace(++last_listener_, std::move(told));
     return last_listener_;
 }
 
-void server::group::forget(std::uint64_t told) {
+void server_group::forget(std::uint64_t told) {
     const std::lock_guard lock_it{mutex_};
     listeners_.erase(told);
 }
 
 // Replication: the functions of a machine that is a primary with replicas, or a replica.
 
-void server::state::wrote() {
+void server_state::wrote() {
     ++writes_;
     if (followers_.empty())
         return;
@@ -144,19 +144,19 @@ void server::state::wrote() {
 
 /// Applies the data that have arrived from the primary. From now on, this machine's own clock
 /// decides when the data expire.
-void server::state::catch_up() {
+void server_state::catch_up() {
     if (!follows_)
         return;
     if (const stream::copy arrived = follows_->take_arrived(clock_.clients_now()))
         has_.become(*arrived);
 }
 
-bool server::state::is_primary() const {
+bool server_state::is_primary() const {
     const guard lock_it{mutex_};
     return is_primary_;
 }
 
-void server::state::be_primary() {
+void server_state::be_primary() {
     const guard lock_it{mutex_};
     if (is_primary_)
         return;
@@ -167,7 +167,7 @@ void server::state::be_primary() {
     forgets_before_ = clock_.clients_now(); // grants of the old primary may not have arrived
 }
 
-void server::state::follow(std::shared_ptr<stream> from) {
+void server_state::follow(std::shared_ptr<stream> from) {
     const guard lock_it{mutex_};
     const time_point now = clock_.clients_now();
     catch_up();
@@ -183,12 +183,12 @@ void server::state::follow(std::shared_ptr<stream> from) {
     is_primary_ = false;
 }
 
-std::uint64_t server::state::demotions() const {
+std::uint64_t server_state::demotions() const {
     const guard lock_it{mutex_};
     return demotions_;
 }
 
-void server::state::feed(const std::shared_ptr<stream>& to) {
+void server_state::feed(const std::shared_ptr<stream>& to) {
     const guard lock_it{mutex_};
     std::erase_if(followers_, [](const auto& each) { return each->is_cut(); });
     followers_.push_back(to);
@@ -197,12 +197,12 @@ void server::state::feed(const std::shared_ptr<stream>& to) {
     to->send(writes_, copy, clock_.clients_now());
 }
 
-std::uint64_t server::state::writes() const {
+std::uint64_t server_state::writes() const {
     const guard lock_it{mutex_};
     return writes_;
 }
 
-unsigned server::state::confirmed(std::uint64_t write) const {
+unsigned server_state::confirmed(std::uint64_t write) const {
     const guard lock_it{mutex_};
     const auto has_it = [&](const std::shared_ptr<stream>& each) {
         const std::optional<std::uint64_t> up_to = each->confirmed(clock_.clients_now());
@@ -211,7 +211,7 @@ unsigned server::state::confirmed(std::uint64_t write) const {
     return static_cast<unsigned>(std::count_if(followers_.begin(), followers_.end(), has_it));
 }
 
-time_point server::state::next_confirmation() const {
+time_point server_state::next_confirmation() const {
     const guard lock_it{mutex_};
     time_point next = time_point::max();
     for (const std::shared_ptr<stream>& each : followers_)
@@ -219,24 +219,24 @@ time_point server::state::next_confirmation() const {
     return next;
 }
 
-std::optional<std::uint64_t> server::state::received() const {
+std::optional<std::uint64_t> server_state::received() const {
     const guard lock_it{mutex_};
     return follows_ ? follows_->arrived(clock_.clients_now()) : std::nullopt;
 }
 
-bool server::state::stands_still() const {
+bool server_state::stands_still() const {
     const guard lock_it{mutex_};
     return stands_still_;
 }
 
-void server::state::stop() {
+void server_state::stop() {
     const guard lock_it{mutex_};
     stands_still_ = true;
     if (follows_)
         follows_->pause(clock_.clients_now());
 }
 
-void server::state::resume() {
+void server_state::resume() {
     std::vector<std::function<void()>> waiting;
     {
         const guard lock_it{mutex_};
@@ -249,7 +249,7 @@ void server::state::resume() {
         each();
 }
 
-void server::state::when_it_goes_on(std::function<void()> act) {
+void server_state::when_it_goes_on(std::function<void()> act) {
     {
         const guard lock_it{mutex_};
         if (stands_still_)

@@ -15,16 +15,16 @@
 namespace holdfast::memory {
 
 /// Group of machines: a primary and its replicas. Thread safety: any thread may call any member.
-class server::group {
+class server_group {
 public:
-    using machine = std::shared_ptr<state>;
+    using machine = std::shared_ptr<server_state>;
     struct announcement {
         machine primary;
         std::uint64_t term = 0; ///< number that grows with each announcement of a primary
     };
     using listener = std::function<void(const announcement&)>;
 
-    explicit group(std::function<time_point()> clients_clock);
+    explicit server_group(std::function<time_point()> clients_clock);
 
     machine primary() const;
     std::size_t primary_number() const;

@@ -113,16 +113,16 @@ std::string new_id() {
 
 } // namespace
 
-server::state::state(std::function<time_point()> clients_clock, std::size_t of_group)
+server_state::server_state(std::function<time_point()> clients_clock, std::size_t of_group)
     : number{of_group}
     , id_{new_id()}
     , clock_{std::move(clients_clock)} {}
 
-bool server::state::comes_late(std::optional<microseconds> deadline) const {
+bool server_state::comes_late(std::optional<microseconds> deadline) const {
     return deadline && clock_.now() > *deadline;
 }
 
-verdict_on_look server::state::look(const ask& want, std::optional<microseconds> deadline) {
+verdict_on_look server_state::look(const ask& want, std::optional<microseconds> deadline) {
     const guard lock_it{mutex_};
     if (comes_late(deadline))
         return {.said = verdict::late};
@@ -133,7 +133,7 @@ verdict_on_look server::state::look(const ask& want, std::optional<microseconds>
     return answer;
 }
 
-verdict_on_look server::state::look_at_lock(const ask& want) {
+verdict_on_look server_state::look_at_lock(const ask& want) {
     if (want.kind == lock_kind::token && may_be_token(want.name))
         return {
             .said = verdict::busy, .left = has_.counters.left(want.name), .holder_tells = false};
@@ -153,15 +153,15 @@ verdict_on_look server::state::look_at_lock(const ask& want) {
     return answer;
 }
 
-verdict_on_look server::state::look_at_token(const ask& want) {
+verdict_on_look server_state::look_at_token(const ask& want) {
     verdict_on_look answer = has_.tokens.look(want);
     const std::optional<holding> held = has_.tokens.inspect(want.name);
     answer.holder_tells = !held || held->owners.front() != foreign_owner;
     return answer;
 }
 
-std::vector<server::state::renewed> server::state::renew(const std::vector<hold>& holds,
-                                                         duration lease_time) {
+std::vector<server_state::renewed> server_state::renew(const std::vector<hold>& holds,
+                                                       duration lease_time) {
     const guard lock_it{mutex_};
     std::vector<renewed> all;
     all.reserve(holds.size());
@@ -184,14 +184,14 @@ std::vector<server::state::renewed> server::state::renew(const std::vector<hold>
     return all;
 }
 
-release_answer server::state::release(const hold& what) {
+release_answer server_state::release(const hold& what) {
     const guard lock_it{mutex_};
     const release_answer said = end(what);
     wrote();
     return said;
 }
 
-release_answer server::state::end(const hold& what) {
+release_answer server_state::end(const hold& what) {
     if (what.kind == lock_kind::permit)
         return release_permits(what);
     if (what.kind == lock_kind::fair) {
@@ -208,14 +208,14 @@ release_answer server::state::end(const hold& what) {
     return {.was_ours = said.was_ours, .others_listen = said.was_ours && others_wait};
 }
 
-left_verdict server::state::release_alone(const hold& what) {
+left_verdict server_state::release_alone(const hold& what) {
     const bool is_token = what.kind == lock_kind::token;
     const bool was_ours = is_token ? has_.tokens.release(what) : has_.locks.release(what);
     return {.was_ours = was_ours,
             .is_told = was_ours && what.kind != lock_kind::spin}; // waiters of a spin lock poll
 }
 
-std::optional<holding> server::state::inspect(const lock_name& name) const {
+std::optional<holding> server_state::inspect(const lock_name& name) const {
     const guard lock_it{mutex_};
     std::optional<holding> found = holding_of(name);
     const char* const there = found ? nullptr : what_is_there(name);
@@ -227,7 +227,7 @@ std::optional<holding> server::state::inspect(const lock_name& name) const {
     return found;
 }
 
-std::optional<holding> server::state::holding_of(const lock_name& name) const {
+std::optional<holding> server_state::holding_of(const lock_name& name) const {
     if (std::optional<holding> token = has_.tokens.inspect(name)) {
         token->tells = token->owners.front() != foreign_owner;
         token->kind = key_kind::token_lock;
@@ -248,7 +248,7 @@ std::optional<holding> server::state::holding_of(const lock_name& name) const {
 }
 
 /// Returns the kind that uses the name, in words. Returns null if the name is free.
-const char* server::state::what_is_there(const lock_name& name) const {
+const char* server_state::what_is_there(const lock_name& name) const {
     if (has_.tokens.inspect(name))
         return words_for(lock_kind::token);
     if (has_.locks.inspect(name))
@@ -265,7 +265,7 @@ const char* server::state::what_is_there(const lock_name& name) const {
 /// Returns the kind that uses the name, in words, if this kind is not `wanted`. A number may be a
 /// semaphore, a latch, or a leased semaphore without held permits. These three look the same, as on
 /// Redis.
-const char* server::state::other_than(const lock_name& name, const char* wanted) const {
+const char* server_state::other_than(const lock_name& name, const char* wanted) const {
     const char* const there = what_is_there(name);
     if (!there || std::string_view{there} == wanted)
         return nullptr;
@@ -277,23 +277,23 @@ const char* server::state::other_than(const lock_name& name, const char* wanted)
 }
 
 /// Returns whether the name has a number that expires. Another program's token lock looks the same.
-bool server::state::may_be_token(const lock_name& name) const {
+bool server_state::may_be_token(const lock_name& name) const {
     return has_.counters.value(name) && has_.counters.left(name);
 }
 
-std::vector<std::string> server::state::held_names() const {
+std::vector<std::string> server_state::held_names() const {
     std::vector<std::string> hashes, names;
     std::ranges::merge(has_.locks.held(), has_.shared.held(), std::back_inserter(hashes));
     std::ranges::merge(hashes, has_.tokens.held(), std::back_inserter(names));
     return names;
 }
 
-std::uint64_t server::state::last_token(const lock_name& name) const {
+std::uint64_t server_state::last_token(const lock_name& name) const {
     const guard lock_it{mutex_};
     return has_.locks.last_token(name);
 }
 
-std::optional<lock_state> server::state::state_of(const lock_name& name) const {
+std::optional<lock_state> server_state::state_of(const lock_name& name) const {
     const std::optional<holding> held = holding_of(name);
     lock_state told;
     told.name = name.text;
@@ -331,12 +331,12 @@ std::optional<lock_state> server::state::state_of(const lock_name& name) const {
     return told;
 }
 
-std::optional<lock_state> server::state::describe(const lock_name& name) const {
+std::optional<lock_state> server_state::describe(const lock_name& name) const {
     const guard lock_it{mutex_};
     return state_of(name);
 }
 
-lock_list server::state::list(const std::string& pattern, std::size_t limit) const {
+lock_list server_state::list(const std::string& pattern, std::size_t limit) const {
     const guard lock_it{mutex_};
     lock_list all;
     for (const std::string& name : held_names()) {
@@ -352,9 +352,9 @@ lock_list server::state::list(const std::string& pattern, std::size_t limit) con
     return all;
 }
 
-forced_verdict server::state::force(const lock_name& name, const std::string& only_from,
-                                    std::optional<lock_kind> kind,
-                                    std::optional<microseconds> deadline) {
+forced_verdict server_state::force(const lock_name& name, const std::string& only_from,
+                                   std::optional<lock_kind> kind,
+                                   std::optional<microseconds> deadline) {
     const guard lock_it{mutex_};
     if (comes_late(deadline))
         return {.late = true};
@@ -380,13 +380,13 @@ forced_verdict server::state::force(const lock_name& name, const std::string& on
     return {.what = std::move(what)};
 }
 
-microseconds server::state::now() const {
+microseconds server_state::now() const {
     const guard lock_it{mutex_};
     return clock_.now();
 }
 
-void server::state::prolong_session(const std::array<std::uint8_t, 16>& client,
-                                    duration session_time) {
+void server_state::prolong_session(const std::array<std::uint8_t, 16>& client,
+                                   duration session_time) {
     const guard lock_it{mutex_};
     const owner_id any{client, 0};
     const microseconds end = clock_.end_of(session_time);
@@ -396,45 +396,45 @@ void server::state::prolong_session(const std::array<std::uint8_t, 16>& client,
     has_.permits.prolong(any, end);
 }
 
-time_point server::state::forgets_before() const {
+time_point server_state::forgets_before() const {
     const guard lock_it{mutex_};
     return forgets_before_;
 }
 
-void server::state::tell(const lock_name& name) const {
+void server_state::tell(const lock_name& name) const {
     const auto [first, last] = subscribers_.equal_range(name.text);
     for (auto each = first; each != last; ++each)
         each->second->tell();
 }
 
-void server::state::tell(const lock_name& name, const fair_table::owners& whom) const {
+void server_state::tell(const lock_name& name, const fair_table::owners& whom) const {
     for (const std::string& owner : whom)
         tell(channel_of(name, owner));
 }
 
-void server::state::add(subscriber& listener) {
+void server_state::add(subscriber& listener) {
     const guard lock_it{mutex_};
     subscribers_.emplace(listener.name().text, &listener);
 }
 
-void server::state::remove(subscriber& listener) {
+void server_state::remove(subscriber& listener) {
     const guard lock_it{mutex_};
     const auto [first, last] = subscribers_.equal_range(listener.name().text);
     subscribers_.erase(
         std::find_if(first, last, [&](const auto& e) { return e.second == &listener; }));
 }
 
-void server::state::step_clock(duration by) {
+void server_state::step_clock(duration by) {
     const guard lock_it{mutex_};
     clock_.step(by);
 }
 
-void server::state::set_clock_rate(double rate) {
+void server_state::set_clock_rate(double rate) {
     const guard lock_it{mutex_};
     clock_.set_rate(rate);
 }
 
-void server::state::forget_all() {
+void server_state::forget_all() {
     const guard lock_it{mutex_};
     forgets_before_ = clock_.clients_now();
     if (follows_)
@@ -443,11 +443,11 @@ void server::state::forget_all() {
     wrote();
 }
 
-bool server::state::erase(const lock_name& name) {
+bool server_state::erase(const lock_name& name) {
     return has_.locks.erase(name) || has_.shared.erase(name) || has_.tokens.erase(name);
 }
 
-bool server::state::forget(const lock_name& name) {
+bool server_state::forget(const lock_name& name) {
     const guard lock_it{mutex_};
     const writing after{*this};
     const bool had_lock = erase(name);
@@ -456,7 +456,7 @@ bool server::state::forget(const lock_name& name) {
     return has_.counters.erase(name) || had_lock || had_permits || had_rate;
 }
 
-void server::state::occupy(const lock_name& name, duration lease_time, lock_kind kind) {
+void server_state::occupy(const lock_name& name, duration lease_time, lock_kind kind) {
     const guard lock_it{mutex_};
     const writing after{*this};
     has_.tokens.erase(name);
@@ -472,17 +472,17 @@ void server::state::occupy(const lock_name& name, duration lease_time, lock_kind
     has_.locks.occupy(name, foreign_owner, lease_time);
 }
 
-bool server::state::cut_readers(const lock_name& name, duration lease_time) {
+bool server_state::cut_readers(const lock_name& name, duration lease_time) {
     const guard lock_it{mutex_};
     const writing after{*this};
     return has_.shared.cut_readers(name, lease_time);
 }
 
-bool server::state::vacate(const lock_name& name) {
+bool server_state::vacate(const lock_name& name) {
     return stranger_releases(name, foreign_owner);
 }
 
-bool server::state::stranger_releases(const lock_name& name, const std::string& owner) {
+bool server_state::stranger_releases(const lock_name& name, const std::string& owner) {
     const guard lock_it{mutex_};
     const writing after{*this};
     const std::optional<holding> token = has_.tokens.inspect(name);
@@ -497,51 +497,50 @@ bool server::state::stranger_releases(const lock_name& name, const std::string& 
     return true;
 }
 
-void server::state::set_jvm_wait(duration wait) {
+void server_state::set_jvm_wait(duration wait) {
     const guard lock_it{mutex_};
     has_.fair.set_jvm_wait(wait);
 }
 
-duration server::state::stranger_waits() const {
+duration server_state::stranger_waits() const {
     const guard lock_it{mutex_};
     return has_.fair.jvm_wait();
 }
 
-bool server::state::stranger_takes_or_queues(const lock_name& name, const std::string& owner,
-                                             duration wait, duration lease) {
+bool server_state::stranger_takes_or_queues(const lock_name& name, const std::string& owner,
+                                            duration wait, duration lease) {
     const guard lock_it{mutex_};
     const writing after{*this};
     return has_.fair.stranger_takes_or_queues(name, owner, wait, lease);
 }
 
-void server::state::stranger_leaves(const lock_name& name, const std::string& owner,
-                                    duration wait) {
+void server_state::stranger_leaves(const lock_name& name, const std::string& owner, duration wait) {
     const guard lock_it{mutex_};
     const writing after{*this};
     has_.fair.stranger_leaves(name, owner, wait);
 }
 
-std::vector<std::string> server::state::waiting(const lock_name& name) const {
+std::vector<std::string> server_state::waiting(const lock_name& name) const {
     const guard lock_it{mutex_};
     return has_.fair.waiting(name);
 }
 
-std::vector<std::string> server::state::counting(const lock_name& name) const {
+std::vector<std::string> server_state::counting(const lock_name& name) const {
     const guard lock_it{mutex_};
     return has_.fair.counting(name);
 }
 
-std::uint64_t server::state::changes() const {
+std::uint64_t server_state::changes() const {
     const guard lock_it{mutex_};
     return writes_ + has_.fair.changes();
 }
 
-std::size_t server::state::held_count() const {
+std::size_t server_state::held_count() const {
     const guard lock_it{mutex_};
     return held_names().size();
 }
 
-std::size_t server::state::listener_count() const {
+std::size_t server_state::listener_count() const {
     const guard lock_it{mutex_};
     return subscribers_.size();
 }
@@ -549,8 +548,7 @@ std::size_t server::state::listener_count() const {
 // Requests about counters.
 
 template <typename Act>
-auto server::state::on_record(counter_kind kind, const lock_name& name, count_record what,
-                              Act act) {
+auto server_state::on_record(counter_kind kind, const lock_name& name, count_record what, Act act) {
     if (!keeps_record_)
         return act();
     what.before = all_there_are(name, kind);
@@ -565,16 +563,16 @@ auto server::state::on_record(counter_kind kind, const lock_name& name, count_re
     return outcome;
 }
 
-std::optional<std::int64_t> server::state::all_there_are(const lock_name& name,
-                                                         counter_kind kind) const {
+std::optional<std::int64_t> server_state::all_there_are(const lock_name& name,
+                                                        counter_kind kind) const {
     if (kind != counter_kind::permits)
         return has_.counters.value(name);
     const std::optional<counter_state> found = has_.permits.inspect(name);
     return found ? std::optional{found->value + found->taken} : has_.counters.value(name);
 }
 
-count_verdict server::state::count(const counter_ask& want, std::optional<microseconds> deadline,
-                                   duration memory) {
+count_verdict server_state::count(const counter_ask& want, std::optional<microseconds> deadline,
+                                  duration memory) {
     const guard lock_it{mutex_};
     if (comes_late(deadline))
         return {.said = verdict::late};
@@ -589,7 +587,7 @@ count_verdict server::state::count(const counter_ask& want, std::optional<micros
     return answer;
 }
 
-void server::state::give_back(const counter_ask& want, duration memory) {
+void server_state::give_back(const counter_ask& want, duration memory) {
     const guard lock_it{mutex_};
     const writing after{*this};
     const change_verdict given = on_record(want.kind, want.name, {.given_back = &want}, [&] {
@@ -599,8 +597,8 @@ void server::state::give_back(const counter_ask& want, duration memory) {
     tell_of_count(want.name, want.kind, given.rings);
 }
 
-change_verdict server::state::change(const counter_change& what,
-                                     std::optional<microseconds> deadline, duration memory) {
+change_verdict server_state::change(const counter_change& what,
+                                    std::optional<microseconds> deadline, duration memory) {
     const guard lock_it{mutex_};
     if (comes_late(deadline))
         return {.late = true};
@@ -622,8 +620,8 @@ change_verdict server::state::change(const counter_change& what,
 
 /// Notifies waiters of a counter. When a latch opens, all its waiters are notified. A semaphore's
 /// waiter is notified only if enough permits for its request are free.
-void server::state::tell_of_count(const lock_name& name, counter_kind kind,
-                                  std::int64_t available) const {
+void server_state::tell_of_count(const lock_name& name, counter_kind kind,
+                                 std::int64_t available) const {
     const auto [first, last] = subscribers_.equal_range(channel_of(name, kind).text);
     for (auto each = first; each != last && available > 0; ++each) {
         const subscriber& listener = *each->second;
@@ -635,14 +633,14 @@ void server::state::tell_of_count(const lock_name& name, counter_kind kind,
     }
 }
 
-counter_state server::state::inspect_counter(const lock_name& name, counter_kind kind,
-                                             const rate_table::drawer& client) const {
+counter_state server_state::inspect_counter(const lock_name& name, counter_kind kind,
+                                            const rate_table::drawer& client) const {
     const guard lock_it{mutex_};
     return state_of_counter(name, kind, client);
 }
 
-counter_state server::state::state_of_counter(const lock_name& name, counter_kind kind,
-                                              const rate_table::drawer& client) const {
+counter_state server_state::state_of_counter(const lock_name& name, counter_kind kind,
+                                             const rate_table::drawer& client) const {
     if (kind == counter_kind::rate)
         return has_.rates.state(name, client); // rate limiters have no subscribers
     counter_state found;
@@ -656,9 +654,9 @@ counter_state server::state::state_of_counter(const lock_name& name, counter_kin
     return found;
 }
 
-counter_list server::state::list_counters(counter_kind kind, const std::string& pattern,
-                                          std::size_t limit,
-                                          const rate_table::drawer& client) const {
+counter_list server_state::list_counters(counter_kind kind, const std::string& pattern,
+                                         std::size_t limit,
+                                         const rate_table::drawer& client) const {
     const guard lock_it{mutex_};
     counter_list all;
     for (const std::string& name : kind == counter_kind::permits ? has_.permits.names()
@@ -674,12 +672,12 @@ counter_list server::state::list_counters(counter_kind kind, const std::string& 
     return all;
 }
 
-const char* server::state::other_kind(const lock_name& name, counter_kind kind) const {
+const char* server_state::other_kind(const lock_name& name, counter_kind kind) const {
     const guard lock_it{mutex_};
     return other_than(name, words_for(kind));
 }
 
-verdict_on_look server::state::look_at_permits(const ask& want) {
+verdict_on_look server_state::look_at_permits(const ask& want) {
     become_permits(want.name);
     const verdict_on_look answer = has_.permits.look(want);
     become_number(want.name);
@@ -688,17 +686,17 @@ verdict_on_look server::state::look_at_permits(const ask& want) {
 
 /// Moves the number to the table of leased semaphores while a request about leased permits is
 /// carried out. The number stays there only if permits are held afterwards.
-void server::state::become_permits(const lock_name& name) {
+void server_state::become_permits(const lock_name& name) {
     if (const std::optional<kept_number> kept = has_.counters.take_out(name))
         has_.permits.put(name, *kept);
 }
 
-void server::state::become_number(const lock_name& name) {
+void server_state::become_number(const lock_name& name) {
     if (const std::optional<kept_number> kept = has_.permits.take_out(name))
         has_.counters.put(name, *kept);
 }
 
-release_answer server::state::release_permits(const hold& what) {
+release_answer server_state::release_permits(const hold& what) {
     become_permits(what.name);
     const permit_table::left said = has_.permits.release(what);
     become_number(what.name);
@@ -707,7 +705,7 @@ release_answer server::state::release_permits(const hold& what) {
             .others_listen = subscribers_.count(channel_of(what).text) > 0};
 }
 
-void server::state::stranger_changes(const counter_change& what) {
+void server_state::stranger_changes(const counter_change& what) {
     const guard lock_it{mutex_};
     const writing after{*this};
     if (what.kind == counter_kind::permits)
@@ -721,7 +719,7 @@ void server::state::stranger_changes(const counter_change& what) {
     tell_of_count(what.name, what.kind, outcome.rings);
 }
 
-void server::state::stranger_takes_permits(const hold& what, duration lease_time) {
+void server_state::stranger_takes_permits(const hold& what, duration lease_time) {
     const guard lock_it{mutex_};
     const writing after{*this};
     ask foreign{what.name, what.owner, what.kind};
@@ -730,17 +728,17 @@ void server::state::stranger_takes_permits(const hold& what, duration lease_time
     (void)look_at_permits(foreign);
 }
 
-std::map<std::string, duration> server::state::permits_held(const lock_name& name) const {
+std::map<std::string, duration> server_state::permits_held(const lock_name& name) const {
     const guard lock_it{mutex_};
     return has_.permits.held(name);
 }
 
-std::size_t server::state::requests_remembered() const {
+std::size_t server_state::requests_remembered() const {
     const guard lock_it{mutex_};
     return has_.counters.requests_remembered();
 }
 
-void server::state::tell_of_counts(std::function<void(const count_record&)> told) {
+void server_state::tell_of_counts(std::function<void(const count_record&)> told) {
     const guard lock_it{mutex_};
     keeps_record_ = std::move(told);
 }

@@ -143,9 +143,9 @@ struct forced_verdict {
 };
 
 /// One machine: a primary or a replica. Thread safety: any thread may call any member.
-class server::state {
+class server_state {
 public:
-    explicit state(std::function<time_point()> clients_clock, std::size_t number = 0);
+    explicit server_state(std::function<time_point()> clients_clock, std::size_t number = 0);
 
     const std::size_t number; ///< index of the machine in its group
 
@@ -270,13 +270,13 @@ private:
     /// Guard that records one write at the end of its scope.
     class writing {
     public:
-        explicit writing(state& at)
+        explicit writing(server_state& at)
             : at_{at} {}
         writing(const writing&) = delete;
         ~writing() { at_.wrote(); }
 
     private:
-        state& at_;
+        server_state& at_;
     };
 
     // The caller of the next functions must hold the mutex.

@@ -22,15 +22,18 @@ public:
         , open_at_(static_cast<std::size_t>(w.names())) {}
 
     void sent(const seat& from, const memory::request& r) {
-        if (r.what != memory::verb::count || r.counted->kind != counter_kind::latch)
+        if (r.what != memory::verb::count)
+            return;
+        const counter_ask& want = *details_of(r).counted;
+        if (want.kind != counter_kind::latch)
             return;
         looks& of = looks_[{from.number, world::number_of(r.name)}];
         if (of.seen && of.last != world_.clock.now())
             of = {world_.clock.now(), of.last, of.request, of.by_another_at};
         of.seen = false;
-        if (of.request != r.counted->request.number)
+        if (of.request != want.request.number)
             of.by_another_at = world_.clock.now();
-        of.request = r.counted->request.number;
+        of.request = want.request.number;
     }
 
     void counted(int name, const memory::count_record& r) {

@@ -20,7 +20,7 @@ public:
 
     void sent(const memory::request& r, const memory::fate& f) {
         const bool arrives = !f.refused && !f.overloaded && !f.denied && !f.request_lost;
-        if (r.what == memory::verb::release && arrives && !r.counted)
+        if (r.what == memory::verb::release && arrives && !details_of(r).counted)
             // the server may carry out the release at once
             gave_up_[world_.text_of(r.holds[0].owner)] = true;
         if (r.what == memory::verb::look && arrives &&

@@ -28,7 +28,7 @@ struct counting_story : story {
     void change(counter_verb verb, std::int64_t amount, rate to = {}) {
         counter_change what{w.name_of(0), {}, w.how.counts(0).value(), verb, amount};
         what.to = to;
-        w.server.inside()->stranger_changes(what);
+        primary_state(w.server)->stranger_changes(what);
     }
     std::int64_t there() const { return w.available(0); }
 

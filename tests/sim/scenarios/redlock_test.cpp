@@ -36,7 +36,7 @@ protected:
     std::size_t held_at() const {
         std::size_t count = 0;
         for (const node& each : r.nodes)
-            count += each.server.held_count();
+            count += held_count(each.server);
         return count;
     }
     void cut(int server) {

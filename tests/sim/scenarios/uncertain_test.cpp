@@ -138,7 +138,7 @@ TEST_F(Uncertain, AReleaseIsRepeatedAsLongAsTheLastRenewalMayLast) {
         alice.net.next(memory::verb::renew, {.refused = true});
         alice.net.next(memory::verb::renew, {.refused = true});
         alice.net.next(memory::verb::renew, {.answer_lost = true});
-        while (w.server.inspect(w.name_of(0))->remaining < lease - 1s || now() < lease / 2)
+        while (inspect(w.server, w.name_of(0))->remaining < lease - 1s || now() < lease / 2)
             co_await sleep(10ms);
         alice.net.cut(true);
         EXPECT_EQ(co_await give_back(mine), outcome::unreachable);

@@ -149,7 +149,7 @@ void realm::look_at_servers() {
 }
 
 std::string realm::holder(spot where) const {
-    const auto held = node_at(where.server).server.inspect(name_of(where.name));
+    const auto held = inspect(node_at(where.server).server, name_of(where.name));
     return held ? held->owners.at(0) : std::string{};
 }
 
@@ -204,7 +204,7 @@ void realm::step_clock(int server, duration by) {
 void realm::set_rate(int server, double rate) {
     log.note({.server = server}, "its clock runs at {} per mille",
              static_cast<std::int64_t>(rate * 1000));
-    node_at(server).server.set_clock_rate(rate);
+    set_clock_rate(node_at(server).server, rate);
 }
 
 void realm::restart_empty(int server) {

@@ -86,7 +86,7 @@ duration remains::settled_within(spot where, const terminal& home) const {
 
 void remains::at_peace() {
     for (const node& each : realm_.nodes)
-        if (each.server.held_count() != 0)
+        if (held_count(each.server) != 0)
             fail(-1, "locks are held on a server, and nobody has a lease");
     check_rest("when all was released");
     for (const std::deque<terminal>& program : realm_.programs)
@@ -113,7 +113,7 @@ void remains::check_rest(const char* when) {
             fail(-1, std::to_string(count) + what + when);
     };
     for (const node& each : realm_.nodes)
-        still(each.server.listener_count(), " listeners were left on a server ");
+        still(listener_count(each.server), " listeners were left on a server ");
     still(realm_.clock.sleepers(), " timers were left ");
     still(realm_.books.under_way().size(), " operations were still under way ");
 }

@@ -27,7 +27,7 @@ protected:
     multi_mutex all{a, b, c};
     said<lease> held;
 
-    bool is_free(const char* name) const { return !server.inspect(name); }
+    bool is_free(const char* name) const { return !inspect(server, name); }
 };
 
 TEST_F(Multi, TakesAllAndReleasesAll) {
@@ -41,7 +41,7 @@ TEST_F(Multi, TakesAllAndReleasesAll) {
     whole.async_unlock(left.handler());
     settle();
     EXPECT_TRUE(left.well());
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
     EXPECT_TRUE(is_idle(alice));
 }
 
@@ -53,7 +53,7 @@ TEST_F(Multi, AFreeOneTakesOneRequestOfEachMember) {
 TEST_F(Multi, ADroppedLeaseReleasesAll) {
     { const lease whole = taken(all); }
     settle();
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
 }
 
 TEST_F(Multi, OneBusyMemberMakesItBusyAndTheOthersAreFreeAgain) {
@@ -89,7 +89,7 @@ TEST_F(Multi, GivesUpWhenItsPatienceIsOver) {
     run_for(200ms);
     ASSERT_TRUE(tried.well());
     EXPECT_FALSE(tried.take());
-    EXPECT_EQ(server.held_count(), 1u);
+    EXPECT_EQ(held_count(server), 1u);
 }
 
 TEST_F(Multi, IsRenewedAsAWhole) {
@@ -125,7 +125,7 @@ TEST_F(Multi, TheLossOfOneIsTheLossOfTheWholeAndReleasesTheRest) {
     run_for(11s); // the next renewal notices it
     EXPECT_TRUE(told);
     EXPECT_FALSE(whole.owns_lock());
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
     said<> left;
     whole.async_unlock(left.handler());
     settle();
@@ -187,7 +187,7 @@ TEST_F(Multi, AMemberThatStaysAwayEndsTheCall) {
     EXPECT_TRUE(tried.failed(errc::unreachable));
     run_for(30s);
     EXPECT_TRUE(held.failed(errc::unreachable));
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
 }
 
 TEST_F(Multi, CallsOfOneClientAreServedInOrder) {
@@ -264,7 +264,7 @@ TEST_F(Multi, QuestionsAreAskedOfAllMembers) {
     all.async_force_unlock(forced.handler());
     settle();
     EXPECT_TRUE(forced.take());
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
 }
 
 TEST_F(Multi, ClosingItsClientLosesIt) {
@@ -301,7 +301,7 @@ TEST_F(Multi, AnyTakesTheFirstThatIsFree) {
     ASSERT_TRUE(one);
     EXPECT_EQ(one->name(), "c");
     EXPECT_TRUE(one->owns_lock());
-    EXPECT_EQ(server.held_count(), 3u);
+    EXPECT_EQ(held_count(server), 3u);
 }
 
 TEST_F(Multi, AnyTakesOneOnlyAndReleasesTheRest) {
@@ -311,7 +311,7 @@ TEST_F(Multi, AnyTakesOneOnlyAndReleasesTheRest) {
     ASSERT_TRUE(got.well());
     const std::optional<lease> one = got.take();
     EXPECT_TRUE(one && one->owns_lock());
-    EXPECT_EQ(server.held_count(), 1u);
+    EXPECT_EQ(held_count(server), 1u);
 }
 
 } // namespace

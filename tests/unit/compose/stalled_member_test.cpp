@@ -73,7 +73,7 @@ TEST_F(StalledMember, QuestionsToAQuorumDoNotWaitForOneNode) {
     run_for(150ms);
     ASSERT_TRUE(forced.well());
     EXPECT_TRUE(forced.value());
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
 }
 
 TEST_F(StalledMember, QuestionsToAQuorumWaitWhereTheLastAnswerDecides) {

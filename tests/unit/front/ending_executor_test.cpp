@@ -310,7 +310,7 @@ TEST(MemoryServer, ResumesAfterAClientThatHadAskedItIsGone) {
         EXPECT_TRUE(thrown_by([&] { (void)mutex{home, "stock"}.try_lock(); }).code);
     }
     server.resume(0);
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
 }
 
 TEST(MemoryServer, AnnouncesWhileClientsEndOnAnotherThread) {
@@ -319,7 +319,7 @@ TEST(MemoryServer, AnnouncesWhileClientsEndOnAnotherThread) {
     std::atomic<bool> stop = false;
     std::jthread announces{[&] {
         while (!stop)
-            server.announce(server.primary());
+            announce(server, primary_number(server));
     }};
     for (int i = 0; i < 100; ++i)
         const client home{options{.store = server.connect({}, 50ms), .close_timeout = 0ms}};

@@ -186,7 +186,7 @@ TEST_F(Destruction, OfALeaseReleasesIt) {
     const auto home = make_client();
     mutex stock{*home, "stock"};
     { const lease held = taken(stock); }
-    EXPECT_TRUE(eventually([&] { return server->held_count() == 0; }));
+    EXPECT_TRUE(eventually([&] { return held_count(*server) == 0; }));
 }
 
 TEST_F(Destruction, OfALeaseAfterItsClient) {
@@ -219,7 +219,7 @@ TEST_F(Destruction, OfALockWithACallUnderWay) {
     server->occupy("stock", 1h);
     auto stock = std::make_unique<mutex>(*home, "stock");
     std::future<lease> coming = stock->async_lock(asio::use_future);
-    EXPECT_TRUE(eventually([&] { return server->listener_count() == 1; }));
+    EXPECT_TRUE(eventually([&] { return listener_count(*server) == 1; }));
     stock.reset();
     server->vacate("stock");
     EXPECT_TRUE(soon(std::move(coming)).owns_lock());
@@ -234,7 +234,7 @@ TEST_F(Destruction, OfALockThatIsHeld) {
     mutex again{*home, "stock"};
     EXPECT_TRUE(again.is_held_by_this_thread());
     again.unlock();
-    EXPECT_EQ(server->held_count(), 0u);
+    EXPECT_EQ(held_count(*server), 0u);
 }
 
 TEST_F(Destruction, OfALockAfterItsClient) {
@@ -256,14 +256,14 @@ TEST_F(Destruction, OfAClientFailsWhoeverWaits) {
     mutex stock{*home, "stock"};
     auto blocked = elsewhere([&] { return thrown_by([&] { stock.lock(); }); });
     std::future<lease> coming = stock.async_lock(asio::use_future);
-    EXPECT_TRUE(eventually([&] { return server->listener_count() == 1; }));
+    EXPECT_TRUE(eventually([&] { return listener_count(*server) == 1; }));
     home.reset();
     EXPECT_EQ(thrown_by([&] { (void)soon(std::move(coming)); }).code, errc::closed);
     const auto thrown = soon(std::move(blocked));
     EXPECT_EQ(thrown.code, errc::closed);
     EXPECT_THAT(thrown.text, HasSubstr("closed"));
     // Who waits is told before its call has ended, and the destructor waits for neither.
-    EXPECT_TRUE(eventually([&] { return server->listener_count() == 0; }));
+    EXPECT_TRUE(eventually([&] { return listener_count(*server) == 0; }));
 }
 
 TEST_F(Destruction, OfAClientWhileARequestIsUnderWay) {
@@ -300,7 +300,7 @@ TEST_F(Destruction, OfTheLastThingInAHandlerOfItsOwnThread) {
         done.set_value();
     });
     soon(done.get_future());
-    EXPECT_TRUE(eventually([&] { return server->held_count() == 0; }));
+    EXPECT_TRUE(eventually([&] { return held_count(*server) == 0; }));
 }
 
 TEST_F(Destruction, OfAMovedClient) {
@@ -348,7 +348,7 @@ TEST_F(Destruction, OfAnExecutorThatStoppedHalfWay) {
         ADD_FAILURE() << "it was never free";
     };
     asio::co_spawn(io, story(), asio::detached);
-    while (server->listener_count() == 0)
+    while (listener_count(*server) == 0)
         io.run_one();
 }
 
@@ -381,7 +381,7 @@ TEST_F(Destruction, OfAClientWithLeasesStopsTheirRenewal) {
     mutex stock{*brief, "stock"};
     const lease held = taken(stock);
     brief.reset();
-    EXPECT_TRUE(eventually([&] { return server->held_count() == 0; }));
+    EXPECT_TRUE(eventually([&] { return held_count(*server) == 0; }));
 }
 
 TEST_F(Destruction, OfAClientWhileAThreadHolds) {
@@ -439,7 +439,7 @@ protected:
         EXPECT_EQ(soon(std::move(waiter)), asio::error::operation_aborted);
     }
     bool nothing_left() {
-        return eventually([this] { return server.held_count() + server.listener_count() == 0; });
+        return eventually([this] { return held_count(server) + listener_count(server) == 0; });
     }
 };
 
@@ -467,7 +467,7 @@ TEST_F(Stopping, EveryVerbThatWaitsCanBeStopped) {
     for (const auto& verb : verbs) {
         server.occupy("stock", 1h);
         stop = std::stop_source{};
-        expect_stopped(verb, [this] { return server.listener_count() == 1; });
+        expect_stopped(verb, [this] { return listener_count(server) == 1; });
         server.vacate("stock");
         EXPECT_TRUE(nothing_left());
     }
@@ -499,7 +499,7 @@ TEST_F(Stopping, WhileTheRequestIsOnItsWay) {
 TEST_F(Stopping, WhileTheAnswerIsOnItsWay) {
     sent.set({.answer_delay = 200ms});
     expect_stopped([this](std::stop_token t) { stock.lock(t); },
-                   [this] { return server.held_count() == 1; });
+                   [this] { return held_count(server) == 1; });
     EXPECT_TRUE(nothing_left()) << "what was granted is still held";
 }
 
@@ -522,7 +522,7 @@ TEST_F(Stopping, AJthreadsTokenEndsItsWait) {
     {
         const std::jthread waiter{
             [&](std::stop_token t) { ended.set_value(thrown_by([&] { stock.lock(t); }).code); }};
-        EXPECT_TRUE(eventually([this] { return server.listener_count() == 1; }));
+        EXPECT_TRUE(eventually([this] { return listener_count(server) == 1; }));
     }
     EXPECT_EQ(soon(ended.get_future()), asio::error::operation_aborted);
 }
@@ -531,7 +531,7 @@ TEST_F(Stopping, TheNextOneIsServed) {
     server.occupy("stock", 1h);
     std::promise<void> begun;
     expect_stopped([this](std::stop_token t) { stock.lock(t); },
-                   [this] { return server.listener_count() == 1; });
+                   [this] { return listener_count(server) == 1; });
     auto next = elsewhere([this] {
         stock.lock();
         stock.unlock();
@@ -551,7 +551,7 @@ TEST_F(Stopping, ACoroutineIsCancelledThroughItsSlot) {
     asio::co_spawn(loop.io(), story(),
                    asio::bind_cancellation_slot(signal.slot(),
                                                 [&](std::exception_ptr e) { ended.set_value(e); }));
-    EXPECT_TRUE(eventually([this] { return server.listener_count() == 1; }));
+    EXPECT_TRUE(eventually([this] { return listener_count(server) == 1; }));
     asio::post(loop.io(), [&] { signal.emit(asio::cancellation_type::terminal); });
     const std::exception_ptr thrown = soon(ended.get_future());
     ASSERT_TRUE(thrown);

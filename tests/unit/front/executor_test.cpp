@@ -63,7 +63,7 @@ TEST_F(OwnExecutor, WithManyThreadsIsUsedByManyAtOnce) {
         EXPECT_EQ(door.passed, walkers * rounds);
     home.close();
     pool.join();
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
 }
 
 TEST_F(OwnExecutor, BlockingAndAsynchronousCallsMix) {
@@ -169,7 +169,7 @@ TEST_F(UnrunExecutor, IsUnreachableForATryAndWhatWasAskedIsNeverSent) {
     EXPECT_GE(std::chrono::steady_clock::now() - began, 1s);
     io.poll();
     EXPECT_EQ(sent.all(), 0u);
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
 }
 
 TEST_F(UnrunExecutor, EndsALockThatIsCancelled) {
@@ -186,7 +186,7 @@ TEST_F(UnrunExecutor, LeavesAQuestionUnansweredAndAnOrderUndone) {
     EXPECT_EQ(soon(std::move(asks)).code, errc::outcome_unknown);
     EXPECT_EQ(soon(std::move(forces)).code, errc::outcome_unknown);
     io.poll();
-    EXPECT_EQ(server.held_count(), 1u) << "forced long after its caller had given up";
+    EXPECT_EQ(held_count(server), 1u) << "forced long after its caller had given up";
 }
 
 TEST_F(UnrunExecutor, ThatStoppedHalfWayLeavesTheOutcomeUnknownAndGivesBackWhatItBrought) {
@@ -197,14 +197,14 @@ TEST_F(UnrunExecutor, ThatStoppedHalfWayLeavesTheOutcomeUnknownAndGivesBackWhatI
         io.run_one_for(10ms);
     }
     EXPECT_EQ(soon(std::move(tries)).code, errc::outcome_unknown);
-    EXPECT_EQ(server.held_count(), 1u);
+    EXPECT_EQ(held_count(server), 1u);
     io.restart();
     io.run_for(500ms);
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
 }
 
 TEST_F(UnrunExecutor, EndsAnUnlockWhoseReleaseIsSentWhenItRunsAgain) {
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
     const auto busy = asio::make_work_guard(io);
     error_code ec;
     auto works = elsewhere([&] {
@@ -215,10 +215,10 @@ TEST_F(UnrunExecutor, EndsAnUnlockWhoseReleaseIsSentWhenItRunsAgain) {
     io.run();
     soon(std::move(works));
     EXPECT_EQ(ec, errc::outcome_unknown);
-    EXPECT_EQ(server.held_count(), 1u);
+    EXPECT_EQ(held_count(server), 1u);
     io.restart();
     io.run_for(100ms);
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
 }
 
 TEST_F(UnrunExecutor, IsNotOneThatIsSlow) {

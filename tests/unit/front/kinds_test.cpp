@@ -254,18 +254,18 @@ protected:
     recursive_mutex same_name{alice, "stock"};
     mutex plain{alice, "stock"};
 
-    duration stored() const { return server.inspect("stock")->remaining.value(); }
+    duration stored() const { return inspect(server, "stock")->remaining.value(); }
 };
 
 TEST_F(Recursion, IsCountedAndTheStoreSeesOneHold) {
     EXPECT_EQ(stock.hold_count(), 0u);
     stock.lock();
-    const std::vector<std::string> owners = server.inspect("stock")->owners;
+    const std::vector<std::string> owners = inspect(server, "stock")->owners;
     stock.lock();
     EXPECT_TRUE(stock.try_lock());
     EXPECT_TRUE(stock.try_lock_for(1s));
     EXPECT_EQ(stock.hold_count(), 4u);
-    EXPECT_EQ(server.inspect("stock")->owners, owners);
+    EXPECT_EQ(inspect(server, "stock")->owners, owners);
     for (std::size_t left : {3u, 2u, 1u}) {
         stock.unlock();
         EXPECT_EQ(stock.hold_count(), left);
@@ -495,11 +495,11 @@ TEST_F(CounterVerbs, ThatWaitEndWhenTheirClientIsClosed) {
     counters my{alice};
     std::vector<std::future<error_code>> waiting = waiting_at(my);
     EXPECT_TRUE(
-        eventually([&] { return server.listener_count() == 3 && sent.count(verb::count) >= 5; }));
+        eventually([&] { return listener_count(server) == 3 && sent.count(verb::count) >= 5; }));
     alice.close();
     for (std::future<error_code>& each : waiting)
         EXPECT_EQ(soon(std::move(each)), errc::closed);
-    EXPECT_TRUE(eventually([&] { return server.listener_count() == 0; }));
+    EXPECT_TRUE(eventually([&] { return listener_count(server) == 0; }));
 }
 
 TEST_F(CounterVerbs, GoOnWhenTheirObjectsAreGone) {
@@ -509,7 +509,7 @@ TEST_F(CounterVerbs, GoOnWhenTheirObjectsAreGone) {
     std::future<lease> leased = my->leases.async_acquire(2, asio::use_future);
     std::future<void> opened = my->gate.async_wait(asio::use_future);
     std::future<void> drawn = my->mails.async_acquire(1, asio::use_future);
-    EXPECT_TRUE(eventually([&] { return server.listener_count() == 3; }));
+    EXPECT_TRUE(eventually([&] { return listener_count(server) == 3; }));
     my.reset();
     counters others{bob};
     others.seats.release(3);

@@ -22,7 +22,7 @@ protected:
         ASSERT_TRUE(gate.try_set_count(1));
         waiter = std::thread{[this] { gate.wait(); }};
         ASSERT_TRUE(
-            eventually([this] { return server.counter("gate") && sent.count(verb::count) > 1; }));
+            eventually([this] { return counter(server, "gate") && sent.count(verb::count) > 1; }));
     }
     ~LatchBesideAWaiter() override {
         if (waiter.joinable())

@@ -275,7 +275,7 @@ protected:
     }
     bool is_free_everywhere() const {
         for (const auto& each : servers)
-            if (each->held_count() > 0)
+            if (held_count(*each) > 0)
                 return false;
         return true;
     }

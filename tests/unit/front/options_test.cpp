@@ -37,7 +37,7 @@ TEST_F(Options, AreWrittenWithDesignatedInitialisers) {
                         .observer = ear}};
     mutex stock{shop, "stock"};
     const std::scoped_lock held{stock};
-    EXPECT_LE(server.inspect("shop:stock")->remaining.value(), 10s);
+    EXPECT_LE(inspect(server, "shop:stock")->remaining.value(), 10s);
 }
 
 TEST_F(Options, APrefixIsPutBeforeEveryName) {
@@ -63,7 +63,7 @@ TEST_F(Options, AMapperMapsEveryName) {
     client shop{std::move(how)};
     mutex stock{shop, "stock"};
     const std::scoped_lock held{stock};
-    EXPECT_TRUE(server.inspect("stock@shop"));
+    EXPECT_TRUE(inspect(server, "stock@shop"));
 }
 
 TEST_F(Options, AMapperThatMakesABadNameIsCaught) {
@@ -280,7 +280,7 @@ TEST_F(BadInput, TheLongestNameIsFine) {
     const std::string longest(65'536, 'x');
     mutex m{alice, longest}, on_server{on_redis, longest};
     const std::scoped_lock held{m};
-    EXPECT_TRUE(server.inspect(longest));
+    EXPECT_TRUE(inspect(server, longest));
     EXPECT_THAT(refusal_of(alice, longest + "x"), HasSubstr("65537"));
 }
 
@@ -299,7 +299,7 @@ TEST_F(BadInput, NamesOfAnyBytesAreFine) {
                                     "\xff\xfe"s, "\"quoted\""s, all_bytes}) {
         mutex m{alice, name}, on_server{on_redis, name};
         const std::scoped_lock held{m};
-        EXPECT_TRUE(server.inspect(name));
+        EXPECT_TRUE(inspect(server, name));
     }
 }
 
@@ -378,7 +378,7 @@ TEST_F(BadInput, PatiencesOfAllKinds) {
         EXPECT_TRUE(stock.try_lock_until(std::chrono::system_clock::time_point::max()));
         stock.unlock();
     });
-    EXPECT_TRUE(eventually([this] { return server.listener_count() == 1; }));
+    EXPECT_TRUE(eventually([this] { return listener_count(server) == 1; }));
     server.vacate("stock");
     soon(std::move(for_ever));
 }

@@ -2,6 +2,7 @@
 // Clients with threads of their own on a server in this process: for verbs that block.
 #pragma once
 
+#include "store/memory/test_access.hpp"
 #include "support/eventually.hpp"
 #include "support/recorder.hpp"
 #include "support/thrown.hpp"
@@ -76,7 +77,7 @@ protected:
                          .observer = ear}};
     client bob{options{.store = server.connect(), .close_timeout = 0ms, .poll_bound = 20ms}};
 
-    bool is_free(const lock_name& name) const { return !server.inspect(name); }
+    bool is_free(const lock_name& name) const { return !inspect(server, name); }
 };
 
 /// Runs it on a thread of its own.

@@ -58,7 +58,7 @@ protected:
         how.store = store ? std::move(store) : server.connect([this](const memory::request& r) {
             if (r.what == memory::verb::look || r.what == memory::verb::count ||
                 r.what == memory::verb::change)
-                asked = r.replicas;
+                asked = details_of(r).replicas;
             return memory::fate{};
         });
         how.required_replicas = replicas;

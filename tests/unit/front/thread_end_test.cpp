@@ -23,7 +23,7 @@ protected:
                         .observer = ear}};
     shared_mutex stock{home, "stock"};
 
-    std::size_t count_wire_holds() const { return server.inspect("stock")->owners.size(); }
+    std::size_t count_wire_holds() const { return inspect(server, "stock")->owners.size(); }
 };
 
 TEST_F(ThreadEndsWithSharedHold, UpgradeOfAnotherThreadIsGranted) {

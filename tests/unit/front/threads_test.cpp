@@ -147,7 +147,7 @@ TEST_F(Threads, HoldsOfTwoClientsAreApart) {
     EXPECT_FALSE(alices.try_lock());
     of_bob.unlock();
     stock.unlock();
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
 }
 
 TEST_F(Threads, ALeaseBelongsToNobodyAndMayBeReleasedAnywhere) {
@@ -189,7 +189,7 @@ TYPED_TEST(StdLocks, ScopedLockOfTwo) {
         EXPECT_FALSE(this->is_free("stock"));
         EXPECT_FALSE(this->is_free("shelf"));
     }
-    EXPECT_EQ(this->server.held_count(), 0u);
+    EXPECT_EQ(held_count(this->server), 0u);
 }
 
 TYPED_TEST(StdLocks, UniqueLockTriesAndDefers) {
@@ -243,7 +243,7 @@ TYPED_TEST(StdLocks, LockOfTwoInEitherOrderNeverDeadlocks) {
     soon(std::move(one));
     soon(std::move(two));
     EXPECT_EQ(entered, 2 * rounds);
-    EXPECT_EQ(this->server.held_count(), 0u);
+    EXPECT_EQ(held_count(this->server), 0u);
 }
 
 TYPED_TEST(StdLocks, TryLockOfTwoTakesBothOrNone) {

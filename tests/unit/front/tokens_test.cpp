@@ -272,7 +272,7 @@ TEST_F(Tokens, AnExecutorThatWaitsForAHandlerIsKeptBusy) {
         EXPECT_FALSE(ec);
         heard = true;
     }));
-    EXPECT_TRUE(eventually([this] { return server.listener_count() == 1; }));
+    EXPECT_TRUE(eventually([this] { return listener_count(server) == 1; }));
     auto runner = elsewhere([&] { io.run(); });
     server.vacate("stock");
     soon(std::move(runner));

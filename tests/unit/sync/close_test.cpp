@@ -67,7 +67,7 @@ TEST_F(Close, FailsWhoeverWaits) {
     EXPECT_TRUE(timed.failed(errc::closed));
     EXPECT_TRUE(queued.failed(errc::closed));
     EXPECT_TRUE(closed.well());
-    EXPECT_EQ(server.listener_count(), 0u);
+    EXPECT_EQ(listener_count(server), 0u);
 }
 
 TEST_F(Close, AfterwardsEveryVerbSaysSoAndSendsNothing) {
@@ -110,12 +110,12 @@ TEST_F(Close, TellsHoldersAtOnceAndLetsThemRelease) {
     EXPECT_FALSE(mine.owns_lock());
     EXPECT_FALSE(closed.done());
     run_for(4s);
-    EXPECT_EQ(server.held_count(), 1u) << "it was released from under its holder";
+    EXPECT_EQ(held_count(server), 1u) << "it was released from under its holder";
     mine.async_unlock(released.handler());
     settle();
     EXPECT_TRUE(released.well());
     EXPECT_TRUE(closed.well());
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
 }
 
 TEST_F(Close, WaitsForNobodyLongerThanItsPatience) {
@@ -125,9 +125,9 @@ TEST_F(Close, WaitsForNobodyLongerThanItsPatience) {
     EXPECT_FALSE(closed.done());
     run_for(1ms);
     EXPECT_TRUE(closed.well());
-    EXPECT_EQ(server.held_count(), 1u);
+    EXPECT_EQ(held_count(server), 1u);
     run_for(30s);
-    EXPECT_EQ(server.held_count(), 0u) << "it is still renewed";
+    EXPECT_EQ(held_count(server), 0u) << "it is still renewed";
 }
 
 TEST_F(Close, AReleaseAfterItFailsAndSpinsNot) {
@@ -156,7 +156,7 @@ TEST_F(Close, KeepsRenewingWhileHoldersStillWork) {
     lease mine = taken(his);
     const said<> closed = close(bob);
     run_for(19s);
-    EXPECT_TRUE(server.inspect("shelf")) << "its lease ended although there was patience";
+    EXPECT_TRUE(inspect(server, "shelf")) << "its lease ended although there was patience";
     mine.async_unlock(released.handler());
     settle();
     EXPECT_TRUE(released.well());
@@ -194,9 +194,9 @@ TEST_F(Close, ReleasesEverythingWhereThatIsAskedFor) {
     settle();
     const said<> closed = close(bob);
     run_for(5s - 1ms);
-    EXPECT_EQ(server.held_count(), 1u);
+    EXPECT_EQ(held_count(server), 1u);
     run_for(1ms);
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
     EXPECT_TRUE(closed.well());
     outer.async_unlock(released.handler());
     settle();
@@ -252,7 +252,7 @@ TEST_F(Close, GivesAReleaseUnderWayTheTimeToEnd) {
     run_for(1s);
     EXPECT_TRUE(closed.well());
     EXPECT_TRUE(released.well());
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
 }
 
 TEST_F(Close, WhileALookIsUnderWayLeavesNothingBehind) {
@@ -268,7 +268,7 @@ TEST_F(Close, WhileALookIsUnderWayLeavesNothingBehind) {
         EXPECT_TRUE(wanted.failed(errc::closed));
         run_for(2s);
         EXPECT_TRUE(closed.well());
-        EXPECT_EQ(server.held_count(), 0u) << "what was granted meanwhile blocks the others";
+        EXPECT_EQ(held_count(server), 0u) << "what was granted meanwhile blocks the others";
         server.evict("stock");
     }
 }
@@ -283,7 +283,7 @@ TEST_F(Close, WhileAnAttemptIsUndoneWaitsForThat) {
     const said<> closed = close(alice);
     run_for(1s);
     EXPECT_TRUE(closed.well());
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
 }
 
 TEST_F(Close, WhileARenewalIsUnderWay) {
@@ -324,7 +324,7 @@ TEST_F(Close, AReleaseInsideTheLossThatItCauses) {
     settle();
     EXPECT_TRUE(released.well());
     EXPECT_TRUE(closed.well());
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
 }
 
 TEST_F(Close, ADestroyedClientClosesInTheBackground) {

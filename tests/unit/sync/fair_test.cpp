@@ -28,7 +28,7 @@ protected:
         held.async_unlock(said{}.handler());
         settle();
     }
-    std::size_t places() const { return server.inside()->waiting("desk").size(); }
+    std::size_t places() const { return primary_state(server)->waiting("desk").size(); }
 };
 
 TEST_F(Fair, AFreeLockIsTakenAndReleasedWithOneMessageEach) {
@@ -62,7 +62,7 @@ TEST_F(Fair, EachWaiterOfAClientHasAPlaceOfItsOwn) {
         desk.async_lock(each.handler());
     settle();
     EXPECT_EQ(places(), 5u);
-    EXPECT_EQ(server.listener_count(), 5u);
+    EXPECT_EQ(listener_count(server), 5u);
 }
 
 TEST_F(Fair, TheOrderOfSendingIsTheOrderOfArrival) {
@@ -75,7 +75,8 @@ TEST_F(Fair, TheOrderOfSendingIsTheOrderOfArrival) {
     EXPECT_EQ(alice.count(verb::look), 1u) << "the second is sent before the first has its place";
     run_for(10ms);
     ASSERT_EQ(places(), 3u);
-    EXPECT_EQ(server.inside()->waiting("desk").front(), to_string(alice.log[0].holds[0].owner));
+    EXPECT_EQ(primary_state(server)->waiting("desk").front(),
+              to_string(alice.log[0].holds[0].owner));
 }
 
 TEST_F(Fair, AHoldIsNotHandedOnInsideAClient) {
@@ -219,7 +220,7 @@ TEST_F(Fair, OneThatDiedIsWaitedForNoLongerThanItsPatience) {
 
 TEST_F(Fair, AJvmThatDiedIsWaitedForItsOwnTime) {
     lease held = taken(his);
-    ASSERT_FALSE(server.queue_stranger("desk", 30s));
+    ASSERT_FALSE(queue_stranger(server, "desk", 30s));
     said<lease> next;
     desk.async_lock(next.handler());
     settle();
@@ -232,13 +233,13 @@ TEST_F(Fair, AJvmThatDiedIsWaitedForItsOwnTime) {
 
 TEST_F(Fair, AJvmHasItsTurn) {
     lease held = taken(his);
-    ASSERT_FALSE(server.queue_stranger("desk", 30s));
+    ASSERT_FALSE(queue_stranger(server, "desk", 30s));
     said<lease> next;
     desk.async_lock(next.handler());
     settle();
     release(std::move(held));
     EXPECT_FALSE(next.done());
-    EXPECT_TRUE(server.queue_stranger("desk", 10s));
+    EXPECT_TRUE(queue_stranger(server, "desk", 10s));
     run_for(5s);
     EXPECT_TRUE(server.vacate("desk"));
     settle();
@@ -289,9 +290,9 @@ TEST_F(Fair, ReentryIsCountedWhereTheOptionsSaySo) {
     EXPECT_TRUE(refused.failed(errc::already_held));
     EXPECT_EQ(alice.log.size(), 1u);
     release(std::move(outer));
-    EXPECT_EQ(server.held_count(), 1u);
+    EXPECT_EQ(held_count(server), 1u);
     release(inner.take());
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
 }
 
 TEST_F(Fair, AnotherLockOfThatNameIsExcluded) {
@@ -340,7 +341,7 @@ TEST_F(Queueing, OnlyTheFirstOfManyAsksAndListens) {
         stock.async_lock(each.handler());
     run_for(1s);
     EXPECT_EQ(alice.count(verb::look), 2u);
-    EXPECT_EQ(server.listener_count(), 1u);
+    EXPECT_EQ(listener_count(server), 1u);
     close(alice);
     settle();
     for (auto& each : all)
@@ -374,7 +375,7 @@ TEST_F(Queueing, TwoNamesAreTwoLocks) {
     mutex shelf{alice, "shelf"};
     const lease one = taken(stock), other = taken(shelf);
     EXPECT_TRUE(one.owns_lock() && other.owns_lock());
-    EXPECT_EQ(server.held_count(), 2u);
+    EXPECT_EQ(held_count(server), 2u);
 }
 
 TEST_F(Queueing, TwoClientsOfOneProcessExcludeEachOther) {
@@ -413,7 +414,7 @@ TEST_F(Queueing, WhoTimesOutAtTheHeadLetsTheNextNegotiate) {
     stock.async_lock(patient.handler());
     run_for(1s);
     EXPECT_FALSE(impatient.value());
-    EXPECT_EQ(server.listener_count(), 1u);
+    EXPECT_EQ(listener_count(server), 1u);
     server.vacate("stock");
     settle();
     EXPECT_TRUE(patient.well());

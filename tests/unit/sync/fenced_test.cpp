@@ -252,7 +252,7 @@ TEST_F(Token, AHoldIsHandedOnWithinAClientAndToNoOtherKind) {
     settle();
     EXPECT_TRUE(waiting.well());
     EXPECT_EQ(alice.count(verb::release), 0u);
-    EXPECT_EQ(server.held_count(), 1u);
+    EXPECT_EQ(held_count(server), 1u);
 }
 
 TEST_F(Token, WaitingUntilItIsFreeAsksAsOften) {

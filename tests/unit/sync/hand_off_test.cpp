@@ -186,7 +186,7 @@ TEST_F(HandOff, AHoldIsNotHandedToACallerThatAskedForAShorterLease) {
     release(std::move(held));
     EXPECT_EQ(alice.count(verb::release), 1u) << "600 s were inherited";
     ASSERT_TRUE(first.well());
-    EXPECT_LE(server.inspect("stock")->remaining.value(), 5s);
+    EXPECT_LE(inspect(server, "stock")->remaining.value(), 5s);
     release(first.take());
     EXPECT_EQ(alice.count(verb::release), 1u) << "a hold of 5 s is handed to a caller that wants 9";
     shorter.async_lock(first.handler());
@@ -209,7 +209,7 @@ TEST_F(HandOff, WhatAnUnansweredExtensionMayHaveBroughtIsNotInherited) {
     release(std::move(held));
     EXPECT_EQ(alice.count(verb::release), 1u);
     ASSERT_TRUE(waiters[0].well());
-    EXPECT_LE(server.inspect("stock")->remaining.value(), 30s);
+    EXPECT_LE(inspect(server, "stock")->remaining.value(), 30s);
     release(waiters[0].take());
 }
 
@@ -231,7 +231,7 @@ TEST_F(HandOff, AHoldThatIsBeingExtendedIsReleased) {
         EXPECT_TRUE(extended.done());
         ASSERT_TRUE(waiters[0].well());
         EXPECT_TRUE(waiters[0].value().owns_lock());
-        EXPECT_EQ(server.inspect("stock")->owners.at(0), waiters[0].value().owner());
+        EXPECT_EQ(inspect(server, "stock")->owners.at(0), waiters[0].value().owner());
         release(waiters[0].take());
     }
 }
@@ -394,7 +394,7 @@ struct PassOn : on_stage {
         settle();
         return done;
     }
-    std::optional<std::int64_t> left() const { return server.counter("seats"); }
+    std::optional<std::int64_t> left() const { return counter(server, "seats"); }
 };
 
 TEST_F(PassOn, WhatIsReleasedGoesToAllWhoWantJustThat) {

@@ -28,9 +28,9 @@ protected:
     void lose(lease last) {
         server.cut_replica(1);
         release(std::move(last));
-        EXPECT_FALSE(server.inspect("prices")->alone);
+        EXPECT_FALSE(inspect(server, "prices")->alone);
         server.promote(1);
-        EXPECT_TRUE(server.inspect("prices")->alone) << "the failover has lost nothing";
+        EXPECT_TRUE(inspect(server, "prices")->alone) << "the failover has lost nothing";
         server.demote(0);
         run_for(100ms);
     }
@@ -59,7 +59,7 @@ TEST_F(LostRelease, EachOfSeveralUpgradesIsReleasedAgain) {
     for (int i = 0; i < 3; ++i)
         release(upgrade(reads));
     server.promote(1);
-    EXPECT_TRUE(server.inspect("prices")->alone) << "the replica knows the first upgrade only";
+    EXPECT_TRUE(inspect(server, "prices")->alone) << "the replica knows the first upgrade only";
     server.demote(0);
     run_for(100ms);
     EXPECT_TRUE(reader(bobs).well());

@@ -255,7 +255,7 @@ TEST_F(ThrowingHandler, OfAnAcquisitionLeavesTheLockFree) {
     alice.planned.emplace_back(verb::look, fate{.answer_delay = 10ms});
     stock.async_lock(throwing());
     EXPECT_EQ(run_on(10ms), 1);
-    EXPECT_EQ(server.held_count(), 0u) << "its lease ended with it";
+    EXPECT_EQ(held_count(server), 0u) << "its lease ended with it";
     EXPECT_TRUE(is_idle(alice));
     EXPECT_TRUE(taken(stock).owns_lock());
 }
@@ -313,7 +313,7 @@ TEST_F(ThrowingHandler, OfAReleaseThatFailsDoesNotEndItsRepeating) {
     EXPECT_EQ(run_on(4s), 1);
     alice.always.refused = false;
     EXPECT_EQ(run_on(1s), 0);
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
 }
 
 TEST_F(ThrowingHandler, OfAnExtensionComesOutOnce) {
@@ -361,7 +361,7 @@ TEST_F(ThrowingHandler, OfAReleaseDoesNotKeepAClosingClientFromReleasingTheRest)
     first.async_unlock(throwing());
     EXPECT_EQ(run_on(1s), 1);
     EXPECT_TRUE(closed.well());
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
 }
 
 TEST_F(ThrowingHandler, OfWhoIsCancelledLeavesNothing) {
@@ -372,7 +372,7 @@ TEST_F(ThrowingHandler, OfWhoIsCancelledLeavesNothing) {
     stop.emit(asio::cancellation_type::terminal);
     EXPECT_EQ(run_on(1s), 1);
     EXPECT_TRUE(is_idle(alice));
-    EXPECT_EQ(server.listener_count(), 0u);
+    EXPECT_EQ(listener_count(server), 0u);
 }
 
 } // namespace

@@ -21,7 +21,7 @@ protected:
         server.occupy("prices", watchdog, lock_kind::read);
         for (duration passed{}; passed < for_so_long; passed += watchdog / 3) {
             run_for(watchdog / 3);
-            server.cut_readers("prices", watchdog);
+            cut_readers(server, "prices", watchdog);
         }
         if (!dies)
             server.vacate("prices");

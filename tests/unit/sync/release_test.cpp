@@ -38,7 +38,7 @@ TEST_F(Release, ItCostsOneRequestAndFreesTheLock) {
     settle();
     EXPECT_TRUE(released.well());
     EXPECT_EQ(alice.log.size(), 2u);
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
     EXPECT_TRUE(is_idle(alice));
 }
 
@@ -94,15 +94,15 @@ TEST_F(Release, AssigningToALeaseReleasesWhatItHeld) {
     lease held = taken(stock);
     held = taken(shelf);
     settle();
-    EXPECT_FALSE(server.inspect("stock"));
-    EXPECT_TRUE(server.inspect("shelf"));
+    EXPECT_FALSE(inspect(server, "stock"));
+    EXPECT_TRUE(inspect(server, "shelf"));
     EXPECT_EQ(held.name(), "shelf");
 }
 
 TEST_F(Release, ALeaseThatIsDestroyedIsReleased) {
     { const lease held = taken(stock); }
     settle();
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
     EXPECT_EQ(alice.ear->count(event_kind::released), 1u);
 }
 
@@ -111,11 +111,11 @@ TEST_F(Release, ItIsRepeatedUntilTheStoreHasAcknowledgedIt) {
     cut();
     held.async_unlock(released.handler());
     run_for(10s);
-    EXPECT_EQ(server.held_count(), 1u);
+    EXPECT_EQ(held_count(server), 1u);
     EXPECT_GE(alice.count(verb::release), 10u);
     mend();
     run_for(1s);
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
     EXPECT_TRUE(is_idle(alice));
     const std::size_t sent_so_far = alice.log.size();
     run_for(1h);
@@ -167,7 +167,7 @@ TEST_F(Release, OfAHoldThatTheStoreHasForgottenSaysSo) {
     held.async_unlock(released.handler());
     settle();
     EXPECT_TRUE(released.failed(errc::lease_lost));
-    EXPECT_EQ(server.inspect("stock")->owners.at(0), "foreign") << "somebody else's was released";
+    EXPECT_EQ(inspect(server, "stock")->owners.at(0), "foreign") << "somebody else's was released";
 }
 
 TEST_F(Release, AfterTheLossIsToldWithoutAsking) {
@@ -224,7 +224,7 @@ TEST_F(Release, TheNextLocalWaiterTriesItsLuckEvenIfItIsNotAcknowledged) {
     held.async_unlock(released.handler());
     run_for(1s); // one time limit; not the release's timeout
     EXPECT_TRUE(next.well());
-    EXPECT_EQ(server.inspect("stock")->owners.at(0), next.value().owner());
+    EXPECT_EQ(inspect(server, "stock")->owners.at(0), next.value().owner());
     run_for(2s);
     EXPECT_TRUE(released.well());
     EXPECT_TRUE(next.value().owns_lock()) << "the repeated release took the next one's hold";
@@ -245,7 +245,7 @@ TEST_F(Release, OneOfManySharesReleasesNothing) {
     inner.take().async_unlock(said{}.handler());
     settle();
     EXPECT_EQ(alice.count(verb::release), 1u);
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
 }
 
 // A release that fails for whatever reason is repeated until it is acknowledged or the store has
@@ -277,7 +277,7 @@ TEST_F(RefusedRelease, AShortageOfRoomIsNotSeenByItsCaller) {
     allow();
     run_for(1s);
     EXPECT_TRUE(released.well());
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
     EXPECT_EQ(failures_told(), 0u);
 }
 
@@ -298,7 +298,7 @@ TEST_F(RefusedRelease, ALongShortageIsToldAfterPatienceAndTheReleaseIsRepeatedBe
         EXPECT_EQ(failures_told(), 0u) << "it has not ended yet";
         allow();
         run_for(1s);
-        EXPECT_EQ(server.held_count(), 0u);
+        EXPECT_EQ(held_count(server), 0u);
         EXPECT_EQ(alice.ear->count(event_kind::released), 1u);
     }
 }
@@ -315,10 +315,10 @@ TEST_F(RefusedRelease, TheServersNoIsToldAtOnceAndTheRightMayComeBack) {
     EXPECT_GE(refusals, 3u);
     EXPECT_LE(refusals, 1 + 12s / (pauses::after_a_no / 2))
         << "it asks as often as if nobody answered";
-    EXPECT_EQ(server.held_count(), 1u);
+    EXPECT_EQ(held_count(server), 1u);
     allow();
     run_for(pauses::after_a_no);
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
     EXPECT_EQ(failures_told(), 1u);
     EXPECT_TRUE(is_idle(alice));
     EXPECT_EQ(alice.ear->count(event_kind::released), 0u) << "its end was told";
@@ -366,7 +366,7 @@ TEST_F(RefusedRelease, ClosingWaitsForRoomButNotForTheServersNo) {
     bob.meddling.objects = nullptr;
     run_for(1s);
     EXPECT_TRUE(closing.well());
-    EXPECT_FALSE(server.inspect("shelf"));
+    EXPECT_FALSE(inspect(server, "shelf"));
 }
 
 class RefusedUndo : public RefusedRelease {
@@ -389,11 +389,11 @@ TEST_F(RefusedUndo, IsRepeatedWhenThereIsRoomAgain) {
     object(make_error_code(errc::overloaded));
     cancel_before_the_answer();
     run_for(5s);
-    EXPECT_EQ(server.held_count(), 1u);
+    EXPECT_EQ(held_count(server), 1u);
     EXPECT_GE(refusals, 5u);
     allow();
     run_for(pauses::after_silence.longest);
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
     EXPECT_EQ(alice.meddling.places_left, 1);
     EXPECT_TRUE(is_idle(alice));
 }
@@ -402,11 +402,11 @@ TEST_F(RefusedUndo, IsRepeatedWhenTheRightIsGrantedAgain) {
     object(make_error_code(store_errc::no_permission));
     cancel_before_the_answer();
     run_for(1s);
-    EXPECT_EQ(server.held_count(), 1u);
+    EXPECT_EQ(held_count(server), 1u);
     EXPECT_EQ(refusals, 1u);
     allow();
     run_for(pauses::after_a_no);
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
 }
 
 TEST_F(RefusedUndo, EndsWhenNothingCanBeLeft) {
@@ -570,7 +570,7 @@ protected:
         until(29'700ms);
         EXPECT_FALSE(held.owns_lock());
         until(31s);
-        ASSERT_EQ(server.held_count(), 1u) << "the last renewal was carried out";
+        ASSERT_EQ(held_count(server), 1u) << "the last renewal was carried out";
         alice.always = {};
         run_for(1s);
     }
@@ -578,12 +578,12 @@ protected:
 
 TEST_F(LateRemains, OfARenewalThatIsGivenUpAreReleased) {
     lose_it_behind({.answer_lost = true});
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
 }
 
 TEST_F(LateRemains, OfARenewalThatIsAnsweredAreReleased) {
     lose_it_behind({.answer_delay = 290ms});
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
 }
 
 class LateExtension : public LateRemains {
@@ -602,7 +602,7 @@ protected:
         EXPECT_TRUE(extended.done());
         EXPECT_TRUE(extended.code());
         until(31s);
-        ASSERT_EQ(server.held_count(), 1u);
+        ASSERT_EQ(held_count(server), 1u);
         alice.always = {};
         run_for(1s);
     }
@@ -610,12 +610,12 @@ protected:
 
 TEST_F(LateExtension, ThatIsAnsweredIsReleased) {
     extend_too_late([] { return error_code{}; });
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
 }
 
 TEST_F(LateExtension, ThatIsGivenUpIsReleased) {
     extend_too_late([] { return make_error_code(errc::outcome_unknown); });
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
 }
 
 } // namespace

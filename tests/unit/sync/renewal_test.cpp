@@ -133,7 +133,7 @@ TEST_F(Renewal, DifferentLeasesAreDifferentRequests) {
 TEST_F(Renewal, ALockObjectMayHaveALeaseTimeOfItsOwn) {
     mutex brief{alice, "brief", lease_time{3s}};
     const lease held = taken(brief);
-    EXPECT_EQ(server.inspect("brief")->remaining, 3s);
+    EXPECT_EQ(inspect(server, "brief")->remaining, 3s);
     run_for(1min);
     EXPECT_TRUE(held.owns_lock());
     EXPECT_EQ(alice.count(verb::renew), 60u);
@@ -269,7 +269,7 @@ TEST_F(Renewal, TheAnswerToOneThatWasUnderWayIsIgnoredAfterTheRelease) {
     EXPECT_TRUE(released.well());
     EXPECT_EQ(alice.count(verb::renew), 1u);
     EXPECT_EQ(alice.ear->count(event_kind::lost), 0u);
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
 }
 
 TEST_F(Renewal, AProcessThatSleptLongerThanTheLeaseKnowsAtOnceThatItIsOver) {
@@ -302,7 +302,7 @@ TEST_F(Renewal, AHoldThatEndsInsideItsOwnWarningIsNotTouchedAgain) {
                                        [&] { held.async_unlock(released.handler()); }};
     run_for(25s);
     EXPECT_TRUE(released.well());
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
     EXPECT_EQ(alice.ear->count(event_kind::lost), 0u);
 }
 
@@ -359,7 +359,7 @@ protected:
     said<> extended;
     said<lease> inner;
 
-    duration stored() const { return server.inspect("stock")->remaining.value(); }
+    duration stored() const { return inspect(server, "stock")->remaining.value(); }
 };
 
 TEST_F(Extend, AFixedLeaseLastsSoLongFromNow) {
@@ -431,7 +431,7 @@ TEST_F(Extend, AnAnswerThatComesAfterTheEndDoesNotReviveIt) {
     EXPECT_TRUE(extended.failed(errc::lease_lost));
     EXPECT_FALSE(held.owns_lock());
     run_for(1h);
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
 }
 
 TEST_F(Extend, AnAnswerThatAnExtensionBesideItMadeTimeForIsStillAwaited) {
@@ -499,7 +499,7 @@ TEST_F(Extend, ReentryOfALostHoldSaysSo) {
     stock.async_lock(outer, inner.handler());
     settle();
     EXPECT_TRUE(inner.failed(errc::lease_lost));
-    EXPECT_EQ(server.held_count(), 0u) << "it quietly acquired again";
+    EXPECT_EQ(held_count(server), 0u) << "it quietly acquired again";
 }
 
 TEST_F(Extend, ReentryThroughAnotherLocksLeaseIsRefused) {

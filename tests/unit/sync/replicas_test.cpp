@@ -61,7 +61,7 @@ TEST_F(Replicas, OneAttemptThatIsNotConfirmedThrowsAndIsUndone) {
     EXPECT_TRUE(tried.failed(store_errc::not_replicated));
     EXPECT_TRUE(tried.failed(errc::outcome_unknown));
     EXPECT_THAT(alice.ear->last(event_kind::waited)->text, HasSubstr("0 of 1 replicas confirmed"));
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
     EXPECT_TRUE(is_idle(alice));
 }
 
@@ -71,14 +71,14 @@ TEST_F(Replicas, WhoHasPatienceKeepsThePlaceUntilItIsConfirmed) {
     stock.async_lock(held.handler());
     run_for(5s);
     EXPECT_FALSE(held.done());
-    EXPECT_EQ(server.held_count(), 1u);
+    EXPECT_EQ(held_count(server), 1u);
     EXPECT_EQ(alice.count(verb::release), 0u);
     for (const sent& each : alice.all(verb::look))
         EXPECT_EQ(each.holds[0].owner, alice.log[0].holds[0].owner);
     mend();
     run_for(2s);
     EXPECT_TRUE(held.well());
-    EXPECT_EQ(server.held_count(), 1u);
+    EXPECT_EQ(held_count(server), 1u);
 }
 
 TEST_F(Replicas, TimedAttemptAtAFreeLockNeverReportsBusyWithoutConfirmation) {
@@ -89,7 +89,7 @@ TEST_F(Replicas, TimedAttemptAtAFreeLockNeverReportsBusyWithoutConfirmation) {
         run_for(3s);
         EXPECT_TRUE(tried.failed(store_errc::not_replicated)) << timeout.count() << " ms";
     }
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
 }
 
 TEST_F(Replicas, ThePatienceWithAnOutageEndsThat) {
@@ -98,7 +98,7 @@ TEST_F(Replicas, ThePatienceWithAnOutageEndsThat) {
     stock.async_lock(held.handler());
     run_for(13s);
     EXPECT_TRUE(held.failed(store_errc::not_replicated));
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
     EXPECT_TRUE(is_idle(alice));
 }
 
@@ -114,7 +114,7 @@ TEST_F(Replicas, ARenewalThatIsNotConfirmedExtendsNoBelief) {
     EXPECT_FALSE(held.owns_lock());
     EXPECT_TRUE(held.lost().stop_requested());
     run_for(1s);
-    EXPECT_EQ(server.held_count(), 0u) << "what the store has of it is released";
+    EXPECT_EQ(held_count(server), 0u) << "what the store has of it is released";
 }
 
 TEST_F(Replicas, ItIsRepeatedUntilItIsConfirmedOverTheSameConnection) {
@@ -223,7 +223,7 @@ TEST_F(ReplicasOfHeirs, AReadHoldIsNotSharedWithWhoWantsMore) {
 
 TEST_F(ReplicasOfHeirs, PermitsAreNotPassedOnToWhoWantsMore) {
     counting_semaphore few{alice, "seats", {.required_replicas = 0}}, all{alice, "seats"};
-    server.add_to_counter("seats", 1);
+    add_to_counter(server, "seats", 1);
     said<> first, second, released;
     few.async_acquire(1, first.handler());
     settle();
@@ -276,7 +276,7 @@ TEST_F(ReplicasOfReentry, ThatIsNotConfirmedFailsAndTheHoldIsAsItWas) {
     run_for(1min);
     EXPECT_TRUE(outer.owns_lock());
     release(std::move(outer));
-    EXPECT_EQ(server.held_count(), 0u) << "its share was given back";
+    EXPECT_EQ(held_count(server), 0u) << "its share was given back";
 }
 
 TEST_F(ReplicasOfReentry, OfAFixedLeaseChangesNothingElse) {
@@ -347,7 +347,7 @@ TEST_F(ReplicasOfChanges, AChangeIsRepeatedUnderOneNumberUntilItIsConfirmed) {
     mend();
     run_for(2s);
     EXPECT_TRUE(released.well());
-    EXPECT_EQ(server.counter("seats"), 3);
+    EXPECT_EQ(counter(server, "seats"), 3);
 }
 
 TEST_F(ReplicasOfChanges, AtTheEndOfThePatienceItIsUnknown) {
@@ -360,13 +360,13 @@ TEST_F(ReplicasOfChanges, AtTheEndOfThePatienceItIsUnknown) {
 }
 
 TEST_F(ReplicasOfChanges, PermitsThatNobodyConfirmedAreGivenBack) {
-    server.add_to_counter("seats", 3);
+    add_to_counter(server, "seats", 3);
     server.cut_replica(1);
     said<bool> tried;
     seats.async_try_acquire(2, tried.handler());
     run_for(2s);
     EXPECT_TRUE(tried.failed(store_errc::not_replicated));
-    EXPECT_EQ(server.counter("seats"), 3);
+    EXPECT_EQ(counter(server, "seats"), 3);
 }
 
 TEST_F(Replicas, AfterASwitchWhatTheNewPrimaryHasNotIsLostAtOnce) {

@@ -113,7 +113,7 @@ TEST_F(Session, WithoutContactsALeaseEndsWithItAndItsOwnerIsWarnedBefore) {
     EXPECT_TRUE(in_danger.stop_requested());
     run_for(3333ms - 1ms);
     EXPECT_TRUE(held.owns_lock());
-    EXPECT_EQ(server.held_count(), 1u);
+    EXPECT_EQ(held_count(server), 1u);
     run_for(1ms);
     EXPECT_FALSE(held.owns_lock());
     ASSERT_EQ(alice.ear->of(event_kind::lost).size(), 1u);
@@ -139,13 +139,13 @@ TEST_F(Session, AFixedLeaseIsKeptUntilItsOwnEndAndReleasedThen) {
     run_for(25s - margin_of_25s - 1ms);
     EXPECT_TRUE(held.owns_lock());
     EXPECT_EQ(held.remaining(), 1ms);
-    EXPECT_EQ(server.held_count(), 1u);
+    EXPECT_EQ(held_count(server), 1u);
     EXPECT_EQ(alice.count(verb::release), 0u);
     run_for(1ms);
     EXPECT_FALSE(held.owns_lock());
     EXPECT_TRUE(held.lost().stop_requested());
     EXPECT_EQ(alice.count(verb::release), 1u);
-    EXPECT_EQ(server.held_count(), 0u) << "its node would stay as long as the session";
+    EXPECT_EQ(held_count(server), 0u) << "its node would stay as long as the session";
     ASSERT_EQ(alice.ear->of(event_kind::lost).size(), 1u);
     EXPECT_EQ(alice.ear->of(event_kind::lost)[0].cause, event_cause::term_ended);
     EXPECT_TRUE(alice.ear->of(event_kind::in_danger).empty()) << "it was not in danger before";
@@ -172,7 +172,7 @@ TEST_F(Session, AShortFixedLeaseNeedsNoContactAndIsReleasedAtItsEnd) {
     EXPECT_EQ(held.remaining(), 3s - 32ms);
     run_for(3s);
     EXPECT_FALSE(held.owns_lock());
-    EXPECT_FALSE(server.inspect("stock"));
+    EXPECT_FALSE(inspect(server, "stock"));
     EXPECT_TRUE(keeps_the_session.owns_lock());
 }
 
@@ -185,11 +185,11 @@ TEST_F(Session, AReleaseThatIsDeniedForSeveralSessionsIsRepeatedUntilItIsNot) {
         alice.planned.emplace_back(verb::release, fate{.denied = true});
     run_for(1min); // several sessions, in each of which it is renewed
     EXPECT_FALSE(held.owns_lock());
-    EXPECT_TRUE(server.inspect("stock"));
+    EXPECT_TRUE(inspect(server, "stock"));
     EXPECT_TRUE(keeps_the_session.owns_lock());
     alice.planned.clear();
     run_for(1s);
-    EXPECT_FALSE(server.inspect("stock"));
+    EXPECT_FALSE(inspect(server, "stock"));
 }
 
 TEST_F(Session, ALeaseOfFiveSecondsThatIsExtendedByAMinuteLastsAsLong) {
@@ -203,7 +203,7 @@ TEST_F(Session, ALeaseOfFiveSecondsThatIsExtendedByAMinuteLastsAsLong) {
     EXPECT_TRUE(held.owns_lock());
     run_for(1ms);
     EXPECT_FALSE(held.owns_lock());
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
 }
 
 TEST_F(Session, WhatIsRenewedNoMoreAfterMaxHoldEndsWithItsLeaseAndIsReleased) {
@@ -214,7 +214,7 @@ TEST_F(Session, WhatIsRenewedNoMoreAfterMaxHoldEndsWithItsLeaseAndIsReleased) {
     EXPECT_TRUE(held.owns_lock());
     run_for(20s);
     EXPECT_FALSE(held.owns_lock());
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
     EXPECT_TRUE(held.in_danger().stop_requested());
 }
 
@@ -227,7 +227,7 @@ TEST_F(Session, WhatNobodyIsLeftToReleaseEndsWithItsLeaseAndIsReleased) {
     held.hold()->abandon();
     run_for(25s);
     EXPECT_FALSE(held.owns_lock());
-    EXPECT_FALSE(server.inspect("stock"));
+    EXPECT_FALSE(inspect(server, "stock"));
 }
 
 TEST_F(Session, TwoThatAreDueAtDifferentTimesDoNotTravelTogetherThoughTheirLeasesAreLong) {
@@ -368,9 +368,9 @@ TEST_F(Session, AReleaseAfterThatIsRepeatedForAsLongAsARequestMayTake) {
         alice.planned.emplace_back(verb::release, fate{.refused = true});
     stand_still(1min);
     EXPECT_FALSE(held.owns_lock());
-    EXPECT_EQ(server.held_count(), 1u);
+    EXPECT_EQ(held_count(server), 1u);
     run_for(2s);
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
     EXPECT_EQ(alice.count(verb::release), 4u);
 }
 

@@ -45,7 +45,7 @@ protected:
         settle();
         EXPECT_TRUE(told.well());
     }
-    std::size_t owners() { return server.inspect("prices").value_or(holding{}).owners.size(); }
+    std::size_t owners() { return inspect(server, "prices").value_or(holding{}).owners.size(); }
 };
 
 } // namespace holdfast::sync

@@ -39,7 +39,7 @@ TEST_F(Shared, ReadersOfOneClientShareAHoldForAWhile) {
     EXPECT_EQ(alice.count(verb::release), 1u);
     EXPECT_EQ(owners(), 1u);
     release(std::move(three));
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
 }
 
 TEST_F(Shared, AHoldThatIsSharedIsOneForTheObserver) {

@@ -114,10 +114,10 @@ TEST_F(Silence, ARenewalThatWasGivenUpMayHaveBeenCarriedOutAndIsReleasedAfterThe
     alice.always = {.refused = true};
     run_for(2s);
     EXPECT_FALSE(held.owns_lock());
-    EXPECT_EQ(server.held_count(), 1u) << "the store still has it";
+    EXPECT_EQ(held_count(server), 1u) << "the store still has it";
     alice.always = {};
     run_for(1s);
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
 }
 
 TEST_F(Silence, AnExtensionThatIsNotAnsweredIsAskedOnceMoreElsewhere) {
@@ -404,7 +404,7 @@ TEST_F(Overtaken, ATryThatFindsItsOwnLastHoldIsRepeatedBehindTheRelease) {
     run_for(20ms);
     ASSERT_TRUE(next.well());
     ASSERT_TRUE(next.value());
-    EXPECT_EQ(server.inspect("stock")->owners.at(0), next.value()->owner());
+    EXPECT_EQ(inspect(server, "stock")->owners.at(0), next.value()->owner());
     EXPECT_EQ(alice.count(verb::look), 3u) << "one took it, one came too early, one behind";
     EXPECT_TRUE(released.well());
 }
@@ -438,7 +438,7 @@ TEST_F(Overtaken, ATryIsToldOnceNobodyKnowsWhatBecameOfTheRelease) {
     ASSERT_TRUE(next.well());
     EXPECT_FALSE(next.value()) << "it is held until the release is repeated";
     run_for(2s);
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
 }
 
 TEST_F(Overtaken, ATryThatComesBesideTheReleaseOfItsOwnThreadIsAdmittedBehindIt) {
@@ -580,15 +580,15 @@ TEST_F(Outage, ALostAnswerIsFoundByAskingAgain) {
     stock.async_lock(held.handler());
     run_for(1s - 1ms);
     EXPECT_FALSE(held.done());
-    EXPECT_EQ(server.held_count(), 1u);
+    EXPECT_EQ(held_count(server), 1u);
     run_for(100ms);
     ASSERT_TRUE(held.well());
     EXPECT_EQ(alice.count(verb::look), 2u);
-    EXPECT_EQ(server.inspect("stock")->owners.at(0), held.value().owner());
+    EXPECT_EQ(inspect(server, "stock")->owners.at(0), held.value().owner());
 
     held.take().async_unlock(said{}.handler()); // one release is enough
     settle();
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
 }
 
 TEST_F(Outage, AFailureThatAskingAgainCannotCureIsPassedOnAtOnce) {
@@ -642,7 +642,7 @@ TEST_F(Outage, AGrantThatArrivesAfterItsLeaseIsNeverBelieved) {
     run_for(1h);
     EXPECT_TRUE(held.failed(errc::unreachable));
     EXPECT_EQ(alice.count(verb::look), 3u);
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
     EXPECT_TRUE(is_idle(alice));
 }
 
@@ -660,7 +660,7 @@ TEST_F(Outage, ALeaseCountsFromTheRequestAndNotFromItsAnswer) {
     run_for(500ms);
     ASSERT_TRUE(held.well());
     EXPECT_EQ(held.value().remaining(), 10s - 102ms - 500ms);
-    EXPECT_LT(held.value().remaining(), server.inspect("stock")->remaining.value());
+    EXPECT_LT(held.value().remaining(), inspect(server, "stock")->remaining.value());
 }
 
 } // namespace

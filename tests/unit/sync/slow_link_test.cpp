@@ -73,7 +73,7 @@ TEST_F(SlowAnswer, AnswerAfterTheEndRevivesNothing) {
     EXPECT_TRUE(held.lost().stop_requested());
     alice.always = {};
     run_for(20s);
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
 }
 
 TEST_F(SlowAnswer, ExtensionIsAnsweredLate) {

@@ -3,6 +3,7 @@
 // that moves only when nothing else can happen.
 #pragma once
 
+#include "store/memory/test_access.hpp"
 #include "support/recorder.hpp"
 #include "support/said.hpp"
 #include "support/sim_clock.hpp"
@@ -107,7 +108,7 @@ public:
         clock.run_for(1h);
         for (const actor& each : actors_)
             EXPECT_TRUE(each.inside.expired()) << "something still holds a client's engine";
-        EXPECT_EQ(server.listener_count(), 0u);
+        EXPECT_EQ(listener_count(server), 0u);
     }
 
     asio::io_context io;

@@ -38,7 +38,7 @@ TEST_F(Waiting, WithoutPatienceABusyLockIsAskedForOnceAndNothingIsListenedTo) {
     EXPECT_TRUE(refused_in_time());
     EXPECT_EQ(alice.count(verb::look), 1u);
     EXPECT_EQ(alice.log.size(), 1u);
-    EXPECT_EQ(server.listener_count(), 0u);
+    EXPECT_EQ(listener_count(server), 0u);
 }
 
 TEST_F(Waiting, ANegativePatienceIsOneAttempt) {
@@ -61,10 +61,10 @@ TEST_F(Waiting, ItEndsExactlyWhenItsPatienceDoes) {
     stock.async_try_lock_for(500ms, tried.handler());
     run_for(499ms);
     EXPECT_FALSE(tried.done());
-    EXPECT_EQ(server.listener_count(), 1u);
+    EXPECT_EQ(listener_count(server), 1u);
     run_for(1ms);
     EXPECT_TRUE(refused_in_time());
-    EXPECT_EQ(server.listener_count(), 0u);
+    EXPECT_EQ(listener_count(server), 0u);
     EXPECT_TRUE(is_idle(alice));
 }
 
@@ -82,7 +82,7 @@ TEST_F(Waiting, ItListensAfterTheFirstRefusalAndAsksAgainBeforeItSleeps) {
     stock.async_lock(held.handler());
     settle();
     EXPECT_EQ(alice.count(verb::look), 2u);
-    EXPECT_EQ(server.listener_count(), 1u);
+    EXPECT_EQ(listener_count(server), 1u);
     server.vacate("stock");
     settle();
     EXPECT_TRUE(held.well());
@@ -159,7 +159,7 @@ TEST_F(Waiting, NothingIsGrantedAfterGivingUp) {
     server.vacate("stock");
     run_for(1h);
     ASSERT_TRUE(refused_in_time());
-    EXPECT_FALSE(server.inspect("stock"));
+    EXPECT_FALSE(inspect(server, "stock"));
     EXPECT_TRUE(is_idle(alice));
 }
 
@@ -231,7 +231,7 @@ TEST_F(Waiting, WhoOnlyWaitsToSeeItFreeIsOneOfThem) {
 
 TEST_F(Waiting, TheHoldIsSeenByTheStoreUnderItsOwnersName) {
     const lease mine = taken(stock);
-    const std::optional<holding> seen = server.inspect("stock");
+    const std::optional<holding> seen = inspect(server, "stock");
     ASSERT_TRUE(seen);
     EXPECT_EQ(seen->owners, std::vector{mine.owner()});
     EXPECT_EQ(mine.owner().substr(0, 36), alice.program->id());
@@ -275,7 +275,7 @@ TEST_F(Spin, PausesDoubleUpToTheLongest) {
     his.async_lock(waiting.handler());
     run_for(75ms);
     EXPECT_EQ(looks(bob, start()), (std::vector<std::int64_t>{0, 2, 6, 14, 30, 50, 70}));
-    EXPECT_EQ(server.listener_count(), 0u);
+    EXPECT_EQ(listener_count(server), 0u);
 }
 
 TEST_F(Spin, PausesMayBeLongerThanThePollBound) {
@@ -457,7 +457,7 @@ TEST_F(Cancellation, BeforeItBeginsNothingIsSent) {
     cancel();
     settle();
     EXPECT_TRUE(aborted() || held.well());
-    EXPECT_EQ(server.held_count(), held.well() ? 1u : 0u);
+    EXPECT_EQ(held_count(server), held.well() ? 1u : 0u);
 }
 
 TEST_F(Cancellation, AfterItsEndDoesNothing) {
@@ -473,11 +473,11 @@ TEST_F(Cancellation, AGrantThatComesAfterItIsReleased) {
     alice.always.answer_delay = 300ms;
     start();
     run_for(100ms);
-    EXPECT_EQ(server.held_count(), 1u);
+    EXPECT_EQ(held_count(server), 1u);
     cancel();
     run_for(1s);
     EXPECT_TRUE(aborted());
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
     EXPECT_TRUE(is_idle(alice));
 }
 
@@ -494,7 +494,7 @@ TEST_F(Cancellation, ARequestThatArrivesAfterTheFirstReleaseIsReleasedOnceMore) 
     cancel();
     run_for(1h);
     EXPECT_TRUE(wanted.failed(asio::error::operation_aborted));
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
     EXPECT_GE(bob.count(verb::release), 2u);
     EXPECT_TRUE(is_idle(bob));
 }
@@ -518,10 +518,10 @@ TEST_F(Cancellation, TheReleaseBehindItSurvivesAnOutage) {
     cancel();
     alice.always = fate{.refused = true};
     run_for(5s);
-    EXPECT_EQ(server.held_count(), 1u);
+    EXPECT_EQ(held_count(server), 1u);
     alice.always = fate{};
     run_for(2s);
-    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(held_count(server), 0u);
 }
 
 TEST_F(Cancellation, TheNextLocalWaiterIsServed) {
@@ -572,8 +572,8 @@ void cancel_at(duration moment, const fate& weather) {
     if (held.well())
         held.take().async_unlock(said{}.handler());
     all.run_for(5s);
-    EXPECT_EQ(all.server.held_count(), 0u);
-    EXPECT_EQ(all.server.listener_count(), 0u);
+    EXPECT_EQ(held_count(all.server), 0u);
+    EXPECT_EQ(listener_count(all.server), 0u);
     EXPECT_TRUE(is_idle(alice));
 }
 

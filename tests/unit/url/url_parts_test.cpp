@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/url.hpp"
 #include "config/url_parts.hpp"
+#include "store/memory/test_access.hpp"
 #include "support/thrown.hpp"
 
 #include <holdfast/client.hpp>
@@ -164,7 +165,7 @@ TEST_F(Schemes, AClientIsMadeWithOne) {
     EXPECT_EQ(seen.key.reveal(), "k");
     mutex m{home, "a"};
     EXPECT_TRUE(m.try_lock());
-    EXPECT_TRUE(memory::server::named("scheme-test")->inspect("a"));
+    EXPECT_TRUE(inspect(*memory::server::named("scheme-test"), "a"));
     m.unlock();
 }
 

@@ -245,11 +245,11 @@ TEST_F(MemoryCounters, AChangeWhoseAnswerWasLostCountsOnceWhenItIsRepeated) {
     play([](MemoryCounters& w) -> asio::awaitable<void> {
         const counter_change add = w.adds(2);
         EXPECT_EQ(co_await w.failure_of_change(add), errc::outcome_unknown);
-        EXPECT_EQ(w.there.counter("n"), 2);
+        EXPECT_EQ(counter(w.there, "n"), 2);
         const counter_answer said = co_await w.counters(w.alice).change(add);
         EXPECT_TRUE(said.done);
         EXPECT_EQ(said.value, 2);
-        EXPECT_EQ(w.there.counter("n"), 2);
+        EXPECT_EQ(counter(w.there, "n"), 2);
     }(*this));
 }
 
@@ -259,7 +259,7 @@ TEST_F(MemoryCounters, AChangeThatIsCarriedOutAgainCountsOnce) {
         const counter_answer said = co_await w.counters(w.alice).change(w.adds(2));
         EXPECT_EQ(said.value, 2);
         co_await w.sleep_for(2s);
-        EXPECT_EQ(w.there.counter("n"), 2);
+        EXPECT_EQ(counter(w.there, "n"), 2);
     }(*this));
 }
 
@@ -268,12 +268,12 @@ TEST_F(MemoryCounters, AChangeThatComesLateDoesNothing) {
     play([](MemoryCounters& w) -> asio::awaitable<void> {
         EXPECT_EQ(co_await w.failure_of_change(w.adds(2)), errc::outcome_unknown);
         co_await w.sleep_for(1s);
-        EXPECT_FALSE(w.there.counter("n"));
+        EXPECT_FALSE(counter(w.there, "n"));
     }(*this));
 }
 
 TEST_F(MemoryCounters, ALookWhoseAnswerWasLostHasTakenOnce) {
-    there.add_to_counter("n", 3);
+    add_to_counter(there, "n", 3);
     fates = {{.answer_lost = true}};
     play([](MemoryCounters& w) -> asio::awaitable<void> {
         const auto spot = w.wants(w.alice, 2);
@@ -282,29 +282,29 @@ TEST_F(MemoryCounters, ALookWhoseAnswerWasLostHasTakenOnce) {
         EXPECT_TRUE(spot->must_leave());
         const answer said = co_await spot->look();
         EXPECT_TRUE(said.granted);
-        EXPECT_EQ(w.there.counter("n"), 1);
+        EXPECT_EQ(counter(w.there, "n"), 1);
     }(*this));
 }
 
 TEST_F(MemoryCounters, AnUncertainLookIsGivenBackAndTakesNothingLater) {
-    there.add_to_counter("n", 3);
+    add_to_counter(there, "n", 3);
     fates = {{.answer_lost = true}, {}, {.request_delay = 2s, .cut_off = 1s}};
     play([](MemoryCounters& w) -> asio::awaitable<void> {
         const auto first = w.wants(w.alice, 2);
         EXPECT_EQ(co_await w.failure_of_look(*first), errc::outcome_unknown);
-        EXPECT_EQ(w.there.counter("n"), 1);
+        EXPECT_EQ(counter(w.there, "n"), 1);
         co_await first->leave();
-        EXPECT_EQ(w.there.counter("n"), 3);
+        EXPECT_EQ(counter(w.there, "n"), 3);
         const auto second = w.wants(w.alice, 2);
         EXPECT_EQ(co_await w.failure_of_look(*second), errc::outcome_unknown);
         co_await second->leave();
         co_await w.sleep_for(2s);
-        EXPECT_EQ(w.there.counter("n"), 3) << "the look came after it was left";
+        EXPECT_EQ(counter(w.there, "n"), 3) << "the look came after it was left";
     }(*this));
 }
 
 TEST_F(MemoryCounters, ARefusedLookLeavesNothing) {
-    there.add_to_counter("n", 3);
+    add_to_counter(there, "n", 3);
     fates = {{.refused = true}, {.denied = true}};
     play([](MemoryCounters& w) -> asio::awaitable<void> {
         const auto spot = w.wants(w.alice, 2);
@@ -312,7 +312,7 @@ TEST_F(MemoryCounters, ARefusedLookLeavesNothing) {
         EXPECT_FALSE(spot->must_leave());
         EXPECT_EQ(co_await w.failure_of_look(*spot), errc::refused);
         EXPECT_FALSE(spot->must_leave());
-        EXPECT_EQ(w.there.counter("n"), 3);
+        EXPECT_EQ(counter(w.there, "n"), 3);
     }(*this));
 }
 
@@ -324,13 +324,13 @@ TEST_F(MemoryCounters, PermitsWakeThoseWhoCanHaveThem) {
             (void)co_await of_alice->look();
             (void)co_await of_bob->look();
         }
-        EXPECT_EQ(w.there.listener_count(), 2u);
-        w.there.add_to_counter("n", 1);
+        EXPECT_EQ(listener_count(w.there), 2u);
+        add_to_counter(w.there, "n", 1);
         co_await w.bob.wake->wait_until(w.clock.now() + 1s);
         EXPECT_EQ(w.passed(), 0s) << "Bob was rung";
         co_await w.alice.wake->wait_until(w.clock.now() + 1s);
         EXPECT_EQ(w.passed(), 1s) << "Alice was not";
-        w.there.add_to_counter("n", 1);
+        add_to_counter(w.there, "n", 1);
         co_await w.alice.wake->wait_until(w.clock.now() + 1s);
         EXPECT_EQ(w.passed(), 1s);
     }(*this));
@@ -346,7 +346,7 @@ TEST_F(MemoryCounters, AnOpenLatchWakesAll) {
             (void)co_await of_alice->look();
             (void)co_await of_bob->look();
         }
-        w.there.count_down("n", 2);
+        count_down(w.there, "n", 2);
         co_await w.alice.wake->wait_until(w.clock.now() + 1s);
         co_await w.bob.wake->wait_until(w.clock.now() + 1s);
         EXPECT_EQ(w.passed(), 0s);
@@ -358,7 +358,7 @@ TEST_F(MemoryCounters, AnOpenLatchWakesAll) {
 
 TEST_F(MemoryCounters, LocksAndCountersDoNotShareAName) {
     there.occupy("n", 30s);
-    there.add_to_counter("stock", 1);
+    add_to_counter(there, "stock", 1);
     play([](MemoryCounters& w) -> asio::awaitable<void> {
         EXPECT_EQ(co_await w.failure_of_change(w.adds(1)), errc::refused);
         const auto permits = w.wants(w.alice, 1);
@@ -373,11 +373,11 @@ TEST_F(MemoryCounters, ARestartForgetsCountersAndRequests) {
     play([](MemoryCounters& w) -> asio::awaitable<void> {
         const counter_change add = w.adds(2);
         (void)co_await w.counters(w.alice).change(add);
-        EXPECT_EQ(w.there.inside()->requests_remembered(), 1u);
+        EXPECT_EQ(primary_state(w.there)->requests_remembered(), 1u);
         w.there.restart_empty();
-        EXPECT_FALSE(w.there.counter("n"));
-        EXPECT_EQ(w.there.inside()->requests_remembered(), 0u);
-        w.there.add_to_counter("n", 1);
+        EXPECT_FALSE(counter(w.there, "n"));
+        EXPECT_EQ(primary_state(w.there)->requests_remembered(), 0u);
+        add_to_counter(w.there, "n", 1);
         EXPECT_TRUE(w.there.evict("n"));
         const counter_state seen = co_await w.counters(w.alice).inspect("n", semaphore);
         EXPECT_FALSE(seen.exists);

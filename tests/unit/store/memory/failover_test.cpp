@@ -21,11 +21,11 @@ TEST_F(MemoryFailover, AReplicaIsPromotedWithWhatHasReachedIt) {
         co_await w.alice.line_up("late")->look();
         co_await w.sleep_for(4ms);
         w.there.promote(1);
-        EXPECT_EQ(w.there.primary(), 1u);
-        EXPECT_TRUE(w.there.inspect("reached"));
-        EXPECT_FALSE(w.there.inspect("late"));
+        EXPECT_EQ(primary_number(w.there), 1u);
+        EXPECT_TRUE(inspect(w.there, "reached"));
+        EXPECT_FALSE(inspect(w.there, "late"));
         co_await w.sleep_for(10ms);
-        EXPECT_FALSE(w.there.inspect("late")) << "nothing comes behind the promotion";
+        EXPECT_FALSE(inspect(w.there, "late")) << "nothing comes behind the promotion";
     }(*this));
 }
 
@@ -36,7 +36,7 @@ TEST_F(MemoryFailover, EndsOfLeasesTravelAsDatesOfThePrimarysClock) {
         co_await w.alice.line_up("stock", 30s)->look();
         co_await w.sleep_for(5ms);
         w.there.promote(1);
-        EXPECT_EQ(w.there.inspect("stock")->remaining, 10s - 5ms);
+        EXPECT_EQ(inspect(w.there, "stock")->remaining, 10s - 5ms);
     }(*this));
 }
 
@@ -49,7 +49,7 @@ TEST_F(MemoryFailover, WhoIsToldOfASwitchGoesThereDoubtsItsHoldsAndSaysSo) {
         EXPECT_EQ(w.doubts, 1) << "urgently";
         EXPECT_EQ(w.told.size(), 1u);
         EXPECT_EQ(w.told.at(0).kind, event_kind::moved);
-        EXPECT_EQ(w.told.at(0).name, w.there.inside()->id());
+        EXPECT_EQ(w.told.at(0).name, primary_state(w.there)->id());
         EXPECT_EQ(w.told.at(0).text, "it was announced");
         co_await w.line_up(0)->look();
         EXPECT_EQ(w.last_sent_to, 1u);
@@ -64,7 +64,7 @@ TEST_F(MemoryFailover, NewsComeLateEarlyOrNeverAsTheTestHasIt) {
         co_await w.line_up(0)->look();
         EXPECT_EQ(w.last_sent_to, 0u) << "never";
         w.notice = 300ms;
-        w.there.announce(1);
+        announce(w.there, 1);
         co_await w.sleep_for(299ms);
         co_await w.line_up(0)->look();
         EXPECT_EQ(w.last_sent_to, 0u) << "late";
@@ -74,7 +74,7 @@ TEST_F(MemoryFailover, NewsComeLateEarlyOrNeverAsTheTestHasIt) {
 
         w.there.demote(0);
         w.notice = 0ms;
-        w.there.announce(0);
+        announce(w.there, 0);
         co_await w.sleep_for(1ms);
         EXPECT_EQ(co_await failure_of(w.line_up(0)->look()), errc::unreachable) << "early";
         EXPECT_EQ(w.last_sent_to, 0u);
@@ -127,7 +127,7 @@ TEST_F(MemoryFailover, WhoseMachineIsDemotedWaitsForNoConfirmationAnyMore) {
         asio::co_spawn(w.io, to_and_fro(w), asio::detached);
         w.notice = std::nullopt;
         EXPECT_EQ(co_await failure_of(w.line_up(1)->look()), store_errc::not_replicated);
-        EXPECT_EQ(w.there.held_count(), 0u);
+        EXPECT_EQ(held_count(w.there), 0u);
     }(*this));
 }
 
@@ -151,20 +151,20 @@ TEST_F(MemoryFailover, ItIsTooLateThenForWhatHadADeadline) {
         EXPECT_EQ(co_await failure_of(spot->look()), errc::outcome_unknown);
         w.there.resume(0);
         co_await w.sleep_for(1ms);
-        EXPECT_EQ(w.there.held_count(), 0u);
+        EXPECT_EQ(held_count(w.there), 0u);
     }(*this));
 }
 
 TEST_F(MemoryFailover, ADeadlineIsJudgedByTheClockOfTheServerThatItIsSentTo) {
     for (const duration ahead : {1h, -2h}) {
-        const std::size_t next = 1 - there.primary();
+        const std::size_t next = 1 - primary_number(there);
         there.step_clock(next, ahead);
         there.promote(next);
         clock.run_for(10ms);
         play([](MemoryFailover& w) -> story {
             w.fates = {{.request_delay = 2999ms}};
             (void)co_await failure_of(w.line_up(0)->look());
-            EXPECT_EQ(w.there.held_count(), 0u) << "too late";
+            EXPECT_EQ(held_count(w.there), 0u) << "too late";
             EXPECT_TRUE((co_await w.line_up(0, 1ms)->look()).granted) << "in time";
             co_await w.sleep_for(1ms);
         }(*this));
@@ -190,11 +190,11 @@ TEST_F(MemoryFailover, WhoListensIsMovedAndRungOnce) {
 }
 
 TEST_F(MemoryFailover, ADemotedPrimaryHasItsOwnUntilAllHasArrived) {
-    const auto shows = [this](const char* name) { return there.inspect(name).has_value(); };
+    const auto shows = [this](const char* name) { return inspect(there, name).has_value(); };
     const auto diverge = [this](const char* old, const char* newer) {
         there.promote(1);
-        (void)there.inside()->look(alice.wants(newer, 1h), std::nullopt);
-        (void)there.machines()->at(0)->look(alice.wants(old, 1h), std::nullopt);
+        (void)primary_state(there)->look(alice.wants(newer, 1h), std::nullopt);
+        (void)machines(there)->at(0)->look(alice.wants(old, 1h), std::nullopt);
         there.demote(0);
     };
     diverge("old", "new");
@@ -262,10 +262,10 @@ TEST_F(MemoryReplicas, AGrantThatTooFewConfirmThrowsAndMustBeLeft) {
         EXPECT_EQ(w.passed(), 1s);
         EXPECT_TRUE(spot->must_leave());
         EXPECT_FALSE(spot->uncertain()) << "it was answered";
-        EXPECT_EQ(w.there.held_count(), 1u);
+        EXPECT_EQ(held_count(w.there), 1u);
         co_await spot->leave();
         EXPECT_FALSE(spot->must_leave());
-        EXPECT_EQ(w.there.held_count(), 0u);
+        EXPECT_EQ(held_count(w.there), 0u);
     }(*this));
 }
 
@@ -294,11 +294,11 @@ TEST_F(MemoryReplicas, ARepetitionOverANewConnectionIsConfirmedOnlyByWhoHasIt) {
 TEST_F(MemoryReplicas, AConnectionThatWroteNothingIsConfirmedByAReplicaThatStandsStill) {
     play([](MemoryReplicas& w) -> story {
         co_await w.sleep_for(10ms);
-        EXPECT_EQ(w.there.inside()->confirmed(0), 1u);
+        EXPECT_EQ(primary_state(w.there)->confirmed(0), 1u);
         w.there.stop(1);
         co_await w.alice.line_up("other")->look();
-        EXPECT_EQ(w.there.inside()->confirmed(0), 1u) << "as of WAIT after no write";
-        EXPECT_EQ(w.there.inside()->confirmed(w.there.inside()->writes()), 0u);
+        EXPECT_EQ(primary_state(w.there)->confirmed(0), 1u) << "as of WAIT after no write";
+        EXPECT_EQ(primary_state(w.there)->confirmed(primary_state(w.there)->writes()), 0u);
     }(*this));
 }
 
@@ -330,7 +330,7 @@ TEST_F(MemoryReplicas, AHoldThatIsGoneIsRefusedWhoeverConfirmsIt) {
 
 TEST_F(MemoryReplicas, OneThatIsSentAllAnewConfirmsNothingUntilThatHasArrived) {
     clock.run_for(10ms);
-    const auto primary_now = there.inside();
+    const auto primary_now = primary_state(there);
     const auto& primary = *primary_now;
     EXPECT_EQ(primary.confirmed(0), 1u);
     there.restart_empty(1);
@@ -342,12 +342,12 @@ TEST_F(MemoryReplicas, OneThatIsSentAllAnewConfirmsNothingUntilThatHasArrived) {
 }
 
 TEST_F(MemoryReplicas, APrimaryThatIsRestartedEmptyEmptiesItsReplicas) {
-    (void)there.inside()->look(alice.wants("stock", 1h), std::nullopt);
+    (void)primary_state(there)->look(alice.wants("stock", 1h), std::nullopt);
     clock.run_for(10ms);
     there.restart_empty(0);
     clock.run_for(5ms);
     there.promote(1);
-    EXPECT_FALSE(there.inspect("stock"));
+    EXPECT_FALSE(inspect(there, "stock"));
 }
 
 TEST_F(MemoryReplicas, AChangeOfACounterThatIsRepeatedCountsOnceAndIsConfirmedAnew) {
@@ -356,24 +356,24 @@ TEST_F(MemoryReplicas, AChangeOfACounterThatIsRepeatedCountsOnceAndIsConfirmedAn
         w.there.cut_replica(1);
         EXPECT_EQ(co_await failure_of(w.add_seats(1)), store_errc::not_replicated);
         EXPECT_EQ(co_await failure_of(w.add_seats(1)), store_errc::not_replicated);
-        EXPECT_EQ(w.there.counter("seats"), 3);
+        EXPECT_EQ(counter(w.there, "seats"), 3);
         w.there.restart_empty(1);
         co_await w.sleep_for(10ms);
         EXPECT_EQ(co_await failure_of(w.add_seats(1)), error_code{});
-        EXPECT_EQ(w.there.counter("seats"), 3);
+        EXPECT_EQ(counter(w.there, "seats"), 3);
     }(*this));
 }
 
 TEST_F(MemoryReplicas, PermitsThatAreTakenAndNotConfirmedMustBeLeft) {
-    there.add_to_counter("seats", 3);
+    add_to_counter(there, "seats", 3);
     there.cut_replica(1);
     play([](MemoryReplicas& w) -> story {
         const auto spot = w.line_up_for_seats(1);
         EXPECT_EQ(co_await failure_of(spot->look()), store_errc::not_replicated);
-        EXPECT_EQ(w.there.counter("seats"), 1);
+        EXPECT_EQ(counter(w.there, "seats"), 1);
         EXPECT_TRUE(spot->must_leave());
         co_await spot->leave();
-        EXPECT_EQ(w.there.counter("seats"), 3);
+        EXPECT_EQ(counter(w.there, "seats"), 3);
     }(*this));
 }
 
@@ -440,7 +440,7 @@ struct MemorySession : testing::Test {
 
 TEST_F(MemorySession, AGrantHasTheSessionWhateverWasAskedFor) {
     EXPECT_EQ(taken(*alice, alice->wants("stock", 3s)).term, 10s);
-    EXPECT_EQ(there.inspect("stock")->remaining, 10s);
+    EXPECT_EQ(inspect(there, "stock")->remaining, 10s);
     EXPECT_EQ(taken(*alice, alice->wants("more", 1h)).term, 10s);
     EXPECT_TRUE(alice->home->locks().bounds().by_session);
     EXPECT_EQ(alice->home->locks().bounds().replicas_max, 0);
@@ -455,18 +455,18 @@ TEST_F(MemorySession, AnyRequestOfItsClientProlongsAllThatItHolds) {
         clock.run_for(9s);
         ask_about_something(*alice);
     }
-    EXPECT_EQ(there.held_count(), 4u);
+    EXPECT_EQ(held_count(there), 4u);
     clock.run_for(9s);
     ask_about_something(*bob);
     clock.run_for(1s);
-    EXPECT_EQ(there.held_count(), 0u);
+    EXPECT_EQ(held_count(there), 0u);
 }
 
 TEST_F(MemorySession, WhatHasEndedIsNotProlonged) {
     ASSERT_TRUE(taken(*alice, alice->wants("stock", 3s)).granted);
     clock.run_for(10s);
     ask_about_something(*alice);
-    EXPECT_FALSE(there.inspect("stock"));
+    EXPECT_FALSE(inspect(there, "stock"));
     EXPECT_TRUE(taken(*bob, bob->wants("stock", 3s)).granted);
 }
 
@@ -487,10 +487,10 @@ TEST_F(MemorySession, AReleaseThatWasNotAcknowledgedIsRepeated) {
     of_all.denied = true;
     EXPECT_EQ(release(*alice, "stock"), errc::refused);
     clock.run_for(1min);
-    EXPECT_TRUE(there.inspect("stock")) << "each of them prolongs the session";
+    EXPECT_TRUE(inspect(there, "stock")) << "each of them prolongs the session";
     of_all = {};
     clock.run_for(1s);
-    EXPECT_FALSE(there.inspect("stock"));
+    EXPECT_FALSE(inspect(there, "stock"));
 }
 
 TEST_F(MemorySession, SoIsALeaving) {
@@ -505,7 +505,7 @@ TEST_F(MemorySession, SoIsALeaving) {
         }
     }(*this));
     clock.run_for(1s);
-    EXPECT_FALSE(there.inspect("stock"));
+    EXPECT_FALSE(inspect(there, "stock"));
 }
 
 // What was found by a seed.
@@ -520,7 +520,7 @@ TEST_F(MemorySession, OneThatIsNotAnsweredKeepsNoOtherWaiting) {
     of_all = {};
     silent = "stock";
     clock.run_for(1s);
-    EXPECT_FALSE(there.inspect("more"));
+    EXPECT_FALSE(inspect(there, "more"));
 }
 
 TEST_F(MemorySession, ARepetitionEndsWithTheClient) {
@@ -529,7 +529,7 @@ TEST_F(MemorySession, ARepetitionEndsWithTheClient) {
     EXPECT_EQ(release(*alice, "stock"), errc::outcome_unknown);
     alice->home->close();
     clock.run_for(10s);
-    EXPECT_FALSE(there.inspect("stock")) << "nothing prolongs it any more";
+    EXPECT_FALSE(inspect(there, "stock")) << "nothing prolongs it any more";
 }
 
 TEST_F(MemorySession, AFencedGrantHasOneTokenThatOperatorsSee) {

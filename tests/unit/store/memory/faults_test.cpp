@@ -13,7 +13,7 @@ struct MemoryFaults : MemoryWorld {
 
     asio::awaitable<error_code> look() { co_return co_await failure_of(spot->look()); }
     std::string owner() const {
-        const auto seen = there.inspect("stock");
+        const auto seen = inspect(there, "stock");
         return seen ? seen->owners.at(0) : std::string{};
     }
     bool is_alices() const { return owner() == to_string(alice.id); }
@@ -24,7 +24,7 @@ TEST_F(MemoryFaults, DelaysOfBothWaysAddUp) {
     play([](MemoryFaults& w) -> asio::awaitable<void> {
         EXPECT_TRUE((co_await w.spot->look()).granted);
         EXPECT_EQ(w.passed(), 800ms);
-        EXPECT_EQ(w.there.inspect("stock")->remaining, 30s - 500ms);
+        EXPECT_EQ(inspect(w.there, "stock")->remaining, 30s - 500ms);
     }(*this));
 }
 
@@ -34,7 +34,7 @@ TEST_F(MemoryFaults, ARefusedRequestIsNotSentAndKnownNotToBe) {
         EXPECT_EQ(co_await w.look(), errc::unreachable);
         EXPECT_EQ(w.passed(), 0ms);
         EXPECT_FALSE(w.spot->uncertain());
-        EXPECT_EQ(w.there.held_count(), 0u);
+        EXPECT_EQ(held_count(w.there), 0u);
     }(*this));
 }
 
@@ -45,7 +45,7 @@ TEST_F(MemoryFaults, ALostRequestIsNeverExecuted) {
         EXPECT_EQ(w.passed(), w.timeout);
         EXPECT_TRUE(w.spot->uncertain());
         EXPECT_EQ(w.spot->settled_at(), w.start + w.timeout);
-        EXPECT_EQ(w.there.held_count(), 0u);
+        EXPECT_EQ(held_count(w.there), 0u);
     }(*this));
 }
 
@@ -60,7 +60,7 @@ TEST_F(MemoryFaults, ARenewalIsNotWaitedForLongerThanItsAnswerIsOfUse) {
         co_await w.alice.home->locks().renew(one, how, outcome);
         EXPECT_EQ(w.passed(), 700ms);
         EXPECT_THROW((void)outcome.said(), boost::system::system_error);
-        EXPECT_EQ(w.there.inspect("stock")->remaining, 60s - 700ms) << "it was carried out";
+        EXPECT_EQ(inspect(w.there, "stock")->remaining, 60s - 700ms) << "it was carried out";
     }(*this));
 }
 
@@ -79,7 +79,7 @@ TEST_F(MemoryFaults, LeavingAfterALostAnswerLeavesNothing) {
     play([](MemoryFaults& w) -> asio::awaitable<void> {
         EXPECT_EQ(co_await w.look(), errc::outcome_unknown);
         co_await w.spot->leave();
-        EXPECT_EQ(w.there.held_count(), 0u);
+        EXPECT_EQ(held_count(w.there), 0u);
         EXPECT_TRUE(w.spot->uncertain()); // the release says nothing of a look still on its way
     }(*this));
 }
@@ -101,7 +101,7 @@ TEST_F(MemoryFaults, ALateRequestIsExecutedThoughItsCallerGaveUp) {
                   errc::outcome_unknown);
         EXPECT_TRUE(w.is_alices());
         co_await w.sleep_for(2s);
-        EXPECT_EQ(w.there.held_count(), 0u);
+        EXPECT_EQ(held_count(w.there), 0u);
     }(*this));
 }
 
@@ -110,7 +110,7 @@ TEST_F(MemoryFaults, ALateLookIsNotGranted) {
     play([](MemoryFaults& w) -> asio::awaitable<void> {
         EXPECT_EQ(co_await w.look(), errc::outcome_unknown);
         co_await w.sleep_for(10s);
-        EXPECT_EQ(w.there.held_count(), 0u);
+        EXPECT_EQ(held_count(w.there), 0u);
     }(*this));
 }
 
@@ -119,7 +119,7 @@ TEST_F(MemoryFaults, ALookOvertakenByItsReleaseIsGrantedAllTheSameUntilItsDeadli
     play([](MemoryFaults& w) -> asio::awaitable<void> {
         EXPECT_EQ(co_await w.look(), errc::outcome_unknown);
         EXPECT_EQ(w.passed(), 100ms);
-        EXPECT_EQ(w.there.held_count(), 0u);
+        EXPECT_EQ(held_count(w.there), 0u);
         co_await w.spot->leave();
         EXPECT_TRUE(w.spot->uncertain());
         EXPECT_EQ(w.spot->settled_at(), w.start + w.timeout);
@@ -146,8 +146,8 @@ TEST_F(MemoryFaults, ARequestExecutedTwiceChangesNothing) {
     play([](MemoryFaults& w) -> asio::awaitable<void> {
         EXPECT_TRUE((co_await w.spot->look()).granted);
         co_await w.sleep_for(1s);
-        EXPECT_EQ(w.there.held_count(), 1u);
-        EXPECT_EQ(w.there.inspect("stock")->remaining, 30s); // the second look, too, is one
+        EXPECT_EQ(held_count(w.there), 1u);
+        EXPECT_EQ(inspect(w.there, "stock")->remaining, 30s); // the second look, too, is one
         EXPECT_TRUE(co_await w.alice.home->locks().release(w.alice.held("stock")));
         EXPECT_FALSE(co_await w.alice.home->locks().release(w.alice.held("stock")));
         EXPECT_TRUE((co_await w.bob.line_up("stock")->look()).granted);
@@ -167,7 +167,7 @@ TEST_F(MemoryFaults, RequestsKeepTheirOrderUnlessADelayBreaksIt) {
     auto release = [](MemoryFaults& w) -> asio::awaitable<void> {
         EXPECT_TRUE(co_await w.alice.home->locks().release(w.alice.held("stock")));
     };
-    there.inside()->look(alice.wants("stock", 30s), std::nullopt);
+    primary_state(there)->look(alice.wants("stock", 30s), std::nullopt);
     asio::co_spawn(io, renew(*this), asio::detached);
     play(release(*this));
 }

@@ -31,10 +31,10 @@ TEST_F(MemoryLook, AFreeLockIsGrantedForTheLeaseAsked) {
         EXPECT_TRUE(said.granted);
         EXPECT_EQ(said.term, 30s);
         EXPECT_FALSE(spot->uncertain());
-        const auto seen = w.there.inspect("stock");
+        const auto seen = inspect(w.there, "stock");
         EXPECT_EQ(seen->owners, std::vector{to_string(w.alice.id)});
         EXPECT_EQ(seen->remaining, 30s);
-        EXPECT_EQ(w.there.held_count(), 1u);
+        EXPECT_EQ(held_count(w.there), 1u);
     }(*this));
 }
 
@@ -44,12 +44,12 @@ TEST_F(MemoryLook, LookingTwiceGrantsOnceAndNeverShortens) {
         (void)co_await spot->look();
         const auto shorter = w.alice.line_up("stock", 5s);
         EXPECT_TRUE((co_await shorter->look()).granted);
-        EXPECT_EQ(w.there.inspect("stock")->remaining, 30s);
+        EXPECT_EQ(inspect(w.there, "stock")->remaining, 30s);
         const auto longer = w.alice.line_up("stock", 50s);
         EXPECT_TRUE((co_await longer->look()).granted);
-        EXPECT_EQ(w.there.inspect("stock")->remaining, 50s);
+        EXPECT_EQ(inspect(w.there, "stock")->remaining, 50s);
         EXPECT_TRUE(co_await w.alice.home->locks().release(w.alice.held("stock")));
-        EXPECT_EQ(w.there.held_count(), 0u);
+        EXPECT_EQ(held_count(w.there), 0u);
     }(*this));
 }
 
@@ -60,18 +60,18 @@ TEST_F(MemoryLook, TheFirstBusyAnswerAsksToLookAgainAtOnceAndTheSecondSaysWhen) 
         const answer first = co_await spot->look();
         EXPECT_FALSE(first.granted);
         EXPECT_EQ(first.term, 0s);
-        EXPECT_EQ(w.there.listener_count(), 0u);
+        EXPECT_EQ(listener_count(w.there), 0u);
         const answer second = co_await spot->look();
         EXPECT_FALSE(second.granted);
         EXPECT_EQ(second.term, 3001ms); // behind the end of the holder's lease
-        EXPECT_EQ(w.there.listener_count(), 1u);
+        EXPECT_EQ(listener_count(w.there), 1u);
     }(*this));
-    EXPECT_EQ(there.listener_count(), 0u);
+    EXPECT_EQ(listener_count(there), 0u);
 }
 
 TEST_F(MemoryLook, NobodySleepsLongerThanThePollBound) {
     there.occupy("stock", duration::max());
-    EXPECT_FALSE(there.inspect("stock")->remaining);
+    EXPECT_FALSE(inspect(there, "stock")->remaining);
     play([](MemoryLook& w) -> asio::awaitable<void> {
         const auto spot = w.alice.line_up("stock");
         (void)co_await spot->look();
@@ -127,7 +127,7 @@ TEST_F(MemoryLook, LeavingWithoutHavingTakenAnythingSendsNothing) {
         const int before = w.requests;
         co_await spot->leave();
         EXPECT_EQ(w.requests, before);
-        EXPECT_EQ(w.there.listener_count(), 0u);
+        EXPECT_EQ(listener_count(w.there), 0u);
     }(*this));
 }
 
@@ -136,7 +136,7 @@ TEST_F(MemoryLook, LeavingAGrantedPlaceReleases) {
         const auto spot = w.alice.line_up("stock");
         (void)co_await spot->look();
         co_await spot->leave();
-        EXPECT_EQ(w.there.held_count(), 0u);
+        EXPECT_EQ(held_count(w.there), 0u);
         co_await spot->leave(); // nothing more to do
     }(*this));
 }
@@ -149,7 +149,7 @@ TEST_F(MemoryLook, ALeaseEndsByTheServersClock) {
         co_await w.sleep_for(9999ms);
         EXPECT_FALSE((co_await of_alice->look()).granted);
         co_await w.sleep_for(1ms);
-        EXPECT_EQ(w.there.held_count(), 0u);
+        EXPECT_EQ(held_count(w.there), 0u);
         EXPECT_TRUE((co_await of_alice->look()).granted);
     }(*this));
 }
@@ -169,14 +169,14 @@ TEST_F(MemoryLook, EveryKindIsOfferedAndNoNameThatNoServerWouldTake) {
 // What becomes of a hold: renewed, released, taken away, forgotten.
 
 struct MemoryHold : MemoryWorld {
-    void SetUp() override { there.inside()->look(alice.wants("stock", 10s), std::nullopt); }
+    void SetUp() override { primary_state(there)->look(alice.wants("stock", 10s), std::nullopt); }
 
     asio::awaitable<std::vector<answer>> renew(duration lease, std::vector<hold> more = {}) {
         more.insert(more.begin(), alice.held("stock"));
         const auto listed = support::listed(more);
         co_return co_await support::renewed(alice.home->locks(), listed, lease);
     }
-    duration left() const { return there.inspect("stock")->remaining.value(); }
+    duration left() const { return inspect(there, "stock")->remaining.value(); }
 };
 
 TEST_F(MemoryHold, RenewingExtendsAndNeverShortens) {
@@ -212,7 +212,7 @@ TEST_F(MemoryHold, OneAnswerPerHoldInOrder) {
         EXPECT_FALSE(said.at(1).granted);
         EXPECT_FALSE(said.at(2).granted);
         EXPECT_TRUE(said.at(3).granted);
-        EXPECT_EQ(w.there.held_count(), 2u); // nothing was made
+        EXPECT_EQ(held_count(w.there), 2u); // nothing was made
         EXPECT_TRUE((co_await support::renewed(w.alice.home->locks(), {}, 30s)).empty());
     }(*this));
 }
@@ -260,25 +260,25 @@ TEST_F(MemoryHold, AForcedReleaseWakesAndAForgottenLockDoesNot) {
 
 TEST_F(MemoryHold, AForeignOwnerTakesItFromWhoeverHolds) {
     there.occupy("stock", 5s);
-    EXPECT_EQ(there.inspect("stock")->owners, std::vector<std::string>{"foreign"});
+    EXPECT_EQ(inspect(there, "stock")->owners, std::vector<std::string>{"foreign"});
     EXPECT_FALSE(there.vacate("other"));
     EXPECT_TRUE(there.vacate("stock"));
-    there.inside()->look(bob.wants("stock", 10s), std::nullopt);
+    primary_state(there)->look(bob.wants("stock", 10s), std::nullopt);
     EXPECT_FALSE(there.vacate("stock"));
 }
 
 TEST_F(MemoryHold, ARestartForgetsEverything) {
     there.occupy("other", duration::max());
-    EXPECT_EQ(there.held_count(), 2u);
+    EXPECT_EQ(held_count(there), 2u);
     there.restart_empty();
-    EXPECT_EQ(there.held_count(), 0u);
+    EXPECT_EQ(held_count(there), 0u);
 }
 
 TEST_F(MemoryHold, AStepBackOfTheServersClockLengthensIt) {
     there.step_clock(-1h);
     EXPECT_EQ(left(), 1h + 10s);
     there.step_clock(1h + 10s);
-    EXPECT_EQ(there.held_count(), 0u);
+    EXPECT_EQ(held_count(there), 0u);
 }
 
 // A look is not granted late: not after its caller gave up, not by a server whose clock is not what
@@ -305,7 +305,7 @@ TEST_F(MemoryDeadline, NoLaterLookIsGrantedAfterGivingUp) {
         EXPECT_FALSE(said.granted);
         EXPECT_FALSE(spot->uncertain());
         EXPECT_EQ(w.requests, 2);
-        EXPECT_EQ(w.there.held_count(), 0u);
+        EXPECT_EQ(held_count(w.there), 0u);
     }(*this));
 }
 
@@ -329,7 +329,7 @@ TEST_F(MemoryDeadline, AStepOfTheServersClockCostsOneMoreRequest) {
         const auto second = w.alice.line_up("b");
         EXPECT_TRUE((co_await second->look()).granted);
         EXPECT_EQ(w.requests, 3);
-        EXPECT_EQ(w.there.held_count(), 2u);
+        EXPECT_EQ(held_count(w.there), 2u);
     }(*this));
 }
 
@@ -342,7 +342,7 @@ TEST_F(MemoryDeadline, AForceThatWasDelayedDoesNotFreeANewerHolder) {
         EXPECT_EQ(w.passed(), 3s);
         EXPECT_TRUE((co_await w.bob.line_up("stock")->look()).granted);
         co_await w.sleep_for(1s);
-        EXPECT_EQ(w.there.inspect("stock")->owners.at(0), to_string(w.bob.id));
+        EXPECT_EQ(inspect(w.there, "stock")->owners.at(0), to_string(w.bob.id));
     }(*this));
 }
 
@@ -357,12 +357,12 @@ TEST_F(MemoryDeadline, AClockThatJumpsTwiceIsUnstable) {
         EXPECT_EQ(co_await failure_of(spot->look()), errc::clock_unstable);
         EXPECT_FALSE(spot->uncertain());
     }(carol));
-    EXPECT_EQ(there.held_count(), 0u);
+    EXPECT_EQ(held_count(there), 0u);
 }
 
 TEST_F(MemoryDeadline, OnePercentOfDriftIsNoReasonToRefuse) {
     for (const double rate : {0.99, 1.01}) {
-        there.set_clock_rate(rate);
+        set_clock_rate(there, rate);
         play([](MemoryDeadline& w) -> asio::awaitable<void> {
             const int before = w.requests;
             for (int i = 0; i < 5; ++i) {
@@ -376,14 +376,14 @@ TEST_F(MemoryDeadline, OnePercentOfDriftIsNoReasonToRefuse) {
 }
 
 TEST_F(MemoryDeadline, AFastServerEndsLeasesEarly) {
-    there.set_clock_rate(2.0);
+    set_clock_rate(there, 2.0);
     play([](MemoryDeadline& w) -> asio::awaitable<void> {
         const auto spot = w.alice.line_up("stock", 10s);
         (void)co_await spot->look();
         co_await w.sleep_for(4999ms);
-        EXPECT_EQ(w.there.held_count(), 1u);
+        EXPECT_EQ(held_count(w.there), 1u);
         co_await w.sleep_for(1ms);
-        EXPECT_EQ(w.there.held_count(), 0u);
+        EXPECT_EQ(held_count(w.there), 0u);
     }(*this));
 }
 
@@ -412,7 +412,7 @@ TEST_F(MemoryClose, WhatIsInFlightFailsAndLeavesNoWork) {
     EXPECT_EQ(failed, 3); // the fourth was answered at once
     EXPECT_EQ(passed(), 1s);
     EXPECT_EQ(clock.sleepers(), 0u);
-    EXPECT_FALSE(there.inspect("a")); // never arrived
+    EXPECT_FALSE(inspect(there, "a")); // never arrived
 }
 
 TEST_F(MemoryClose, AfterwardsEverythingAnswersClosedAndAsksNoFaultFunction) {
@@ -464,10 +464,10 @@ TEST(MemoryNamed, TheSameNameIsTheSameServerWhileSomebodyUsesIt) {
         const guest user{io, clock, server::named("memory-named-test")->connect(), 'a'};
         server::named("memory-named-test")->occupy("stock", 1h);
         server::named("another")->occupy("a", 1h);
-        EXPECT_EQ(server::named("memory-named-test")->held_count(), 1u);
-        EXPECT_EQ(server::named("another")->held_count(), 0u);
+        EXPECT_EQ(held_count(*server::named("memory-named-test")), 1u);
+        EXPECT_EQ(held_count(*server::named("another")), 0u);
     }
-    EXPECT_EQ(server::named("memory-named-test")->held_count(), 0u);
+    EXPECT_EQ(held_count(*server::named("memory-named-test")), 0u);
 }
 
 /// A client of a thread of its own, on the real clock.
@@ -510,8 +510,8 @@ TEST(MemoryThreads, ClientsOnSeveralThreadsExcludeAndWakeEachOther) {
             });
     }
     EXPECT_EQ(total, threads * rounds);
-    EXPECT_EQ(there.held_count(), 0u);
-    EXPECT_EQ(there.listener_count(), 0u);
+    EXPECT_EQ(held_count(there), 0u);
+    EXPECT_EQ(listener_count(there), 0u);
 }
 
 // Random worlds for the queue of a fair lock: waiters of ours beside JVMs, which reckon as Redisson

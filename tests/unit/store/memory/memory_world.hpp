@@ -2,6 +2,7 @@
 // A memory server and two clients' ways to it, on one simulated clock.
 #pragma once
 
+#include "store/memory/test_access.hpp"
 #include "support/sim_clock.hpp"
 
 #include <holdfast/error.hpp>
