@@ -194,7 +194,7 @@ TEST_F(HandOff, AHoldIsNotHandedToACallerThatAskedForAShorterLease) {
     release(second.take());
     EXPECT_EQ(alice.count(verb::release), 2u) << "9 s were inherited";
     ASSERT_TRUE(first.well());
-    EXPECT_LE(server.inspect("stock")->remaining.value(), 5s);
+    EXPECT_LE(inspect(server, "stock")->remaining.value(), 5s);
     release(first.take());
 }
 

@@ -154,7 +154,7 @@ TEST_F(Observer, AHoldThatIsReleasedAfterItsLossIsNotReportedAgain) {
     alice.always.refused = false;
     released_by_owner.async_unlock(said{}.handler());
     run_for(1h);
-    EXPECT_EQ(server.held_count(), 0U);
+    EXPECT_EQ(held_count(server), 0U);
     for (const actor* const each : {&alice, &bob}) {
         EXPECT_EQ(each->ear->count(event_kind::lost), 1U);
         EXPECT_EQ(each->ear->count(event_kind::released), 0U);
