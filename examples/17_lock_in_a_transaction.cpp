@@ -29,7 +29,7 @@ bool sell(holdfast::mutex& stock) {
     holdfast::lease held = stock.async_lock(holdfast::asio::use_future).get();
     run("START TRANSACTION");
     // The lease has ended: another client may have the lock.
-    if (run(holdfast::mysql::nail(held)) != 1) {
+    if (run(holdfast::mysql::transaction_guard(held)) != 1) {
         run("ROLLBACK");
         return false;
     }

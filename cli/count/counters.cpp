@@ -380,7 +380,7 @@ Examples:
   holdfast latch wait --set migrated && holdfast latch wait migrated
 )";
 
-struct latch_errand {
+struct latch_command {
     std::string word, number;
     std::optional<std::chrono::duration<double>> timeout{};
     std::optional<unsigned> replicas{};
@@ -389,7 +389,7 @@ struct latch_errand {
 
 const std::array<std::string, 5> latch_words{"set", "down", "wait", "count", "erase"};
 
-void check(const latch_errand& what) {
+void check(const latch_command& what) {
     constexpr const char* see = "; see 'holdfast latch --help'";
     if (what.word.empty())
         throw usage_error{std::string{"say what to do with the latch: set, down, wait, count or "
@@ -451,7 +451,7 @@ bool wait_until_set(const holdfast::latch& of, std::chrono::duration<double> tim
 
 /// Carries out the command and returns whether it succeeded. The read-only command `count` always
 /// succeeds.
-bool carry_out(holdfast::latch& of, const std::string& name, const latch_errand& what,
+bool carry_out(holdfast::latch& of, const std::string& name, const latch_command& what,
                boost::json::object& told) {
     if (what.word == "set")
         return (told["set"] = of.try_set_count(count_of(what.number))).as_bool();
@@ -480,7 +480,7 @@ bool carry_out(holdfast::latch& of, const std::string& name, const latch_errand&
 
 /// Prints that the latch was changed, but too few replicas have confirmed the change. Returns the
 /// exit status.
-int report_not_replicated(const look_options& given, const latch_errand& what,
+int report_not_replicated(const look_options& given, const latch_command& what,
                           const boost::system::system_error& failure) {
     const std::string all = failure.what(); // "0 of 1 replicas confirmed it in time: ..."
     const char* const done = what.word == "set"     ? "' is set on "
@@ -493,7 +493,7 @@ int report_not_replicated(const look_options& given, const latch_errand& what,
     return unavailable;
 }
 
-int at(holdfast::client& home, const look_options& given, const latch_errand& what) {
+int at(holdfast::client& home, const look_options& given, const latch_command& what) {
     holdfast::latch of{home, {given.name}, {.required_replicas = what.replicas}};
     boost::json::object told = named(given.name);
     bool done = false;
@@ -521,7 +521,7 @@ int at(holdfast::client& home, const look_options& given, const latch_errand& wh
 
 int latch(const inheritance& inherited, arguments all) {
     look_options given;
-    latch_errand what;
+    latch_command what;
     CLI::App expected{"", "latch"};
     expect_server(expected, given);
     expect_time(expected, "-w,--wait", "-w", what.timeout);

@@ -13,7 +13,7 @@
 namespace cli {
 namespace {
 
-using holdfast::client_card;
+using holdfast::client_info;
 using holdfast::duration;
 using holdfast::lock_owner;
 using holdfast::lock_waiter;
@@ -185,7 +185,7 @@ std::string date(std::chrono::seconds since_1970) {
     return {words.data(), std::strftime(words.data(), words.size(), "%FT%TZ", &parts)};
 }
 
-json::value card_to_json(const std::optional<holdfast::client_card>& client) {
+json::value client_info_to_json(const std::optional<holdfast::client_info>& client) {
     if (!client)
         return nullptr;
     return json::object{{"host", text_in_json(client->host)},
@@ -238,13 +238,13 @@ json::object to_json(const holdfast::lock_state& lock) {
              {"writes", each.writes},
              {"lease_left_ms", count_or_null(each.remaining ? each.remaining : lock.remaining)},
              {"is_holdfast", each.is_holdfast},
-             {"client", card_to_json(each.client)}});
+             {"client", client_info_to_json(each.client)}});
     for (const holdfast::lock_waiter& each : lock.waiters)
         waiters.push_back({{"owner", text_in_json(each.text)},
                            {"place_left_ms", count_or_null(each.remaining)},
                            {"listens", or_null(each.listens)},
                            {"is_holdfast", each.is_holdfast},
-                           {"client", card_to_json(each.client)}});
+                           {"client", client_info_to_json(each.client)}});
     json::object made = named(lock.name);
     made["held"] = lock.is_held && lock.kind != holdfast::key_kind::other;
     made["kind"] = to_string(lock.kind);

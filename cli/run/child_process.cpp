@@ -187,7 +187,7 @@ std::vector<char*> environment_with(const std::vector<std::string>& variables) {
 }
 
 pid_t start(const inheritance& inherited, const std::vector<std::string>& command,
-            const surroundings& around) {
+            const child_settings& around) {
     int report[2];
     if (::pipe2(report, O_CLOEXEC) != 0)
         fail("pipe");
@@ -231,7 +231,7 @@ bool has_exited(pid_t id) {
 } // namespace
 
 child_process::child_process(asio::io_context& loop, const inheritance& inherited,
-                             const std::vector<std::string>& command, const surroundings& around)
+                             const std::vector<std::string>& command, const child_settings& around)
     : id_{start(inherited, command, around)} {
     // No other code reaps this child, so its process id cannot belong to another process.
     if (const int fd = open_pidfd(id_); fd >= 0)

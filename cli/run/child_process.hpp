@@ -59,7 +59,7 @@ struct standard_descriptors {
 };
 
 /// Environment variables and terminal of the child.
-struct surroundings {
+struct child_settings {
     standard_descriptors standard{};
     /// Environment variables: `NAME=value` sets or replaces a variable, `NAME` alone removes it.
     std::vector<std::string> variables{};
@@ -74,7 +74,7 @@ class child_process {
 public:
     /// Starts the command. Returns after the exec. Throws `cannot_start`.
     child_process(asio::io_context&, const inheritance&, const std::vector<std::string>& command,
-                  const surroundings& = {});
+                  const child_settings& = {});
     child_process(const child_process&) = delete;
 
     /// Kills the process group if the command still runs.

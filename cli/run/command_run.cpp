@@ -179,7 +179,7 @@ constexpr std::chrono::milliseconds look_at_killed_every{5};
 } // namespace
 
 running_job::running_job(asio::io_context& loop, const inheritance& inherited,
-                         const std::vector<std::string>& command, const surroundings& around)
+                         const std::vector<std::string>& command, const child_settings& around)
     : command_{loop, inherited, command, around}
     , group_{command_.id()}
     , changed_{loop} {}
@@ -398,7 +398,7 @@ std::vector<std::string> command_run::variables(const holdfast::lease& held) con
 }
 
 asio::awaitable<int> command_run::under(const holdfast::lease& held) {
-    surroundings around{.variables = variables(held)};
+    child_settings around{.variables = variables(held)};
     if (reads_terminal_ && behind_->is_in_foreground()) {
         remember_terminal();
         around.foreground_of = &behind_->device;

@@ -81,7 +81,7 @@ class running_job {
 public:
     /// Starts the command. Throws the errors of `child_process`.
     running_job(asio::io_context&, const inheritance&, const std::vector<std::string>& command,
-                const surroundings&);
+                const child_settings&);
 
     /// Returns the process id of the command. It is also the id of the command's process group.
     pid_t id() const noexcept { return group_; }

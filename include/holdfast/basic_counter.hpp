@@ -15,7 +15,7 @@
 namespace holdfast {
 
 namespace sync {
-class counter_subject;
+class counter_descriptor;
 } // namespace sync
 
 namespace detail {
@@ -27,7 +27,7 @@ struct counter_setup {
 };
 /// Request to take `amount` from a counter. The call may have to wait. A timeout (`timeout`) of
 /// zero or less means one attempt.
-struct counter_wish {
+struct counter_options {
     std::int64_t amount = 0;
     duration timeout = duration::max();
     std::stop_token cancel{};
@@ -81,7 +81,7 @@ public:
     }
 
 protected:
-    using shared_counter = std::shared_ptr<const sync::counter_subject>;
+    using shared_counter = std::shared_ptr<const sync::counter_descriptor>;
 
     basic_counter(client&, lock_name, const detail::counter_setup&);
     ~basic_counter();
@@ -90,7 +90,7 @@ protected:
 
     /// Takes the requested amount. Returns false if the amount was not available before the
     /// timeout.
-    bool take(detail::counter_wish) const;
+    bool take(detail::counter_options) const;
     counter_answer change(counter_verb, std::int64_t amount = 0,
                           std::optional<duration> kept = {}) const;
     std::int64_t value() const;

@@ -14,7 +14,7 @@
 namespace holdfast {
 
 namespace sync {
-class subject;
+class lock_descriptor;
 } // namespace sync
 
 /// Behaviour of a lock when a thread that holds the lock locks it again. `refused`: the call fails
@@ -82,7 +82,7 @@ constexpr lock_setup setup_of(const mutex_options& how, recursion again) {
 
 /// Parameters of a call that acquires a lock. A timeout (`timeout`) of zero or less means one
 /// attempt.
-struct wish {
+struct acquire_options {
     duration timeout = duration::max();
     std::optional<lease_time> lease{}; ///< if set, the hold lasts for this time and is not renewed
     std::stop_token cancel{};
@@ -271,7 +271,7 @@ public:
 
 protected:
     basic_mutex(client&, lock_name, const detail::lock_setup&);
-    explicit basic_mutex(std::shared_ptr<sync::subject>);
+    explicit basic_mutex(std::shared_ptr<sync::lock_descriptor>);
     ~basic_mutex();
 
     /// Completes with a second `lease` for the hold that `outer` owns; sends no request.
@@ -285,50 +285,52 @@ protected:
     }
     /// Acquires the read side or the write side of a shared lock while the given hold has the other
     /// side.
-    static void start_lock_beside(std::shared_ptr<sync::subject>,
-                                  std::shared_ptr<sync::lock_handle>, detail::wish,
+    static void start_lock_beside(std::shared_ptr<sync::lock_descriptor>,
+                                  std::shared_ptr<sync::lock_handle>, detail::acquire_options,
                                   detail::lease_handler);
-    static void start_try_lock_beside(std::shared_ptr<sync::subject>,
-                                      std::shared_ptr<sync::lock_handle>, detail::wish,
+    static void start_try_lock_beside(std::shared_ptr<sync::lock_descriptor>,
+                                      std::shared_ptr<sync::lock_handle>, detail::acquire_options,
                                       detail::maybe_lease_handler);
-    const std::shared_ptr<sync::subject>& subject() const noexcept { return lock_; }
-    static const std::shared_ptr<sync::subject>& subject_of(const basic_mutex& lock) noexcept {
+    const std::shared_ptr<sync::lock_descriptor>& lock_descriptor() const noexcept { return lock_; }
+    static const std::shared_ptr<sync::lock_descriptor>&
+    descriptor_of(const basic_mutex& lock) noexcept {
         return lock.lock_;
     }
-    bool take(detail::wish); ///< false: the lock was busy until the timeout expired
+    bool take(detail::acquire_options); ///< false: the lock was busy until the timeout expired
 
-    using shared_subject = std::shared_ptr<sync::subject>;
-    static void start_try_lock(shared_subject, detail::wish, detail::maybe_lease_handler);
+    using shared_descriptor = std::shared_ptr<sync::lock_descriptor>;
+    static void start_try_lock(shared_descriptor, detail::acquire_options,
+                               detail::maybe_lease_handler);
 
 private:
     template <typename Token>
-    auto initiate_lock(detail::wish how, Token&& token) {
+    auto initiate_lock(detail::acquire_options how, Token&& token) {
         return asio::async_initiate<Token, void(error_code, lease)>(
-            [lock = lock_](auto handler, detail::wish wanted) {
+            [lock = lock_](auto handler, detail::acquire_options wanted) {
                 start_lock(lock, std::move(wanted), std::move(handler));
             },
             token, std::move(how));
     }
     template <typename Token>
-    auto initiate_try_lock(detail::wish how, Token&& token) {
+    auto initiate_try_lock(detail::acquire_options how, Token&& token) {
         return asio::async_initiate<Token, void(error_code, std::optional<lease>)>(
-            [lock = lock_](auto handler, detail::wish wanted) {
+            [lock = lock_](auto handler, detail::acquire_options wanted) {
                 start_try_lock(lock, std::move(wanted), std::move(handler));
             },
             token, std::move(how));
     }
 
-    static void start_lock(shared_subject, detail::wish, detail::lease_handler);
-    static void start_share(shared_subject, std::shared_ptr<sync::lock_handle>,
+    static void start_lock(shared_descriptor, detail::acquire_options, detail::lease_handler);
+    static void start_share(shared_descriptor, std::shared_ptr<sync::lock_handle>,
                             detail::lease_handler);
-    static void start_is_locked(shared_subject,
+    static void start_is_locked(shared_descriptor,
                                 asio::any_completion_handler<void(error_code, bool)>);
     static void start_remaining_lease(
-        shared_subject, asio::any_completion_handler<void(error_code, std::optional<duration>)>);
-    static void start_force_unlock(shared_subject,
+        shared_descriptor, asio::any_completion_handler<void(error_code, std::optional<duration>)>);
+    static void start_force_unlock(shared_descriptor,
                                    asio::any_completion_handler<void(error_code, bool)>);
 
-    std::shared_ptr<sync::subject> lock_;
+    std::shared_ptr<sync::lock_descriptor> lock_;
 };
 
 } // namespace holdfast

@@ -63,7 +63,9 @@ public:
     template <asio::completion_token_for<void(error_code, std::uint64_t)> Token>
     auto async_last_token(Token&& token) const {
         return asio::async_initiate<Token, void(error_code, std::uint64_t)>(
-            [lock = subject()](auto handler) { start_last_token(lock, std::move(handler)); },
+            [lock = lock_descriptor()](auto handler) {
+                start_last_token(lock, std::move(handler));
+            },
             token);
     }
 
@@ -78,7 +80,7 @@ public:
     }
 
 private:
-    static void start_last_token(std::shared_ptr<sync::subject>,
+    static void start_last_token(std::shared_ptr<sync::lock_descriptor>,
                                  asio::any_completion_handler<void(error_code, std::uint64_t)>);
 };
 

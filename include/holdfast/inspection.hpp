@@ -16,7 +16,7 @@
 namespace holdfast {
 
 /// Description of a holdfast client, written by that client to the store (`options::announce`).
-struct client_card {
+struct client_info {
     std::string host{};
     std::int64_t pid = 0; ///< process id of the client, on its host or in its container
     std::string program{};
@@ -35,7 +35,7 @@ struct lock_owner {
     /// False if the owner is a Redisson client, or a program that writes the same format. For a
     /// token lock, false means any other program.
     bool is_holdfast = false;
-    std::optional<client_card> client{}; ///< set if a holdfast client has described itself
+    std::optional<client_info> client{}; ///< set if a holdfast client has described itself
     /// For a read-write lock: true if the owner has the write lock, false if it shares the lock.
     bool writes = false;
     /// Remaining time of this reader's own lease. Zero: the lease has expired, and the next writer
@@ -48,7 +48,7 @@ struct lock_owner {
 struct lock_waiter {
     std::string text{};       ///< the waiter as the store has it, in the form of `lock_owner::text`
     bool is_holdfast = false; ///< true if the waiter is a holdfast client
-    std::optional<client_card> client{}; ///< set if the waiter's client has described itself
+    std::optional<client_info> client{}; ///< set if the waiter's client has described itself
     /// How long the waiter keeps its place if it sends no more requests. Zero: the place has
     /// expired, and the next request of any client removes it. Empty: the store does not report the
     /// time.

@@ -25,9 +25,9 @@ struct leased_options {
 
 namespace detail {
 /// Parameters of a call that acquires permits.
-struct permits_wish {
+struct permit_options {
     std::uint32_t permits = 1;
-    wish how{};
+    acquire_options how{};
 };
 } // namespace detail
 
@@ -221,20 +221,20 @@ public:
     }
 
 private:
-    using shared_subject = std::shared_ptr<sync::subject>;
+    using shared_descriptor = std::shared_ptr<sync::lock_descriptor>;
 
     template <typename Token>
-    auto initiate_lease(detail::permits_wish how, Token&& token) {
+    auto initiate_lease(detail::permit_options how, Token&& token) {
         return asio::async_initiate<Token, void(error_code, lease)>(
-            [of = permits_](auto handler, detail::permits_wish wanted) {
+            [of = permits_](auto handler, detail::permit_options wanted) {
                 start_acquire(of, wanted, std::move(handler));
             },
             token, std::move(how));
     }
     template <typename Token>
-    auto initiate_try_lease(detail::permits_wish how, Token&& token) {
+    auto initiate_try_lease(detail::permit_options how, Token&& token) {
         return asio::async_initiate<Token, void(error_code, std::optional<lease>)>(
-            [of = permits_](auto handler, detail::permits_wish wanted) {
+            [of = permits_](auto handler, detail::permit_options wanted) {
                 start_try_acquire(of, wanted, std::move(handler));
             },
             token, std::move(how));
@@ -249,18 +249,18 @@ private:
             token, std::string{permit_id});
     }
 
-    std::optional<lease> take(const detail::permits_wish&);
-    lease lease_of(const detail::permits_wish&);
+    std::optional<lease> take(const detail::permit_options&);
+    lease lease_of(const detail::permit_options&);
 
-    static void start_acquire(const shared_subject&, const detail::permits_wish&,
+    static void start_acquire(const shared_descriptor&, const detail::permit_options&,
                               detail::lease_handler);
-    static void start_try_acquire(const shared_subject&, const detail::permits_wish&,
+    static void start_try_acquire(const shared_descriptor&, const detail::permit_options&,
                                   detail::maybe_lease_handler);
     static void start_held(shared_counter, counter_verb, std::string permit_id, duration lasts,
                            detail::flag_handler);
     static void start_taken(shared_counter, detail::number_handler);
 
-    shared_subject permits_;
+    shared_descriptor permits_;
 };
 
 } // namespace holdfast

@@ -83,9 +83,9 @@ public:
     static std::vector<std::uint64_t> fencing_tokens(const lease&);
 
 private:
-    std::optional<lease> take_any(detail::wish);
+    std::optional<lease> take_any(detail::acquire_options);
 
-    std::shared_ptr<sync::subject> any_;
+    std::shared_ptr<sync::lock_descriptor> any_;
 };
 
 } // namespace holdfast

@@ -132,12 +132,13 @@ public:
     auto async_try_upgrade_for(const lease& shared_hold, length<Rep, Period> timeout,
                                Token&& token) {
         return asio::async_initiate<Token, void(error_code, std::optional<lease>)>(
-            [lock = subject(), hold = shared_hold.hold()](auto handler, detail::wish how) mutable {
+            [lock = lock_descriptor(),
+             hold = shared_hold.hold()](auto handler, detail::acquire_options how) mutable {
                 start_try_lock_beside(lock, std::move(hold), std::move(how), std::move(handler));
             },
             token,
-            detail::wish{.timeout = detail::saturate(timeout, detail::rounding::up),
-                         .upgrades = true});
+            detail::acquire_options{.timeout = detail::saturate(timeout, detail::rounding::up),
+                                    .upgrades = true});
     }
 
 private:
@@ -149,7 +150,7 @@ private:
         template <typename Token>
         auto async_lock_beside(const lease& exclusive, Token&& token) {
             return asio::async_initiate<Token, void(error_code, lease)>(
-                [lock = subject(), hold = exclusive.hold()](auto handler) {
+                [lock = lock_descriptor(), hold = exclusive.hold()](auto handler) {
                     start_lock_beside(lock, hold, {}, std::move(handler));
                 },
                 token);

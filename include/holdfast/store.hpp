@@ -9,8 +9,8 @@
 //                wait ── deadline, cancellation, error ──▶ leave
 //
 // A `place` is a waiter. line_up() creates a waiter, look() tries to acquire the lock, and leave()
-// removes the waiter. `wake` is the waiter's alarm. `doubt` means that the store may have lost the
-// hold.
+// removes the waiter. `wake` is the waiter's alarm. `revalidate` means that the store may have lost
+// the hold.
 //
 // Users need this header only to write a store of their own. All functions are called on the
 // client's executor, one at a time, except `bounds()` and `objection_to()`. Any thread may call
@@ -192,7 +192,7 @@ public:
 };
 
 /// Options for one renewal request with many holds.
-struct renewal_wishes {
+struct renewal_options {
     /// Requested lease time. Zero: the request only asks whether the locks are held, and needs no
     /// confirmation by replicas.
     duration lease_time{};
@@ -238,15 +238,15 @@ private:
 
 /// Callback for a hold that the store may have lost. It is called on the executor. The client then
 /// asks the store at once whether the hold still exists.
-class doubter {
+class revalidator {
 public:
-    virtual void doubt() noexcept = 0;
+    virtual void revalidate() noexcept = 0;
 
 protected:
-    ~doubter() = default;
+    ~revalidator() = default;
 };
 
-/// Subscription. While the object exists, its events call a `doubter` or ring an alarm.
+/// Subscription. While the object exists, its events call a `revalidator` or ring an alarm.
 class watch {
 public:
     virtual ~watch() = default;
@@ -299,14 +299,14 @@ public:
     /// and never shortens a hold. An error of one name or one batch does not affect the other
     /// holds. All holds of a list require the same number of replicas. The list, its holds, the
     /// wishes and the sink must live until the call has completed.
-    virtual asio::awaitable<void> renew(hold_list, const renewal_wishes&, renewal_sink&) = 0;
+    virtual asio::awaitable<void> renew(hold_list, const renewal_options&, renewal_sink&) = 0;
 
     /// Releases a hold. Idempotent.
     virtual asio::awaitable<release_answer> release(hold) = 0;
 
     /// Returns a watch: while this object exists, the store calls `whom` when the store may have
     /// lost the hold. Returns null if the store cannot notice a loss.
-    virtual std::unique_ptr<watch> watch_over(const hold&, doubter& whom) = 0;
+    virtual std::unique_ptr<watch> watch_over(const hold&, revalidator& whom) = 0;
 };
 
 /// Holders of a lock, as the store reports them.
@@ -432,7 +432,8 @@ struct store_context {
     /// (empty: all). The store calls it after each reconnection, on the executor. `urgent`: the
     /// connection may lead to another server, or to the same server after a restart. The client
     /// then asks the store about these holds at once.
-    std::function<void(const std::function<bool(const lock_name&)>& which, bool urgent)> doubt{};
+    std::function<void(const std::function<bool(const lock_name&)>& which, bool urgent)>
+        revalidate{};
 
     /// Returns whether this client holds anything. If it holds something, the store tries to
     /// reconnect more often. Call the function on the executor.

@@ -26,48 +26,51 @@ std::stop_token stopped_token() {
 // Posts a check of the hold to the hold's executor, because a part ends on the executor of its own
 // client. At the same time any thread may destroy the hold.
 void composite_hold::news::operator()() const noexcept {
-    (void)home->reach().post([of = whose] {
+    (void)home->executor_access().post([of = whose] {
         if (const std::shared_ptr<composite_hold> held = of.lock())
             held->review();
     });
 }
 
-composite_hold::composite_hold(std::shared_ptr<const joint_subject> of, const sync::request& wanted)
+composite_hold::composite_hold(std::shared_ptr<const composite_descriptor> of,
+                               const sync::request& wanted)
     : lock_handle{of->home}
     , of_{std::move(of)}
-    , quorum_{dynamic_cast<const quorum_subject*>(of_.get())}
+    , quorum_{dynamic_cast<const quorum_descriptor*>(of_.get())}
     , granted_at_{home->now()}
     , lease_{wanted.lease}
     , renewed_{wanted.renewed}
-    , seats_(of_->members.size()) {}
+    , member_parts_(of_->members.size()) {}
 
 /// The parts of an abandoned hold are not released. They end when their leases expire.
 composite_hold::~composite_hold() {
     if (abandoned_)
-        for (seat& each : seats_)
+        for (member_part& each : member_parts_)
             (void)each.has.take();
 }
 
-bool composite_hold::counts(const seat& each) const {
+bool composite_hold::counts(const member_part& each) const {
     return each.has && home->now() >= each.counts_from;
 }
 
-std::size_t composite_hold::count_believed() const {
-    const auto believed = [this](const seat& each) { return believes(each); };
-    return static_cast<std::size_t>(std::count_if(seats_.begin(), seats_.end(), believed));
+std::size_t composite_hold::count_valid() const {
+    const auto valid = [this](const member_part& each) { return is_valid_part(each); };
+    return static_cast<std::size_t>(
+        std::count_if(member_parts_.begin(), member_parts_.end(), valid));
 }
 
 std::size_t composite_hold::count_well() const {
-    const auto well = [this](const seat& each) {
-        return believes(each) && !each.has.hold()->in_danger().stop_requested();
+    const auto well = [this](const member_part& each) {
+        return is_valid_part(each) && !each.has.hold()->in_danger().stop_requested();
     };
-    return static_cast<std::size_t>(std::count_if(seats_.begin(), seats_.end(), well));
+    return static_cast<std::size_t>(
+        std::count_if(member_parts_.begin(), member_parts_.end(), well));
 }
 
 /// Returns how long at least `needs` parts will stay valid.
 duration composite_hold::remaining_of_parts() const {
     std::vector<duration> left;
-    for (const seat& each : seats_)
+    for (const member_part& each : member_parts_)
         if (counts(each))
             left.push_back(each.has.hold()->remaining());
     if (left.size() < of_->needs)
@@ -85,7 +88,7 @@ duration composite_hold::remaining() const noexcept {
 std::string composite_hold::owner() const {
     const std::scoped_lock guard{mutex_};
     std::string all;
-    for (const seat& each : seats_)
+    for (const member_part& each : member_parts_)
         if (each.has)
             all += (all.empty() ? "" : " + ") + each.has.hold()->owner();
     return all;
@@ -125,26 +128,26 @@ bool composite_hold::share() {
 
 std::shared_ptr<sync::lock_handle> composite_hold::hold_of(std::size_t which) const {
     const std::scoped_lock guard{mutex_};
-    return seats_[which].has ? seats_[which].has.hold()->whole() : nullptr;
+    return member_parts_[which].has ? member_parts_[which].has.hold()->whole() : nullptr;
 }
 
 std::vector<std::uint64_t> composite_hold::tokens() const {
     const std::scoped_lock guard{mutex_};
     std::vector<std::uint64_t> all;
-    for (const seat& each : seats_)
+    for (const member_part& each : member_parts_)
         all.push_back(each.has ? each.has.hold()->token() : 0);
     return all;
 }
 
 vote_count composite_hold::votes() const {
     const std::scoped_lock guard{mutex_};
-    return {seats_.size(), of_->needs, count_believed()};
+    return {member_parts_.size(), of_->needs, count_valid()};
 }
 
 composite_hold::lock_handles composite_hold::parts() const {
     const std::scoped_lock guard{mutex_};
     lock_handles all;
-    for (const seat& each : seats_)
+    for (const member_part& each : member_parts_)
         if (each.has)
             all.push_back(each.has.hold()->whole());
     return all;
@@ -152,8 +155,8 @@ composite_hold::lock_handles composite_hold::parts() const {
 
 void composite_hold::join(std::size_t which, part got, duration counts_in) {
     const std::scoped_lock guard{mutex_};
-    seat& one = seats_[which];
-    if (phase_ != phase::held || given_up_ || abandoned_ || one.has.believed())
+    member_part& one = member_parts_[which];
+    if (phase_ != phase::held || given_up_ || abandoned_ || one.has.is_valid())
         return; // the destructor of the parameter `got` releases the part
     if (asked_ && is_over())
         return; // the hold stays lost, because its user may have noticed the loss already
@@ -167,17 +170,17 @@ void composite_hold::join(std::size_t which, part got, duration counts_in) {
 
 /// Registers the callbacks of a part. After each danger that has passed, the part has a new token
 /// and needs a new callback.
-void composite_hold::arm(seat& one) {
+void composite_hold::arm(member_part& one) {
     const news tell{weak_from_this(), home};
     if (!one.loss)
-        one.loss = std::make_unique<bell>(one.has.hold()->lost(), tell);
+        one.loss = std::make_unique<news_callback>(one.has.hold()->lost(), tell);
     std::stop_token danger = one.has.hold()->in_danger();
     if (!one.danger || (one.warned && !danger.stop_requested()))
-        one.danger = std::make_unique<bell>(danger, tell);
+        one.danger = std::make_unique<news_callback>(danger, tell);
     one.warned = danger.stop_requested();
 }
 
-void composite_hold::begin(std::shared_ptr<inquiry> asked) {
+void composite_hold::begin(std::shared_ptr<member_requests> asked) {
     asked_ = std::move(asked);
     asked_->retire([whose = weak_from_this()](std::size_t which, member_answer said) {
         const std::shared_ptr<composite_hold> held = whose.lock();
@@ -185,33 +188,33 @@ void composite_hold::begin(std::shared_ptr<inquiry> asked) {
             held->join(which, std::move(said.got), said.counts_in);
     });
     has_far_ = std::any_of(of_->members.begin(), of_->members.end(), [this](const member& each) {
-        return !each->home->reach().leads_where(home->reach());
+        return !each->home->executor_access().leads_where(home->executor_access());
     });
-    closing_ = std::make_unique<bell>(home->closes(), news{weak_from_this(), home});
+    closing_ = std::make_unique<news_callback>(home->closes(), news{weak_from_this(), home});
     review();
 }
 
 void composite_hold::review() {
-    std::size_t believed = 0, well = 0;
+    std::size_t valid = 0, well = 0;
     {
         const std::scoped_lock guard{mutex_};
         if (phase_ != phase::held || given_up_)
             return;
-        for (seat& each : seats_)
+        for (member_part& each : member_parts_)
             if (each.has)
                 arm(each);
-        believed = count_believed();
+        valid = count_valid();
         well = count_well();
         if (well >= of_->needs && danger_.stop_requested())
             danger_ = std::stop_source{}; // the danger is over
     }
     if (home->closing())
         return give_up();
-    if (believed < of_->needs)
+    if (valid < of_->needs)
         return lose();
     if (well < of_->needs)
         warn();
-    tend_if_needed();
+    start_keep_alive();
 }
 
 void composite_hold::warn() {
@@ -236,7 +239,7 @@ sync::failure lost_before() {
 template <typename Work>
 void on_each(const std::vector<std::shared_ptr<sync::lock_handle>>& parts, Work work) {
     for (const std::shared_ptr<sync::lock_handle>& each : parts)
-        (void)each->home->reach().post([each, work] { work(*each); });
+        (void)each->home->executor_access().post([each, work] { work(*each); });
 }
 
 } // namespace
@@ -246,7 +249,7 @@ std::vector<part> composite_hold::take_parts(phase next) {
     const std::scoped_lock guard{mutex_};
     std::vector<part> all;
     phase_ = next;
-    for (seat& each : seats_) {
+    for (member_part& each : member_parts_) {
         each.loss.reset();
         each.danger.reset();
         if (each.has)
@@ -257,7 +260,7 @@ std::vector<part> composite_hold::take_parts(phase next) {
 
 void composite_hold::lose() {
     const std::vector<part> released_behind = take_parts(phase::lost);
-    stop_tending();
+    stop_keep_alive();
     (void)danger_.request_stop();
     (void)lost_.request_stop();
     home->tell_of(*this, event_kind::lost, event_cause::none, home->now() - granted_at_);
@@ -278,7 +281,7 @@ void composite_hold::give_up() {
         const std::scoped_lock guard{mutex_};
         given_up_ = true;
     }
-    stop_tending();
+    stop_keep_alive();
     (void)danger_.request_stop();
     (void)lost_.request_stop();
     home->tell_of(*this, event_kind::lost, event_cause::closed, home->now() - granted_at_);
@@ -310,7 +313,7 @@ void composite_hold::release(sync::release_handler done, const asio::any_io_exec
         leaving.push_back(each.hold()->whole());
         (void)each.take(); // drop the share before the whole hold is released
     }
-    stop_tending();
+    stop_keep_alive();
     home->keep_no_more(*this); // at exit() a thread may still release an abandoned hold
     auto told = [self = shared_from_this(), done = std::move(done)](sync::failure why) mutable {
         if (self->quorum_ && why.code && why.code != errc::lease_lost)
@@ -343,7 +346,7 @@ void composite_hold::release_unwaited(const asio::any_io_executor& where,
 }
 
 void composite_hold::extend(duration length, sync::release_handler done) {
-    if (!believed())
+    if (!is_valid())
         return sync::tell(*home, std::move(done),
                           {make_error_code(errc::lease_lost), "the lease had ended"});
     if (!renewed_)
@@ -364,9 +367,9 @@ void composite_hold::confirm(unsigned replicas, sync::release_handler done) {
 void composite_hold::renew_from_now_on(duration) {
     renewed_ = true;
     const std::scoped_lock guard{mutex_};
-    for (std::size_t which = 0; which < seats_.size(); ++which)
-        if (seats_[which].has)
-            on_each({seats_[which].has.hold()->whole()},
+    for (std::size_t which = 0; which < member_parts_.size(); ++which)
+        if (member_parts_[which].has)
+            on_each({member_parts_[which].has.hold()->whole()},
                     [length = of_->members[which]->lease](lock_handle& one) {
                         one.renew_from_now_on(length);
                     });
@@ -405,7 +408,7 @@ void composite_hold::abandon() {
         }
         abandoned_ = true; // from now on, each new part is released at once
     }
-    stop_tending();
+    stop_keep_alive();
     home->keep(shared_from_this());
     home->tell_of(*this, event_kind::abandoned, event_cause::none, home->now() - granted_at_);
     desert_parts();
@@ -414,38 +417,38 @@ void composite_hold::abandon() {
 // Upkeep of a hold on several locks: it removes parts that ended without a report, and asks the
 // members of a quorum again for votes that are missing or lost.
 
-bool composite_hold::is_to_tend() const {
+bool composite_hold::can_regain_parts() const {
     const std::scoped_lock guard{mutex_};
-    const auto is_missing = [](const seat& each) { return !each.has.believed(); };
+    const auto is_missing = [](const member_part& each) { return !each.has.is_valid(); };
     return quorum_ && phase_ == phase::held && !given_up_ && !abandoned_ &&
-           std::any_of(seats_.begin(), seats_.end(), is_missing);
+           std::any_of(member_parts_.begin(), member_parts_.end(), is_missing);
 }
 
 /// Returns whether the hold needs upkeep. Upkeep is also needed if a part belongs to a client with
 /// another executor, because the end of the part is not reported if that executor stops.
-bool composite_hold::is_attended() const {
-    if (is_to_tend())
+bool composite_hold::needs_keep_alive() const {
+    if (can_regain_parts())
         return true;
     const std::scoped_lock guard{mutex_};
     return has_far_ && phase_ == phase::held && !given_up_;
 }
 
-void composite_hold::attend() {
+void composite_hold::regain_parts() {
     review();
-    if (is_to_tend())
+    if (can_regain_parts())
         ask_missing();
 }
 
-void composite_hold::tend_if_needed() {
-    if (is_tended_ || !is_attended())
+void composite_hold::start_keep_alive() {
+    if (keep_alive_runs_ || !needs_keep_alive())
         return;
-    is_tended_ = true;
-    home->spawn(tend(weak_from_this(), home));
+    keep_alive_runs_ = true;
+    home->spawn(keep_alive(weak_from_this(), home));
 }
 
-void composite_hold::stop_tending() {
-    if (tending_)
-        tending_->ring();
+void composite_hold::stop_keep_alive() {
+    if (keep_alive_alarm_)
+        keep_alive_alarm_->ring();
 }
 
 /// Asks all members without a part for a new part. If the hold is not renewed, it asks only for the
@@ -454,20 +457,20 @@ void composite_hold::ask_missing() {
     std::optional<duration> rest;
     if (!renewed_)
         rest = std::max(remaining(), home->bounds().lease_min);
-    const question how = quorum_->ballot(rest);
+    const request_options how = quorum_->vote_options(rest);
     std::vector<std::size_t> missing;
     {
         const std::scoped_lock guard{mutex_};
-        for (std::size_t which = 0; which < seats_.size(); ++which)
-            if (!seats_[which].has.believed() && !asked_->is_open(which))
+        for (std::size_t which = 0; which < member_parts_.size(); ++which)
+            if (!member_parts_[which].has.is_valid() && !asked_->is_open(which))
                 missing.push_back(which);
     }
     for (const std::size_t which : missing)
         asked_->ask(which, how);
 }
 
-asio::awaitable<void> tend(std::weak_ptr<composite_hold> whose,
-                           std::shared_ptr<sync::engine> home) {
+asio::awaitable<void> keep_alive(std::weak_ptr<composite_hold> whose,
+                                 std::shared_ptr<sync::engine> home) {
     const sync::engine::loop ends_before_closing_does{*home};
     const std::unique_ptr<alarm> sleep = home->time().make_alarm();
     for (bool goes_on = true; goes_on;) {
@@ -476,18 +479,18 @@ asio::awaitable<void> tend(std::weak_ptr<composite_hold> whose,
             const duration left = std::max(held->remaining(), duration{1});
             const duration pause = std::min(sync::renewal_period(held->lease()), left);
             next = sync::later(home->now(), pause);
-            held->tended_by(sleep.get());
+            held->set_keep_alive_alarm(sleep.get());
         }
         co_await home->nap(*sleep, next);
         const std::shared_ptr<composite_hold> held = whose.lock();
         if (!held)
             co_return;
-        held->tended_by(nullptr);
-        goes_on = held->is_attended() && !home->stopped();
+        held->set_keep_alive_alarm(nullptr);
+        goes_on = held->needs_keep_alive() && !home->stopped();
         if (goes_on)
-            held->attend();
+            held->regain_parts();
         else
-            held->not_tended();
+            held->keep_alive_ended();
     }
 }
 

@@ -8,7 +8,7 @@
 // The parts belong to their own clients, which renew them. The hold has no expiry of its own. Its
 // remaining time is computed from its parts. Its state changes only on the executor of its own
 // client. When a part ends, the part's stop token posts the change to that executor. The coroutine
-// `tend` asks again for missing parts.
+// `keep_alive` asks again for missing parts.
 #pragma once
 
 #include "compose/composite_lock.hpp"
@@ -31,7 +31,7 @@ struct vote_count {
 class composite_hold final : public sync::lock_handle,
                              public std::enable_shared_from_this<composite_hold> {
 public:
-    composite_hold(std::shared_ptr<const joint_subject>, const sync::request&);
+    composite_hold(std::shared_ptr<const composite_descriptor>, const sync::request&);
     ~composite_hold() override;
 
     // Any thread may call the following functions.
@@ -66,7 +66,7 @@ public:
     /// Starts to watch the hold. Call it when the hold has enough parts. From now on the loss of
     /// the hold is reported. Members that have not replied in `asked` yet can add their part later.
     /// A quorum asks members without a part again.
-    void begin(std::shared_ptr<inquiry> asked);
+    void begin(std::shared_ptr<member_requests> asked);
     void extend(duration, sync::release_handler) override;
     void renew_from_now_on(duration lease) override;
     /// Always fails, because the number of replicas of such a hold cannot be changed.
@@ -77,15 +77,17 @@ public:
     void abandon() override;
     std::shared_ptr<lock_handle> whole() override { return shared_from_this(); }
 
-    // Functions for the upkeep coroutine tend().
+    // Functions for the upkeep coroutine keep_alive().
     duration lease() const { return lease_; }
-    bool is_to_tend() const;  ///< returns whether a part is missing that the hold may still get
-    bool is_attended() const; ///< returns whether is_to_tend(), or a part may end without a report
-    void attend();            ///< removes ended parts, and asks for missing parts
+    bool
+    can_regain_parts() const; ///< returns whether a part is missing that the hold may still get
+    bool needs_keep_alive()
+        const;           ///< returns whether can_regain_parts(), or a part may end without a report
+    void regain_parts(); ///< removes ended parts, and asks for missing parts
     /// Sets the alarm of the upkeep coroutine. The hold rings this alarm when the upkeep should
     /// stop.
-    void tended_by(alarm* sleeping) { tending_ = sleeping; }
-    void not_tended() { is_tended_ = false; }
+    void set_keep_alive_alarm(alarm* sleeping) { keep_alive_alarm_ = sleeping; }
+    void keep_alive_ended() { keep_alive_runs_ = false; }
 
 private:
     enum class phase : std::uint8_t { held, ended, lost };
@@ -96,25 +98,27 @@ private:
         std::shared_ptr<sync::engine> home;
         void operator()() const noexcept;
     };
-    using bell = std::stop_callback<news>;
-    struct seat {
+    using news_callback = std::stop_callback<news>;
+    struct member_part {
         part has{};
         time_point counts_from{};
-        std::unique_ptr<bell> loss{}, danger{};
+        std::unique_ptr<news_callback> loss{}, danger{};
         bool warned = false; ///< true: the part was in danger at the last check
     };
 
     // Call these under the mutex.
-    bool believes(const seat& each) const { return counts(each) && each.has.believed(); }
-    bool counts(const seat&) const;
+    bool is_valid_part(const member_part& each) const {
+        return counts(each) && each.has.is_valid();
+    }
+    bool counts(const member_part&) const;
     /// returns whether the hold is lost, also if the loss is not reported yet
     bool is_over() const;
-    std::size_t count_believed() const;
+    std::size_t count_valid() const;
     /// Returns the number of parts that are valid and not in danger.
     std::size_t count_well() const;
     duration remaining_of_parts() const;
 
-    void arm(seat&);
+    void arm(member_part&);
     void review();
     void lose();
     void lose_soon();
@@ -122,20 +126,21 @@ private:
     void warn();
     void ask_missing(); ///< asks each missing member once for a part
     void tell_end(const sync::failure&);
-    void tend_if_needed();
-    void stop_tending();
+    void start_keep_alive();
+    void stop_keep_alive();
     void desert_parts(); ///< stops the renewal of parts that no other holder shares
     std::vector<part> take_parts(phase);
     using lock_handles = std::vector<std::shared_ptr<lock_handle>>;
     lock_handles parts() const;
 
-    const std::shared_ptr<const joint_subject> of_;
-    const quorum_subject* const quorum_; // same object as `of_`, or null if the lock is no quorum
+    const std::shared_ptr<const composite_descriptor> of_;
+    const quorum_descriptor* const
+        quorum_; // same object as `of_`, or null if the lock is no quorum
     const time_point granted_at_;
     duration lease_;
     std::atomic<bool> renewed_;
     mutable std::mutex mutex_;
-    std::vector<seat> seats_; // one for each member
+    std::vector<member_part> member_parts_; // one for each member
     phase phase_ = phase::held;
     std::uint32_t shares_ = 1;
     std::uint32_t ended_threads_ = 0; // number of threads that ended since the last abandon()
@@ -144,16 +149,16 @@ private:
     bool abandoned_ = false;
     std::stop_source lost_;
     mutable std::stop_source danger_;
-    std::shared_ptr<inquiry> asked_;
-    std::unique_ptr<bell> closing_;
-    alarm* tending_ = nullptr;
-    bool is_tended_ = false;
+    std::shared_ptr<member_requests> asked_;
+    std::unique_ptr<news_callback> closing_;
+    alarm* keep_alive_alarm_ = nullptr;
+    bool keep_alive_runs_ = false;
     /// Whether a part belongs to a client with another executor. Such an executor may stop.
     bool has_far_ = false;
 };
 
 /// Upkeep coroutine: runs as long as the hold is held. Every third of the lease time, it removes
 /// parts that ended without a report, and asks members without a part again.
-asio::awaitable<void> tend(std::weak_ptr<composite_hold>, std::shared_ptr<sync::engine>);
+asio::awaitable<void> keep_alive(std::weak_ptr<composite_hold>, std::shared_ptr<sync::engine>);
 
 } // namespace holdfast::compose

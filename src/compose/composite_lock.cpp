@@ -19,7 +19,8 @@ std::string entry_of(const std::vector<member>& members, std::size_t needs) {
     std::vector<std::string> each;
     for (const member& one : members) {
         const auto& client = one->home->identity();
-        each.push_back(std::string{client.begin(), client.end()} + static_cast<char>(one->kin()) +
+        each.push_back(std::string{client.begin(), client.end()} +
+                       static_cast<char>(one->lock_family()) +
                        std::to_string(one->name.text.size()) + ' ' + one->name.text);
     }
     std::sort(each.begin(), each.end());
@@ -49,62 +50,62 @@ std::string names_of(const std::vector<member>& members) {
 
 } // namespace
 
-joint_subject::joint_subject(std::vector<member> of, lock_name n, std::size_t needed, duration l,
-                             const detail::lock_setup& how)
-    : subject{of.front()->home, std::move(n), l, how}
+composite_descriptor::composite_descriptor(std::vector<member> of, lock_name n, std::size_t needed,
+                                           duration l, const detail::lock_setup& how)
+    : lock_descriptor{of.front()->home, std::move(n), l, how}
     , members{std::move(of)}
     , needs{needed}
     , entry_{entry_of(members, needs)} {}
 
-std::vector<const sync::engine*> joint_subject::homes() const {
+std::vector<const sync::engine*> composite_descriptor::homes() const {
     std::vector<const sync::engine*> all;
     for (const member& each : members)
         all.push_back(each->home.get());
     return all;
 }
 
-multi_subject::multi_subject(std::vector<member> of, duration l)
-    : joint_subject{of, names_of(of), of.size(), l, {}} {}
+multi_descriptor::multi_descriptor(std::vector<member> of, duration l)
+    : composite_descriptor{of, names_of(of), of.size(), l, {}} {}
 
-void multi_subject::refuse_parts_of_this_thread() const {
+void multi_descriptor::refuse_parts_of_this_thread() const {
     for (const member& each : members)
         if (each->home->threads()->find(each->entry(), each->way()).count > 0)
             throw sync::worded_error{{make_error_code(errc::already_held),
                                       "this thread holds " + each->name.text + " by itself"}};
 }
 
-void multi_subject::lend_parts(const sync::lock_handle& held) const {
+void multi_descriptor::lend_parts(const sync::lock_handle& held) const {
     if (const auto* const all = dynamic_cast<const composite_hold*>(&held))
         for (std::size_t which = 0; which < members.size(); ++which)
             if (std::shared_ptr<sync::lock_handle> one = all->hold_of(which))
                 members[which]->home->threads()->lend(std::move(one), members[which]->way());
 }
 
-void multi_subject::take_back_parts() const {
+void multi_descriptor::take_back_parts() const {
     for (const member& each : members)
         each->home->threads()->take_back_lent(each->entry(), each->way());
 }
 
-any_subject::any_subject(std::vector<member> of, duration l)
-    : joint_subject{of, names_of(of), 1, l, {}} {}
+any_descriptor::any_descriptor(std::vector<member> of, duration l)
+    : composite_descriptor{of, names_of(of), 1, l, {}} {}
 
-quorum_subject::quorum_subject(std::vector<member> of, lock_name n, duration l, recursion a,
-                               quorum_rules r)
-    : joint_subject{of,
-                    std::move(n),
-                    majority_of(of.size()),
-                    l,
-                    {.again = a, .replicas = most_replicas(of)}}
+quorum_descriptor::quorum_descriptor(std::vector<member> of, lock_name n, duration l, recursion a,
+                                     quorum_rules r)
+    : composite_descriptor{of,
+                           std::move(n),
+                           majority_of(of.size()),
+                           l,
+                           {.again = a, .replicas = most_replicas(of)}}
     , rules{r} {}
 
-question quorum_subject::ballot(std::optional<duration> given) const {
-    question how{.lease = given};
+request_options quorum_descriptor::vote_options(std::optional<duration> given) const {
+    request_options how{.lease = given};
     if (!rules.nodes_remember)
         how.longest_lease = rules.longest_lease;
     return how;
 }
 
-void refuse_doubles(const joint_subject& of, const inquiry& asked) {
+void refuse_doubles(const composite_descriptor& of, const member_requests& asked) {
     for (std::size_t one = 0; one < asked.size(); ++one)
         for (std::size_t other = 0; other < one; ++other) {
             const std::string& server = asked.answer(one).server;
@@ -118,18 +119,18 @@ void refuse_doubles(const joint_subject& of, const inquiry& asked) {
         }
 }
 
-asio::awaitable<std::optional<holding>> joint_subject::inspect() const {
+asio::awaitable<std::optional<holding>> composite_descriptor::inspect() const {
     const auto decided = [this](const auto& replies) { return is_decided(*this, replies); };
     std::vector<reply_of<std::optional<holding>>> all =
         co_await ask_members<std::optional<holding>>(
-            *this, [](const subject& of) { return of.inspect(); }, decided);
+            *this, [](const lock_descriptor& of) { return of.inspect(); }, decided);
     co_return as_one(*this, std::move(all));
 }
 
-asio::awaitable<bool> joint_subject::force() const {
+asio::awaitable<bool> composite_descriptor::force() const {
     const auto decided = [this](const auto& replies) { return is_decided(*this, replies); };
     std::vector<reply_of<bool>> all = co_await ask_members<bool>(
-        *this, [](const subject& of) { return of.force(); }, decided);
+        *this, [](const lock_descriptor& of) { return of.force(); }, decided);
     co_return any_of(*this, all);
 }
 
@@ -168,11 +169,11 @@ std::size_t least_of(const std::vector<member>& members) {
 
 class all_members {
 public:
-    all_members(std::shared_ptr<sync::acquisition> call, const multi_subject& of)
+    all_members(std::shared_ptr<sync::acquisition> call, const multi_descriptor& of)
         : call_{std::move(call)}
         , home_{call_->home}
         , of_{of}
-        , round_{std::make_shared<inquiry>(home_, of.members, call_->wake())}
+        , round_{std::make_shared<member_requests>(home_, of.members, call_->wake())}
         , first_{least_of(of.members)} {
         if (!call_->wanted.renewed)
             lease_ = call_->wanted.lease;
@@ -180,7 +181,7 @@ public:
 
     asio::awaitable<std::shared_ptr<composite_hold>> take() {
         sync::pauses pause{*home_, between_rounds};
-        sync::outage trouble{*home_};
+        sync::retry_policy trouble{*home_};
         time_point sent_at = home_->now();
         co_await ask_all_at_once();
         for (int round = 1; !call_->finished(); ++round) {
@@ -271,7 +272,7 @@ private:
     }
 
     /// Returns when the next round begins. Throws if a member failed and a retry cannot help.
-    time_point next_round(sync::outage& trouble, sync::pauses& pause, time_point sent_at,
+    time_point next_round(sync::retry_policy& trouble, sync::pauses& pause, time_point sent_at,
                           int round) {
         const sync::failure why = first_failure(*round_, of_.members);
         if (!why.code) {
@@ -304,9 +305,9 @@ private:
 
     std::shared_ptr<composite_hold> all_granted() {
         for (std::size_t which = 0; which < round_->size(); ++which)
-            if (!round_->granted(which) || !round_->answer(which).got.believed())
+            if (!round_->granted(which) || !round_->answer(which).got.is_valid())
                 return nullptr;
-        auto of = std::static_pointer_cast<const joint_subject>(call_->wanted.of);
+        auto of = std::static_pointer_cast<const composite_descriptor>(call_->wanted.of);
         auto held = std::make_shared<composite_hold>(std::move(of), call_->wanted);
         for (std::size_t which = 0; which < round_->size(); ++which)
             held->join(which, std::move(round_->answer(which).got));
@@ -317,7 +318,7 @@ private:
 
     const std::shared_ptr<sync::acquisition> call_;
     const std::shared_ptr<sync::engine> home_;
-    const multi_subject& of_;
+    const multi_descriptor& of_;
     retired_with_scope round_;
     std::optional<duration> lease_{};
     std::size_t first_;
@@ -327,7 +328,7 @@ private:
 } // namespace
 
 asio::awaitable<std::shared_ptr<sync::lock_handle>>
-multi_subject::take(std::shared_ptr<sync::acquisition> call) const {
+multi_descriptor::take(std::shared_ptr<sync::acquisition> call) const {
     all_members members_of{std::move(call), *this};
     std::shared_ptr<sync::lock_handle> held = co_await members_of.take();
     co_return held;
@@ -339,14 +340,14 @@ multi_subject::take(std::shared_ptr<sync::acquisition> call) const {
 namespace {
 
 /// Returns the index of the first member that granted, or `size()` if no member did.
-std::size_t granted_one(const inquiry& round) {
+std::size_t granted_one(const member_requests& round) {
     std::size_t which = 0;
-    while (which < round.size() && !(round.granted(which) && round.answer(which).got.believed()))
+    while (which < round.size() && !(round.granted(which) && round.answer(which).got.is_valid()))
         ++which;
     return which;
 }
 
-bool all_failed(const inquiry& round) {
+bool all_failed(const member_requests& round) {
     for (std::size_t which = 0; which < round.size(); ++which)
         if (!round.failed(which))
             return false;
@@ -354,9 +355,9 @@ bool all_failed(const inquiry& round) {
 }
 
 /// Returns whether a member was granted but lost before the call could use the grant.
-bool lost_one(const inquiry& round) {
+bool lost_one(const member_requests& round) {
     for (std::size_t which = 0; which < round.size(); ++which)
-        if (round.granted(which) && !round.answer(which).got.believed())
+        if (round.granted(which) && !round.answer(which).got.is_valid())
             return true;
     return false;
 }
@@ -371,11 +372,12 @@ bool goes_on(const sync::acquisition& call) {
 } // namespace
 
 asio::awaitable<std::shared_ptr<sync::lock_handle>>
-any_subject::take(std::shared_ptr<sync::acquisition> call) const {
+any_descriptor::take(std::shared_ptr<sync::acquisition> call) const {
     for (int losses = 0; losses < losses_max; ++losses) {
-        const retired_with_scope round{std::make_shared<inquiry>(home, members, call->wake())};
+        const retired_with_scope round{
+            std::make_shared<member_requests>(home, members, call->wake())};
         const duration rest = call->wanted.give_up_at - home->now();
-        question how{.timeout = call->wanted.patient ? rest : duration::zero()};
+        request_options how{.timeout = call->wanted.patient ? rest : duration::zero()};
         if (!call->wanted.renewed)
             how.lease = call->wanted.lease;
         round->ask_all(how);

@@ -12,19 +12,19 @@
 namespace holdfast::compose {
 
 /// Descriptor of a lock that consists of several locks. A caller must hold at least `needs` of
-/// these locks. Any thread may use the descriptor, as every `subject`.
-class joint_subject : public sync::subject {
+/// these locks. Any thread may use the descriptor, as every `lock_descriptor`.
+class composite_descriptor : public sync::lock_descriptor {
 public:
     /// Creates the descriptor. The lock belongs to the client of the first member. `name` is used
     /// only in messages.
-    joint_subject(std::vector<member>, lock_name name, std::size_t needs, duration lease,
-                  const detail::lock_setup&);
+    composite_descriptor(std::vector<member>, lock_name name, std::size_t needs, duration lease,
+                         const detail::lock_setup&);
 
     const std::vector<member> members; ///< in the order in which the user gave them
     const std::size_t needs;
 
     const std::string& entry() const noexcept override { return entry_; }
-    sync::family kin() const noexcept override { return sync::family::several; }
+    sync::family lock_family() const noexcept override { return sync::family::several; }
     sync::side way() const noexcept override { return sync::side::several; }
     bool is_joint() const noexcept override { return true; }
 
@@ -38,9 +38,9 @@ private:
 };
 
 /// Lock that is held when all members are held.
-class multi_subject final : public joint_subject {
+class multi_descriptor final : public composite_descriptor {
 public:
-    multi_subject(std::vector<member>, duration lease);
+    multi_descriptor(std::vector<member>, duration lease);
 
     asio::awaitable<std::shared_ptr<sync::lock_handle>>
         take(std::shared_ptr<sync::acquisition>) const override;
@@ -51,9 +51,9 @@ public:
 };
 
 /// Lock that is held when any one member is held. The caller gets the hold of that member.
-class any_subject final : public joint_subject {
+class any_descriptor final : public composite_descriptor {
 public:
-    any_subject(std::vector<member>, duration lease);
+    any_descriptor(std::vector<member>, duration lease);
 
     bool takes_turns() const noexcept override { return false; }
     asio::awaitable<std::shared_ptr<sync::lock_handle>>
@@ -68,10 +68,10 @@ struct quorum_rules {
 };
 
 /// Lock that is held when a majority of its members (a quorum) is held.
-class quorum_subject final : public joint_subject {
+class quorum_descriptor final : public composite_descriptor {
 public:
-    quorum_subject(std::vector<member>, lock_name name, duration lease, recursion again,
-                   quorum_rules);
+    quorum_descriptor(std::vector<member>, lock_name name, duration lease, recursion again,
+                      quorum_rules);
 
     const quorum_rules rules;
 
@@ -79,10 +79,10 @@ public:
         take(std::shared_ptr<sync::acquisition>) const override;
 
     /// Returns the parameters of a request for a node's vote.
-    question ballot(std::optional<duration> lease) const;
+    request_options vote_options(std::optional<duration> lease) const;
     /// Reports the event `impaired`, only once, if the quorum is weaker than its number of nodes
     /// suggests.
-    void tell_if_impaired(const inquiry&) const;
+    void tell_if_impaired(const member_requests&) const;
 
 private:
     mutable std::atomic<bool> told_impaired_ = false;
@@ -90,6 +90,6 @@ private:
 
 /// Throws `invalid_argument` if two members are the same lock on the same server. Only members that
 /// have replied can be compared.
-void refuse_doubles(const joint_subject&, const inquiry&);
+void refuse_doubles(const composite_descriptor&, const member_requests&);
 
 } // namespace holdfast::compose

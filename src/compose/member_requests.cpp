@@ -8,11 +8,11 @@
 
 namespace holdfast::compose {
 
-/// An acquire call to one member. It reports its outcome to the inquiry.
-class inquiry::errand final : public sync::acquisition {
+/// An acquire call to one member. It reports its outcome to the member requests.
+class member_requests::member_call final : public sync::acquisition {
 public:
-    errand(sync::request what, std::shared_ptr<inquiry> from, std::size_t which,
-           std::uint64_t asked, std::optional<duration> longest_lease)
+    member_call(sync::request what, std::shared_ptr<member_requests> from, std::size_t which,
+                std::uint64_t asked, std::optional<duration> longest_lease)
         : acquisition{std::move(what)}
         , from_{std::move(from)}
         , which_{which}
@@ -21,21 +21,21 @@ public:
 
     /// Reports "closed" if this call to the member never ran. This happens if the execution context
     /// of the member's client has ended.
-    ~errand() override {
+    ~member_call() override {
         if (from_ && !home->forked())
             answer(std::move(from_), {.why = {make_error_code(errc::closed), "its client ended"}});
     }
 
-    static void begin(std::shared_ptr<errand> call) {
+    static void begin(std::shared_ptr<member_call> call) {
         const std::shared_ptr<sync::engine> home = call->home;
         if (call->is_near_to(*call->from_))
             return run(call);
-        if (!home->reach().post([call] { run(call); }))
+        if (!home->executor_access().post([call] { run(call); }))
             call->complete({nullptr, {make_error_code(errc::closed), "its client is closed"}});
     }
 
 private:
-    static void run(const std::shared_ptr<errand>& call) {
+    static void run(const std::shared_ptr<member_call>& call) {
         if (call->wanted.takes)
             call->home->start(call);
         else
@@ -47,19 +47,19 @@ private:
         if (!said.why.code)
             describe_server(said);
         said.unasked = !said.why.code && !said.got && was_not_asked();
-        std::shared_ptr<inquiry> from = std::move(from_);
+        std::shared_ptr<member_requests> from = std::move(from_);
         if (is_near_to(*from))
             from->arrived(which_, asked_, std::move(said));
         else
             answer(std::move(from), std::move(said));
     }
-    void answer(std::shared_ptr<inquiry> from, member_answer said) const {
+    void answer(std::shared_ptr<member_requests> from, member_answer said) const {
         const std::shared_ptr<sync::engine> whose = from->home_;
         auto arrive = [from = std::move(from), which = which_, asked = asked_,
                        said = std::move(said)]() mutable {
             from->arrived(which, asked, std::move(said));
         };
-        (void)whose->reach().post(std::move(arrive));
+        (void)whose->executor_access().post(std::move(arrive));
     }
     /// Returns whether the call only waited behind an earlier call in the local queue, so that the
     /// store was not asked. This is so if the earlier call does not hold the lock, and has got no
@@ -70,8 +70,8 @@ private:
         return wanted.takes && !waits_there() && !is_known;
     }
     /// Returns whether both clients run on the same executor. Then no post is needed.
-    bool is_near_to(const inquiry& from) const {
-        return home->reach().leads_where(from.home_->reach());
+    bool is_near_to(const member_requests& from) const {
+        return home->executor_access().leads_where(from.home_->executor_access());
     }
 
     void describe_server(member_answer& said) const {
@@ -85,40 +85,40 @@ private:
             said.counts_in = from - started_at;
     }
 
-    std::shared_ptr<inquiry> from_;
+    std::shared_ptr<member_requests> from_;
     const std::size_t which_;
     const std::uint64_t asked_;
     const std::optional<duration> longest_lease_;
 };
 
-inquiry::inquiry(std::shared_ptr<sync::engine> home, const std::vector<member>& members,
-                 alarm& wake)
+member_requests::member_requests(std::shared_ptr<sync::engine> home,
+                                 const std::vector<member>& members, alarm& wake)
     : home_{std::move(home)}
     , wake_{&wake} {
     for (const member& each : members)
-        seats_.push_back({each});
+        member_states_.push_back({each});
 }
 
-void inquiry::ask(std::size_t which, const question& how) {
-    seat& one = seats_[which];
+void member_requests::ask(std::size_t which, const request_options& how) {
+    member_state& one = member_states_[which];
     one.open = true;
     one.answered = false;
     one.said = {};
     sync::request wanted = sync::request_for(one.who, how.timeout, how.lease);
     wanted.takes = how.takes;
-    const auto call = std::make_shared<errand>(std::move(wanted), shared_from_this(), which,
-                                               ++one.asked, how.longest_lease);
+    const auto call = std::make_shared<member_call>(std::move(wanted), shared_from_this(), which,
+                                                    ++one.asked, how.longest_lease);
     one.call = call;
-    errand::begin(call);
+    member_call::begin(call);
 }
 
-void inquiry::ask_all(const question& how) {
-    for (std::size_t which = 0; which < seats_.size(); ++which)
+void member_requests::ask_all(const request_options& how) {
+    for (std::size_t which = 0; which < member_states_.size(); ++which)
         ask(which, how);
 }
 
-void inquiry::cancel(std::size_t which) {
-    seat& one = seats_[which];
+void member_requests::cancel(std::size_t which) {
+    member_state& one = member_states_[which];
     if (!std::exchange(one.open, false))
         return;
     ++one.asked; // so that a late reply to the earlier request is ignored
@@ -126,36 +126,37 @@ void inquiry::cancel(std::size_t which) {
     if (!call)
         return;
     const std::shared_ptr<sync::engine> home = call->home;
-    (void)home->reach().post([call] { call->cancel(); });
+    (void)home->executor_access().post([call] { call->cancel(); });
 }
 
-std::size_t inquiry::open() const noexcept {
+std::size_t member_requests::open() const noexcept {
     return static_cast<std::size_t>(
-        std::count_if(seats_.begin(), seats_.end(), [](const seat& each) { return each.open; }));
+        std::count_if(member_states_.begin(), member_states_.end(),
+                      [](const member_state& each) { return each.open; }));
 }
 
-void inquiry::forget_answers() {
-    for (seat& each : seats_) {
+void member_requests::forget_answers() {
+    for (member_state& each : member_states_) {
         each.answered = false;
         each.said = {};
     }
 }
 
-duration inquiry::longest_time_limit() const {
+duration member_requests::longest_time_limit() const {
     duration longest{};
-    for (const seat& each : seats_)
+    for (const member_state& each : member_states_)
         longest = std::max(longest, each.who->home->bounds().time_limit);
     return longest;
 }
 
-void inquiry::retire(late_handler late) {
+void member_requests::retire(late_handler late) {
     wake_ = nullptr;
     late_ = std::move(late);
     forget_answers();
 }
 
-void inquiry::arrived(std::size_t which, std::uint64_t asked, member_answer said) {
-    seat& one = seats_[which];
+void member_requests::arrived(std::size_t which, std::uint64_t asked, member_answer said) {
+    member_state& one = member_states_[which];
     if (one.asked != asked || !one.open)
         return; // the reply is late; the destructor of `said` releases its grant
     one.open = false;
@@ -184,7 +185,7 @@ part::~part() {
     if (!held_ || held_->home->forked())
         return;
     const std::shared_ptr<sync::engine> home = held_->home;
-    (void)home->reach().post(
+    (void)home->executor_access().post(
         [share = std::move(held_)]() mutable { release_unwatched(std::move(share)); });
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests of one call to the members of a lock that consists of several locks (`inquiry`), and the
-// holds that the members grant (`part`).
+// Requests of one call to the members of a lock that consists of several locks (`member_requests`),
+// and the holds that the members grant (`part`).
 #pragma once
 
 #include "sync/acquisition.hpp"
@@ -32,7 +32,7 @@ public:
 
     explicit operator bool() const noexcept { return held_ != nullptr; }
     const std::shared_ptr<sync::lock_handle>& hold() const noexcept { return held_; }
-    bool believed() const noexcept { return held_ && held_->believed(); }
+    bool is_valid() const noexcept { return held_ && held_->is_valid(); }
 
     /// Moves the hold out. The caller must release it.
     std::shared_ptr<sync::lock_handle> take() noexcept { return std::move(held_); }
@@ -41,8 +41,9 @@ private:
     std::shared_ptr<sync::lock_handle> held_;
 };
 
-// Sends the requests of one call to several members at the same time (`inquiry`). Each member is
-// asked by an ordinary acquire call of its own client, which may have a thread of its own:
+// Sends the requests of one call to several members at the same time (`member_requests`). Each
+// member is asked by an ordinary acquire call of its own client, which may have a thread of its
+// own:
 //
 //     ask ──▶ the member's executor: queue at its gate, ask its store ──▶ here: an answer
 //      └─ cancel ─▶ the member's client undoes what it may have taken
@@ -50,7 +51,7 @@ private:
 // Correctness does not depend on the arrival of a reply. If no call takes a grant, the member's
 // client releases the lock.
 
-using member = std::shared_ptr<const sync::subject>;
+using member = std::shared_ptr<const sync::lock_descriptor>;
 
 /// Reply of a member: granted (`got` is set), failed (`why` is set), or busy (neither is set).
 struct member_answer {
@@ -65,7 +66,7 @@ struct member_answer {
 };
 
 /// Parameters of a request to a member.
-struct question {
+struct request_options {
     duration timeout{};
     std::optional<duration> lease{}; ///< if a lease is given, the hold is not renewed
     bool takes = true;               ///< false: only waits until the lock is free
@@ -74,26 +75,28 @@ struct question {
 };
 
 /// Requests of one call to several members. Use it on the executor of the call's client.
-class inquiry : public std::enable_shared_from_this<inquiry> {
+class member_requests : public std::enable_shared_from_this<member_requests> {
 public:
-    /// Creates an inquiry without requests. The alarm `wake` rings at each reply.
-    inquiry(std::shared_ptr<sync::engine> home, const std::vector<member>&, alarm& wake);
-    inquiry(const inquiry&) = delete;
+    /// Creates an object without requests. The alarm `wake` rings at each reply.
+    member_requests(std::shared_ptr<sync::engine> home, const std::vector<member>&, alarm& wake);
+    member_requests(const member_requests&) = delete;
 
-    void ask(std::size_t which, const question&);
-    void ask_all(const question&);
+    void ask(std::size_t which, const request_options&);
+    void ask_all(const request_options&);
     void cancel(std::size_t which); ///< cancels a request; releases its grant, if any
 
     void forget_answers(); ///< prepares another round
 
-    std::size_t size() const noexcept { return seats_.size(); }
+    std::size_t size() const noexcept { return member_states_.size(); }
     duration longest_time_limit() const; ///< longest time limit of the members' stores
-    bool is_open(std::size_t which) const noexcept { return seats_[which].open; }
-    bool has_answered(std::size_t which) const noexcept { return seats_[which].answered; }
+    bool is_open(std::size_t which) const noexcept { return member_states_[which].open; }
+    bool has_answered(std::size_t which) const noexcept { return member_states_[which].answered; }
     std::size_t open() const noexcept; ///< number of requests without a reply
     /// Returns the reply of a member. The member must have replied.
-    member_answer& answer(std::size_t which) noexcept { return seats_[which].said; }
-    const member_answer& answer(std::size_t which) const noexcept { return seats_[which].said; }
+    member_answer& answer(std::size_t which) noexcept { return member_states_[which].said; }
+    const member_answer& answer(std::size_t which) const noexcept {
+        return member_states_[which].said;
+    }
     bool granted(std::size_t which) const noexcept {
         return has_answered(which) && answer(which).got;
     }
@@ -110,7 +113,7 @@ public:
     void retire(late_handler late = {});
 
 private:
-    struct seat {
+    struct member_state {
         member who;
         std::weak_ptr<sync::acquisition> call{}; // the member's client keeps the call alive
         bool open = false;
@@ -118,12 +121,12 @@ private:
         std::uint64_t asked = 0; // number of requests so far, to detect late replies
         member_answer said{};
     };
-    class errand;
+    class member_call;
 
     void arrived(std::size_t which, std::uint64_t asked, member_answer);
 
     const std::shared_ptr<sync::engine> home_;
-    std::vector<seat> seats_;
+    std::vector<member_state> member_states_;
     alarm* wake_;
     late_handler late_;
 };

@@ -48,7 +48,7 @@ struct count {
 
 class majority {
 public:
-    majority(std::shared_ptr<sync::acquisition> call, const quorum_subject& of)
+    majority(std::shared_ptr<sync::acquisition> call, const quorum_descriptor& of)
         : call_{std::move(call)}
         , home_{call_->home}
         , of_{of} {
@@ -57,7 +57,7 @@ public:
     }
 
     asio::awaitable<std::shared_ptr<composite_hold>> take() {
-        sync::outage trouble{*home_};
+        sync::retry_policy trouble{*home_};
         sync::pauses split{*home_, after_split};
         while (!call_->finished()) {
             const time_point sent_at = home_->now();
@@ -97,13 +97,13 @@ public:
     }
 
 private:
-    std::shared_ptr<inquiry> ask_all() {
-        auto round = std::make_shared<inquiry>(home_, of_.members, call_->wake());
-        round->ask_all(of_.ballot(given_));
+    std::shared_ptr<member_requests> ask_all() {
+        auto round = std::make_shared<member_requests>(home_, of_.members, call_->wake());
+        round->ask_all(of_.vote_options(given_));
         return round;
     }
 
-    asio::awaitable<void> until_decided(inquiry& round) {
+    asio::awaitable<void> until_decided(member_requests& round) {
         const time_point limit = sync::later(home_->now(), of_.rules.node_timeout);
         is_late_ = false;
         auto decided = [this, &round] {
@@ -115,7 +115,7 @@ private:
         is_late_ = home_->now() >= limit;
     }
 
-    count counted(const inquiry& round) const {
+    count counted(const member_requests& round) const {
         count so_far;
         so_far.sit_out_ends = duration::max();
         for (std::size_t which = 0; which < round.size(); ++which) {
@@ -126,7 +126,7 @@ private:
                 ++so_far.busy;
             else if (!round.granted(which)) // the node may still reply to a pending request
                 so_far.missing += !round.is_open(which) || is_late_ ? 1 : 0;
-            else if (!said.got.believed())
+            else if (!said.got.is_valid())
                 ++so_far.missing;
             else if (said.counts_in > duration::zero())
                 note_sit_out(so_far, said.counts_in);
@@ -151,7 +151,7 @@ private:
 
     /// Creates the hold. Returns null if the lease ended before the hold was created.
     std::shared_ptr<composite_hold> hold_of(retired_with_scope& round) {
-        auto of = std::static_pointer_cast<const joint_subject>(call_->wanted.of);
+        auto of = std::static_pointer_cast<const composite_descriptor>(call_->wanted.of);
         auto held = std::make_shared<composite_hold>(std::move(of), call_->wanted);
         for (std::size_t which = 0; which < round->size(); ++which)
             if (round->granted(which)) {
@@ -159,15 +159,15 @@ private:
                 held->join(which, std::move(round->answer(which).got), counts_in);
             }
         held->begin(round.keep());
-        if (!held->believed())
+        if (!held->is_valid())
             return nullptr;
         tell_acquired(*call_, *held);
         return held;
     }
 
     /// Returns when to ask again. Throws if too few nodes were reachable for too long.
-    time_point next_look(sync::outage& trouble, const inquiry& round, const count& got,
-                         time_point sent_at) {
+    time_point next_look(sync::retry_policy& trouble, const member_requests& round,
+                         const count& got, time_point sent_at) {
         const std::size_t can_vote = of_.members.size() - got.missing - got.sit_out;
         if (got.unasked == 0)
             behind_since_.reset();
@@ -207,7 +207,7 @@ private:
     bool goes_on() const {
         return call_->wanted.patient && home_->now() < call_->wanted.give_up_at;
     }
-    bool may_go_on(const sync::outage& trouble) const {
+    bool may_go_on(const sync::retry_policy& trouble) const {
         if (call_->finished())
             return false;
         if (!goes_on() && is_unanswered_)
@@ -217,19 +217,19 @@ private:
 
     /// Returns why there is no majority. If some nodes failed permanently, the returned code is the
     /// code of a permanent failure.
-    sync::failure why_too_few(const inquiry& round) const {
+    sync::failure why_too_few(const member_requests& round) const {
         std::string text = "no majority of the " + std::to_string(round.size()) + " nodes can vote";
         error_code code = make_error_code(errc::unreachable);
         for (std::size_t which = 0; which < round.size(); ++which) {
             const std::string words = words_of(round, which);
             if (!words.empty())
                 text += "; node " + std::to_string(which + 1) + ": " + words;
-            if (round.failed(which) && !sync::may_pass(round.answer(which).why.code))
+            if (round.failed(which) && !sync::is_retryable(round.answer(which).why.code))
                 code = round.answer(which).why.code;
         }
         return {code, text};
     }
-    std::string words_of(const inquiry& round, std::size_t which) const {
+    std::string words_of(const member_requests& round, std::size_t which) const {
         const member_answer& said = round.answer(which);
         if (round.busy(which) && said.unasked)
             return "an earlier question to it is not answered yet";
@@ -237,7 +237,7 @@ private:
             return "no answer within " + std::to_string(of_.rules.node_timeout.count()) + " ms";
         if (round.failed(which))
             return said.why.text.empty() ? said.why.code.message() : said.why.text;
-        if (round.granted(which) && !said.got.believed())
+        if (round.granted(which) && !said.got.is_valid())
             return "its answer took longer than the lease";
         if (round.granted(which) && said.counts_in > duration::zero())
             return "it was restarted, and has no vote for " +
@@ -245,7 +245,7 @@ private:
         return {};
     }
 
-    static std::vector<std::size_t> busy_of(const inquiry& round) {
+    static std::vector<std::size_t> busy_of(const member_requests& round) {
         std::vector<std::size_t> busy;
         for (std::size_t which = 0; which < round.size(); ++which)
             if (round.busy(which))
@@ -258,8 +258,8 @@ private:
     asio::awaitable<void> until_seen_free(const std::vector<std::size_t>& busy, time_point limit) {
         const time_point end = std::min(limit, call_->wanted.give_up_at);
         const retired_with_scope watched{
-            std::make_shared<inquiry>(home_, of_.members, call_->wake())};
-        const question how{.timeout = end - home_->now(), .takes = false};
+            std::make_shared<member_requests>(home_, of_.members, call_->wake())};
+        const request_options how{.timeout = end - home_->now(), .takes = false};
         for (const std::size_t which : busy)
             watched->ask(which, how);
         const std::size_t others = of_.members.size() - busy.size();
@@ -278,7 +278,7 @@ private:
 
     const std::shared_ptr<sync::acquisition> call_;
     const std::shared_ptr<sync::engine> home_;
-    const quorum_subject& of_;
+    const quorum_descriptor& of_;
     std::optional<duration> given_{};
     int late_grants_ = 0;
     // the time since which requests wait behind earlier requests
@@ -294,13 +294,13 @@ private:
 } // namespace
 
 asio::awaitable<std::shared_ptr<sync::lock_handle>>
-quorum_subject::take(std::shared_ptr<sync::acquisition> call) const {
+quorum_descriptor::take(std::shared_ptr<sync::acquisition> call) const {
     majority vote{std::move(call), *this};
     std::shared_ptr<sync::lock_handle> held = co_await vote.take();
     co_return held;
 }
 
-void quorum_subject::tell_if_impaired(const inquiry& asked) const {
+void quorum_descriptor::tell_if_impaired(const member_requests& asked) const {
     std::string why;
     if (members.size() < 3)
         why = "a quorum of fewer than 3 nodes cannot lose any of them";

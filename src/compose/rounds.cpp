@@ -47,7 +47,7 @@ asio::awaitable<sync::failure> ask_parts(sync::acquisition& call, tally::lock_ha
 
 } // namespace
 
-asio::awaitable<void> let_go(sync::acquisition& call, inquiry& round) {
+asio::awaitable<void> let_go(sync::acquisition& call, member_requests& round) {
     const std::shared_ptr<sync::engine> home = call.home;
     tally::lock_handles granted;
     for (std::size_t which = 0; which < round.size(); ++which) {
@@ -84,13 +84,13 @@ void tell_acquired(const sync::acquisition& call, const sync::lock_handle& held)
                        call.home->now() - call.started_at);
 }
 
-time_point answered_by(const sync::engine& home, const inquiry& round, duration timeout) {
+time_point answered_by(const sync::engine& home, const member_requests& round, duration timeout) {
     const duration longest = std::max(timeout, duration::zero());
     return sync::later(sync::later(home.now(), longest),
                        2 * round.longest_time_limit() + executor_timeout);
 }
 
-sync::failure first_failure(const inquiry& round, const std::vector<member>& members) {
+sync::failure first_failure(const member_requests& round, const std::vector<member>& members) {
     for (std::size_t which = 0; which < round.size(); ++which) {
         if (!round.failed(which))
             continue;
@@ -104,7 +104,7 @@ sync::failure first_failure(const inquiry& round, const std::vector<member>& mem
 namespace {
 
 template <typename T>
-[[noreturn]] void throw_first(const joint_subject& of, const std::vector<reply_of<T>>& all) {
+[[noreturn]] void throw_first(const composite_descriptor& of, const std::vector<reply_of<T>>& all) {
     for (std::size_t which = 0; which < all.size(); ++which)
         if (all[which].why.code) {
             std::string text = "member " + std::to_string(which + 1) + " of " +
@@ -122,13 +122,13 @@ std::size_t failed(const std::vector<reply_of<T>>& all) {
 }
 
 /// Returns how many members a caller must hold so that no other caller can get `needs` members.
-std::size_t blocking(const joint_subject& of) {
+std::size_t blocking(const composite_descriptor& of) {
     return of.members.size() - of.needs + 1;
 }
 
 } // namespace
 
-std::optional<holding> as_one(const joint_subject& of,
+std::optional<holding> as_one(const composite_descriptor& of,
                               std::vector<reply_of<std::optional<holding>>> all) {
     holding found;
     std::vector<duration> lengths;
@@ -152,17 +152,18 @@ std::optional<holding> as_one(const joint_subject& of,
     return found;
 }
 
-bool is_decided(const joint_subject& of, const std::vector<reply_of<std::optional<holding>>>& all) {
+bool is_decided(const composite_descriptor& of,
+                const std::vector<reply_of<std::optional<holding>>>& all) {
     const auto is_held = [](const auto& each) { return each.value && *each.value; };
     const auto held = static_cast<std::size_t>(std::count_if(all.begin(), all.end(), is_held));
     return held >= blocking(of) || held + failed(all) < blocking(of);
 }
 
-bool is_decided(const joint_subject& of, const std::vector<reply_of<bool>>& all) {
+bool is_decided(const composite_descriptor& of, const std::vector<reply_of<bool>>& all) {
     return failed(all) <= of.members.size() - of.needs;
 }
 
-bool any_of(const joint_subject& of, const std::vector<reply_of<bool>>& all) {
+bool any_of(const composite_descriptor& of, const std::vector<reply_of<bool>>& all) {
     const bool some =
         std::any_of(all.begin(), all.end(), [](const auto& each) { return each.value == true; });
     if (failed(all) > of.members.size() - of.needs)
@@ -196,7 +197,7 @@ void tally::ask(const std::shared_ptr<sync::engine>& home, const lock_handles& p
     for (const std::shared_ptr<sync::lock_handle>& each : parts)
         all->send(each, what);
     const auto is_far = [&home](const std::shared_ptr<sync::lock_handle>& each) {
-        return !each->home->reach().leads_where(home->reach());
+        return !each->home->executor_access().leads_where(home->executor_access());
     };
     if (all->done_ && std::any_of(parts.begin(), parts.end(), is_far))
         home->spawn(expire(all, timeout));
@@ -204,18 +205,18 @@ void tally::ask(const std::shared_ptr<sync::engine>& home, const lock_handles& p
 
 void tally::send(const std::shared_ptr<sync::lock_handle>& to, const verb& what) {
     const std::shared_ptr<sync::engine>& there = to->home;
-    if (there->reach().leads_where(home_->reach())) {
+    if (there->executor_access().leads_where(home_->executor_access())) {
         auto told = [self = shared_from_this()](const sync::failure& why) { self->answered(why); };
         return what(*to, sync::release_handler{std::move(told)});
     }
     auto told = [self = shared_from_this()](const sync::failure& why) mutable {
         const std::shared_ptr<sync::engine> whose = self->home_;
-        (void)whose->reach().post([self = std::move(self), why] { self->answered(why); });
+        (void)whose->executor_access().post([self = std::move(self), why] { self->answered(why); });
     };
     auto begin = [to, what, told = sync::release_handler{std::move(told)}]() mutable {
         what(*to, std::move(told));
     };
-    if (!there->reach().post(std::move(begin)))
+    if (!there->executor_access().post(std::move(begin)))
         answered({make_error_code(errc::closed), "the client of a member is closed"});
 }
 

@@ -21,11 +21,11 @@
 
 namespace holdfast::compose {
 
-/// Guard that ends an inquiry (the requests to the members), because replies may arrive after the
-/// call and its alarm have ended.
+/// Guard that ends a set of member requests (the requests to the members), because replies may
+/// arrive after the call and its alarm have ended.
 class retired_with_scope {
 public:
-    explicit retired_with_scope(std::shared_ptr<inquiry> asked)
+    explicit retired_with_scope(std::shared_ptr<member_requests> asked)
         : asked_{std::move(asked)} {}
     retired_with_scope(const retired_with_scope&) = delete;
     ~retired_with_scope() {
@@ -35,14 +35,14 @@ public:
         for (std::size_t which = 0; which < asked_->size(); ++which)
             asked_->cancel(which);
     }
-    inquiry* operator->() const noexcept { return asked_.get(); }
-    inquiry& operator*() const noexcept { return *asked_; }
-    const std::shared_ptr<inquiry>& shared() const noexcept { return asked_; }
-    /// Moves the inquiry out, so that it continues after this scope.
-    std::shared_ptr<inquiry> keep() noexcept { return std::move(asked_); }
+    member_requests* operator->() const noexcept { return asked_.get(); }
+    member_requests& operator*() const noexcept { return *asked_; }
+    const std::shared_ptr<member_requests>& shared() const noexcept { return asked_; }
+    /// Moves the member requests out, so that it continues after this scope.
+    std::shared_ptr<member_requests> keep() noexcept { return std::move(asked_); }
 
 private:
-    std::shared_ptr<inquiry> asked_;
+    std::shared_ptr<member_requests> asked_;
 };
 
 /// Sleeps until `done()` returns true, until `limit`, or until the call ends.
@@ -52,7 +52,7 @@ asio::awaitable<void> wait_for_answers(sync::acquisition&, time_point limit,
 /// Cancels pending requests and releases the grants. Waits for these releases, because otherwise
 /// the next round would find the locks busy because of this call's own grants. Waits at most for
 /// `release_timeout`, and not much longer than until the call's deadline.
-asio::awaitable<void> let_go(sync::acquisition&, inquiry&);
+asio::awaitable<void> let_go(sync::acquisition&, member_requests&);
 
 /// Extends a part, so that it lasts at least `length` from now. Throws an error of the extension,
 /// except `lease_lost`, because a lost part is simply not counted any more.
@@ -60,14 +60,14 @@ asio::awaitable<void> extend_part(sync::acquisition&, part&, duration length);
 
 /// Returns when a member has surely replied to a request with this timeout, if the member's
 /// executor runs.
-time_point answered_by(const sync::engine& home, const inquiry&, duration timeout);
+time_point answered_by(const sync::engine& home, const member_requests&, duration timeout);
 
 /// Reports to the observer that the call was granted, and how long it waited.
 void tell_acquired(const sync::acquisition&, const sync::lock_handle&);
 
 /// Returns the first failure of a member, with a text that names the member. Returns a failure
 /// without a code if no member failed.
-sync::failure first_failure(const inquiry&, const std::vector<member>&);
+sync::failure first_failure(const member_requests&, const std::vector<member>&);
 
 // Asks the stores of all members for the state of their locks. The requests take no lock.
 
@@ -114,7 +114,7 @@ reply_of<T> as_reply(const std::exception_ptr& thrown, T value) {
 }
 
 template <typename T>
-using work_on = std::function<asio::awaitable<T>(const sync::subject&)>;
+using work_on = std::function<asio::awaitable<T>(const sync::lock_descriptor&)>;
 
 /// Runs `work` for a member on the member's own executor.
 template <typename T>
@@ -131,12 +131,12 @@ void ask_member(const std::shared_ptr<gathering<T>>& all, std::size_t which, con
         auto deliver = [all, which, said = as_reply<T>(thrown, std::move(value))]() mutable {
             all->arrived(which, std::move(said));
         };
-        (void)all->home->reach().post(std::move(deliver));
+        (void)all->home->executor_access().post(std::move(deliver));
     };
     auto begin = [who, work, arrive = std::move(arrive)]() mutable {
         asio::co_spawn(who->home->executor(), work_of<T>(who, work), std::move(arrive));
     };
-    if (!who->home->reach().post(std::move(begin)))
+    if (!who->home->executor_access().post(std::move(begin)))
         all->arrived(which, {.why = {make_error_code(errc::closed), "its client is closed"}});
 }
 
@@ -151,7 +151,7 @@ constexpr duration stragglers_timeout{100};
 /// replies cannot change the result; from then on the call waits only `stragglers_timeout` longer.
 template <typename T>
 asio::awaitable<std::vector<reply_of<T>>>
-ask_members(const joint_subject& of, work_on<T> work,
+ask_members(const composite_descriptor& of, work_on<T> work,
             std::function<bool(const std::vector<reply_of<T>>&)> decided) {
     const std::shared_ptr<sync::engine> home = of.home;
     const auto all = std::make_shared<gathering<T>>(home, of.members.size());
@@ -176,18 +176,19 @@ ask_members(const joint_subject& of, work_on<T> work,
 /// Combines the replies of all members. If so many members are held that another caller could not
 /// get enough of them, returns the state; its `remaining` says how long this will last. Otherwise
 /// returns nothing. Throws the first failure if too few members have replied for a decision.
-std::optional<holding> as_one(const joint_subject&, std::vector<reply_of<std::optional<holding>>>);
+std::optional<holding> as_one(const composite_descriptor&,
+                              std::vector<reply_of<std::optional<holding>>>);
 
 /// Returns whether the missing replies can no longer change the result of as_one(). In the list, a
 /// member without a reply counts as failed.
-bool is_decided(const joint_subject&, const std::vector<reply_of<std::optional<holding>>>&);
+bool is_decided(const composite_descriptor&, const std::vector<reply_of<std::optional<holding>>>&);
 
 /// Returns whether the missing replies can no longer change the result of any_of().
-bool is_decided(const joint_subject&, const std::vector<reply_of<bool>>&);
+bool is_decided(const composite_descriptor&, const std::vector<reply_of<bool>>&);
 
 /// Returns whether any member replied true. Otherwise throws the first failure if so many members
 /// failed that the lock may still be held.
-bool any_of(const joint_subject&, const std::vector<reply_of<bool>>&);
+bool any_of(const composite_descriptor&, const std::vector<reply_of<bool>>&);
 
 /// Combines the replies of several parts into one result. The result is a success if at least
 /// `needs` parts succeeded. Use it on the executor of the hold's client.

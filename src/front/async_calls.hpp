@@ -122,7 +122,7 @@ public:
         if (slot.is_connected())
             slot.assign([weak = std::weak_ptr<async_call>{call}](asio::cancellation_type) {
                 if (const std::shared_ptr<async_call> strong = weak.lock())
-                    (void)strong->home->reach().post([strong] { strong->cancel(); });
+                    (void)strong->home->executor_access().post([strong] { strong->cancel(); });
             });
         if (runtime::is_inside(call->home->executor()))
             call->home->start(call); // direct call, which saves a post on the most frequent path

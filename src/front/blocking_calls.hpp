@@ -2,8 +2,8 @@
 // Blocking calls. Either the thread sleeps on its own semaphore while the client's executor runs
 // the operation, or the thread runs the operation itself inside the client's monitor.
 //
-// A sleeping thread gets its result through a `rendezvous` object. If the executor is not running
-// or ends, the thread does not wait for ever.
+// A sleeping thread gets its result through a `one_shot_result` object. If the executor is not
+// running or ends, the thread does not wait for ever.
 #pragma once
 
 #include "front/preconditions.hpp"
@@ -37,19 +37,19 @@ inline constexpr duration executor_timeout = std::chrono::seconds{1};
 
 /// Returns the monitor that threads may enter instead of waking the client's own thread. Returns
 /// null if the executor belongs to the user.
-inline runtime::monitor* entrance_of(const sync::engine& home) {
-    return home.reach().lasting() ? runtime::monitor::of(home.executor()) : nullptr;
+inline runtime::monitor* monitor_of(const sync::engine& home) {
+    return home.executor_access().lasting() ? runtime::monitor::of(home.executor()) : nullptr;
 }
 
 /// Result that the executor delivers to a waiting thread. The thread and the executor share
 /// ownership of this object, because the thread may end before the executor drops its reference.
 /// The thread keeps the engine alive.
 template <typename T>
-class rendezvous {
+class one_shot_result {
 public:
-    explicit rendezvous(const sync::engine& home)
-        : way_{home.reach()}
-        , entrance_{entrance_of(home)} {}
+    explicit one_shot_result(const sync::engine& home)
+        : way_{home.executor_access()}
+        , monitor_{monitor_of(home)} {}
 
     /// Starts the work. Call it on the executor. Returns false if the thread no longer waits; the
     /// work must not begin then.
@@ -58,18 +58,19 @@ public:
         return state_.compare_exchange_strong(expected, state::begun);
     }
 
-    /// Delivers the value. `keep` is the object that contains this object. If a visitor (a thread
-    /// that runs an operation inside the monitor) calls this function, the waiting thread is woken
-    /// only after the visitor has left the monitor. Otherwise the woken thread would find the
-    /// monitor occupied. Returns false if the thread no longer waits; the caller then keeps the
-    /// value.
-    bool bring(T&& value, std::shared_ptr<void> keep) {
+    /// Delivers the value. `keep` is the object that contains this object. If an inline caller (a
+    /// thread that runs an operation inside the monitor) calls this function, the waiting thread is
+    /// woken only after the inline caller has left the monitor. Otherwise the woken thread would
+    /// find the monitor occupied. Returns false if the thread no longer waits; the caller then
+    /// keeps the value.
+    bool set_value(T&& value, std::shared_ptr<void> keep) {
         if (!leave_for(state::bringing))
             return false;
         value_.emplace(std::move(value));
         state_ = state::brought;
-        if (runtime::visit* const visitor = entrance_ ? runtime::visit::here(*entrance_) : nullptr)
-            visitor->wake_behind(ready_, std::move(keep));
+        if (runtime::inline_call* const inline_caller =
+                monitor_ ? runtime::inline_call::here(*monitor_) : nullptr)
+            inline_caller->wake_behind(ready_, std::move(keep));
         else
             ready_.post();
         return true;
@@ -153,8 +154,8 @@ private:
         return state_ == state::brought;
     }
 
-    sync::reach& way_;
-    runtime::monitor* const entrance_;
+    sync::executor_access& way_;
+    runtime::monitor* const monitor_;
     runtime::semaphore ready_;
     std::atomic<state> state_ = state::open;
     std::atomic<bool> hurried_ = false;
@@ -162,11 +163,11 @@ private:
     std::optional<T> value_;
 };
 
-/// Returns this thread's stay (`visit`) inside that client's monitor, or null if the thread is not
-/// inside.
-inline runtime::visit* visit_at(const sync::engine& home) {
-    const runtime::monitor* const entrance = entrance_of(home);
-    return entrance ? runtime::visit::here(*entrance) : nullptr;
+/// Returns this thread's stay (`inline_call`) inside that client's monitor, or null if the thread
+/// is not inside.
+inline runtime::inline_call* inline_call_at(const sync::engine& home) {
+    const runtime::monitor* const client_monitor = monitor_of(home);
+    return client_monitor ? runtime::inline_call::here(*client_monitor) : nullptr;
 }
 
 /// Returns the error for a thread that got no result because the executor does not run or has
@@ -184,47 +185,49 @@ inline sync::failure unrun(const sync::engine& home, bool begun) {
 /// `step` is dropped.
 template <typename Step>
 void begin(const std::shared_ptr<sync::engine>& home, Step step) {
-    if (runtime::monitor* const entrance = entrance_of(*home))
-        if (runtime::visit visitor{*entrance})
-            return step(visitor.executor());
-    (void)home->reach().post([home, step = std::move(step)]() mutable { step(home->executor()); });
+    if (runtime::monitor* const client_monitor = monitor_of(*home))
+        if (runtime::inline_call inline_caller{*client_monitor})
+            return step(inline_caller.executor());
+    (void)home->executor_access().post(
+        [home, step = std::move(step)]() mutable { step(home->executor()); });
 }
 
 class blocking_call final : public sync::acquisition {
 public:
     explicit blocking_call(sync::request what)
         : acquisition{std::move(what)}
-        , meeting_{*home} {}
+        , pending_result_{*home} {}
 
     static void begin(const std::shared_ptr<blocking_call>& call) {
         auto step = [call](const asio::any_io_executor& where) {
-            if (!call->meeting_.begin())
+            if (!call->pending_result_.begin())
                 return call->cancel(); // cancelled before any request
-            call->visitor_ = visit_at(*call->home);
+            call->inline_caller_ = inline_call_at(*call->home);
             call->home->start(call, where);
-            call->visitor_ = nullptr;
+            call->inline_caller_ = nullptr;
         };
         if (!call->wanted.of->is_joint())
             return front::begin(call->home, std::move(step));
         // Always use the background thread, because the calls to the members run on it in any case.
         // If this thread entered the monitor, it would only delay the members' calls.
-        (void)call->home->reach().post([call, step] { step(call->home->executor()); });
+        (void)call->home->executor_access().post([call, step] { step(call->home->executor()); });
     }
 
     /// Cancels the call. Any thread may call it.
     static void stop(const std::shared_ptr<blocking_call>& call) {
-        (void)call->home->reach().post([call] { call->cancel(); });
-        call->meeting_.hurry();
+        (void)call->home->executor_access().post([call] { call->cancel(); });
+        call->pending_result_.hurry();
     }
 
     static sync::outcome wait(const std::shared_ptr<blocking_call>& call) {
         const duration timeout = call->wanted.give_up_at == time_point::max()
                                      ? duration::max()
                                      : call->wanted.give_up_at - call->started_at;
-        if (auto told = call->meeting_.wait_while_it_runs(std::max(timeout, duration::zero())))
+        if (auto told =
+                call->pending_result_.wait_while_it_runs(std::max(timeout, duration::zero())))
             return std::move(*told);
-        (void)call->home->reach().post([call] { call->cancel(); });
-        const bool begun = call->meeting_.had_begun();
+        (void)call->home->executor_access().post([call] { call->cancel(); });
+        const bool begun = call->pending_result_.had_begun();
         sync::failure why = unrun(*call->home, begun);
         if (!begun && why.code == errc::outcome_unknown)
             why.code = make_error_code(errc::unreachable);
@@ -233,23 +236,24 @@ public:
 
 protected:
     void complete(sync::outcome got) override {
-        if (visitor_ && visitor_ != visit_at(*home))
-            // The call was cancelled, or the client closed, while the visitor (this thread, inside
-            // the monitor) waits for the store.
-            visitor_->interrupt();
+        if (inline_caller_ && inline_caller_ != inline_call_at(*home))
+            // The call was cancelled, or the client closed, while the inline caller (this thread,
+            // inside the monitor) waits for the store.
+            inline_caller_->interrupt();
         std::shared_ptr<sync::lock_handle> held = got.held;
         const bool counted = got.counted;
-        if (meeting_.bring(std::move(got), shared_from_this()))
+        if (pending_result_.set_value(std::move(got), shared_from_this()))
             return;
         const lease unwanted{std::move(held)};
         if (counted)
-            sync::give_back(static_cast<const sync::counter_subject&>(*wanted.of), wanted.amount);
+            sync::give_back(static_cast<const sync::counter_descriptor&>(*wanted.of),
+                            wanted.amount);
     }
 
 private:
-    rendezvous<sync::outcome> meeting_;
+    one_shot_result<sync::outcome> pending_result_;
     // the thread's stay in the monitor that runs the call, until the call's first sleep
-    runtime::visit* visitor_ = nullptr;
+    runtime::inline_call* inline_caller_ = nullptr;
 };
 
 /// Waits for the outcome of an acquire call. Throws its failure.
@@ -272,14 +276,17 @@ inline std::shared_ptr<sync::lock_handle> acquire(sync::request what,
 template <typename Work>
 sync::failure wait_for_handler(const std::shared_ptr<sync::engine>& home, duration timeout,
                                Work work) {
-    const auto meeting = std::make_shared<rendezvous<sync::failure>>(*home);
-    begin(home, [work = std::move(work), meeting](const asio::any_io_executor& where) mutable {
-        (void)meeting->begin(); // the work must be done even if the thread stops waiting
-        auto tell = [meeting](sync::failure why) { meeting->bring(std::move(why), meeting); };
-        work(sync::release_handler{std::move(tell)}, where);
-    });
-    std::optional<sync::failure> told = meeting->wait_while_it_runs(timeout);
-    return told ? std::move(*told) : unrun(*home, meeting->had_begun());
+    const auto pending_result = std::make_shared<one_shot_result<sync::failure>>(*home);
+    begin(
+        home, [work = std::move(work), pending_result](const asio::any_io_executor& where) mutable {
+            (void)pending_result->begin(); // the work must be done even if the thread stops waiting
+            auto tell = [pending_result](sync::failure why) {
+                pending_result->set_value(std::move(why), pending_result);
+            };
+            work(sync::release_handler{std::move(tell)}, where);
+        });
+    std::optional<sync::failure> told = pending_result->wait_while_it_runs(timeout);
+    return told ? std::move(*told) : unrun(*home, pending_result->had_begun());
 }
 
 inline sync::failure release(const std::shared_ptr<sync::lock_handle>& held) {
@@ -296,10 +303,11 @@ inline sync::failure release(const std::shared_ptr<sync::lock_handle>& held) {
 inline void release_unwaited(const std::shared_ptr<sync::lock_handle>& held) {
     held->announce_release();
     begin(held->home, [held](const asio::any_io_executor& where) {
-        runtime::visit* const visitor = visit_at(*held->home);
-        if (visitor)
-            visitor->wait_for_nothing();
-        held->release_unwaited(where, [visitor] { return visitor && visitor->sent_off(); });
+        runtime::inline_call* const inline_caller = inline_call_at(*held->home);
+        if (inline_caller)
+            inline_caller->wait_for_nothing();
+        held->release_unwaited(
+            where, [inline_caller] { return inline_caller && inline_caller->sent_off(); });
     });
 }
 
@@ -320,28 +328,29 @@ inline void confirm(const std::shared_ptr<sync::lock_handle>& held, unsigned rep
 }
 
 /// Executes a change of a counter, and waits for its reply. Throws the error of the change.
-inline counter_answer change(const sync::counter_subject& counter, counter_change what) {
+inline counter_answer change(const sync::counter_descriptor& counter, counter_change what) {
     using result = std::pair<sync::failure, counter_answer>;
     const std::shared_ptr<sync::engine>& home = counter.home;
     throw_if(objection_to_blocking(*home));
-    const auto meeting = std::make_shared<rendezvous<result>>(*home);
-    begin(home, [home, what = std::move(what), meeting](const auto& where) mutable {
-        if (home->stopped() || !meeting->begin())
+    const auto pending_result = std::make_shared<one_shot_result<result>>(*home);
+    begin(home, [home, what = std::move(what), pending_result](const auto& where) mutable {
+        if (home->stopped() || !pending_result->begin())
             return;
-        auto tell = [meeting](sync::failure why, counter_answer said) {
-            meeting->bring({std::move(why), said}, meeting);
+        auto tell = [pending_result](sync::failure why, counter_answer said) {
+            pending_result->set_value({std::move(why), said}, pending_result);
         };
         sync::begin_change(home, std::move(what), sync::change_handler{std::move(tell)}, where);
     });
-    std::optional<result> told = meeting->wait_while_it_runs(duration::zero());
-    throw_if(told ? std::move(told->first) : unrun(*home, meeting->had_begun()));
+    std::optional<result> told = pending_result->wait_while_it_runs(duration::zero());
+    throw_if(told ? std::move(told->first) : unrun(*home, pending_result->had_begun()));
     return told->second;
 }
 
 /// Runs `work`, unless the waiting thread has given up. In that case the work must not begin.
 template <typename Meeting, typename T>
-asio::awaitable<T> unless_given_up(std::shared_ptr<Meeting> meeting, asio::awaitable<T> work) {
-    if (!meeting->begin())
+asio::awaitable<T> unless_given_up(std::shared_ptr<Meeting> pending_result,
+                                   asio::awaitable<T> work) {
+    if (!pending_result->begin())
         throw boost::system::system_error{asio::error::operation_aborted};
     co_return co_await std::move(work);
 }
@@ -351,16 +360,16 @@ template <typename T>
 T wait_for(const std::shared_ptr<sync::engine>& home, asio::awaitable<T> work) {
     throw_if(objection_to_blocking(*home));
     using result = std::pair<std::exception_ptr, T>;
-    const auto meeting = std::make_shared<rendezvous<result>>(*home);
-    auto told = [meeting, home](std::exception_ptr thrown, T value) {
-        meeting->bring({std::move(thrown), std::move(value)}, meeting);
+    const auto pending_result = std::make_shared<one_shot_result<result>>(*home);
+    auto told = [pending_result, home](std::exception_ptr thrown, T value) {
+        pending_result->set_value({std::move(thrown), std::move(value)}, pending_result);
     };
-    (void)home->reach().use([&](const asio::any_io_executor& to) {
-        asio::co_spawn(to, unless_given_up(meeting, std::move(work)), std::move(told));
+    (void)home->executor_access().use([&](const asio::any_io_executor& to) {
+        asio::co_spawn(to, unless_given_up(pending_result, std::move(work)), std::move(told));
     });
-    std::optional<result> got = meeting->wait_while_it_runs(duration::zero());
+    std::optional<result> got = pending_result->wait_while_it_runs(duration::zero());
     if (!got)
-        throw worded_error{unrun(*home, meeting->had_begun())};
+        throw worded_error{unrun(*home, pending_result->had_begun())};
     if (got->first)
         std::rethrow_exception(got->first);
     return std::move(got->second);

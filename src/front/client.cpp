@@ -47,8 +47,8 @@ void destroy_where_made(sync::engine* made) {
 /// Returns a function that tells whether the calling thread is inside this client's monitor
 /// (runtime/monitor.hpp). That thread must not run the user's code.
 std::function<bool()> visited_by_this_thread(const asio::any_io_executor& executor) {
-    return [entrance = runtime::monitor::of(executor)] {
-        return entrance && runtime::visit::here(*entrance);
+    return [client_monitor = runtime::monitor::of(executor)] {
+        return client_monitor && runtime::inline_call::here(*client_monitor);
     };
 }
 
@@ -56,13 +56,13 @@ std::shared_ptr<sync::engine> make_engine(asio::any_io_executor executor, clock&
                                           std::shared_ptr<void> keeps, options how) {
     const bool own_thread = runtime::monitor::of(executor) != nullptr;
     const bool own_clock = keeps != nullptr;
-    sync::surroundings around{executor,
-                              time,
-                              std::move(keeps),
-                              forked_since_now(),
-                              visited_by_this_thread(executor),
-                              own_thread,
-                              own_clock};
+    sync::engine_environment around{executor,
+                                    time,
+                                    std::move(keeps),
+                                    forked_since_now(),
+                                    visited_by_this_thread(executor),
+                                    own_thread,
+                                    own_clock};
     auto made = std::make_unique<sync::engine>(std::move(around), complete(std::move(how)));
     checked_replicas(made->how().required_replicas, made->bounds());
     return {made.release(), destroy_where_made};
@@ -125,11 +125,11 @@ void client::close() noexcept {
     if (front::runs_here(*engine_))
         return start_close(engine_, [](error_code) {});
     const std::shared_ptr<sync::engine> engine = engine_;
-    const auto meeting = std::make_shared<front::rendezvous<error_code>>(*engine);
-    auto done = [meeting] { meeting->bring(error_code{}, meeting); };
+    const auto pending_result = std::make_shared<front::one_shot_result<error_code>>(*engine);
+    auto done = [pending_result] { pending_result->set_value(error_code{}, pending_result); };
     auto begin = [engine, done = std::move(done)]() mutable { engine->close(std::move(done)); };
-    if (engine->reach().post(std::move(begin)))
-        (void)meeting->wait();
+    if (engine->executor_access().post(std::move(begin)))
+        (void)pending_result->wait();
 }
 
 void client::start_close(std::shared_ptr<sync::engine> engine,

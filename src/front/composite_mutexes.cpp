@@ -51,17 +51,17 @@ multi_mutex::multi_mutex(const members& given)
     : basic_mutex{[&given] {
         std::vector<member> all;
         for (const std::reference_wrapper<basic_mutex>& each : given)
-            all.push_back(subject_of(each));
+            all.push_back(descriptor_of(each));
         check_members(all);
         const duration lease = least_lease(all);
-        return std::make_shared<compose::multi_subject>(std::move(all), lease);
+        return std::make_shared<compose::multi_descriptor>(std::move(all), lease);
     }()} {
-    const auto& all = static_cast<const compose::joint_subject&>(*subject());
-    any_ = std::make_shared<compose::any_subject>(all.members, all.lease);
+    const auto& all = static_cast<const compose::composite_descriptor&>(*lock_descriptor());
+    any_ = std::make_shared<compose::any_descriptor>(all.members, all.lease);
 }
 
-std::optional<lease> multi_mutex::take_any(detail::wish how) {
-    const std::shared_ptr<sync::subject> any = any_;
+std::optional<lease> multi_mutex::take_any(detail::acquire_options how) {
+    const std::shared_ptr<sync::lock_descriptor> any = any_;
     front::throw_if(front::objection_to_blocking(*any));
     std::shared_ptr<sync::lock_handle> held =
         front::acquire(front::request_for(any, how), how.cancel);
@@ -102,8 +102,8 @@ compose::quorum_rules checked_rules(const quorum_options& how, duration lease,
     return {checked_node_timeout(how.node_timeout, lease), longest, how.nodes_remember};
 }
 
-std::shared_ptr<sync::subject> make_quorum(const quorum_mutex::nodes& nodes, const lock_name& name,
-                                           const quorum_options& how) {
+std::shared_ptr<sync::lock_descriptor>
+make_quorum(const quorum_mutex::nodes& nodes, const lock_name& name, const quorum_options& how) {
     check_nodes(nodes);
     if (how.kind != lock_kind::plain && how.kind != lock_kind::token)
         refuse("quorum_options.kind is neither plain nor token");
@@ -113,11 +113,11 @@ std::shared_ptr<sync::subject> make_quorum(const quorum_mutex::nodes& nodes, con
         .kind = how.kind, .lease = lease, .replicas = how.required_replicas};
     std::vector<compose::member> members;
     for (const client& each : nodes)
-        members.push_back(front::make_subject(each.engine(), name, setup));
+        members.push_back(front::make_descriptor(each.engine(), name, setup));
     const compose::quorum_rules rules = checked_rules(how, lease.value, first->bounds());
     const lock_name mapped = members.front()->name;
-    return std::make_shared<compose::quorum_subject>(std::move(members), mapped, lease.value,
-                                                     how.again, rules);
+    return std::make_shared<compose::quorum_descriptor>(std::move(members), mapped, lease.value,
+                                                        how.again, rules);
 }
 
 } // namespace

@@ -18,17 +18,17 @@
 namespace holdfast {
 namespace {
 
-using shared_counter = std::shared_ptr<const sync::counter_subject>;
+using shared_counter = std::shared_ptr<const sync::counter_descriptor>;
 
 /// Change of a counter that does not wait for permits. Its arguments are checked on the executor,
 /// so that the handler of an asynchronous function gets the error.
-struct errand {
+struct counter_command {
     counter_verb verb;
     std::int64_t amount = 0;
     std::optional<duration> kept{};
 };
 
-asio::awaitable<counter_answer> answer_to(shared_counter of, errand what) {
+asio::awaitable<counter_answer> answer_to(shared_counter of, counter_command what) {
     const std::optional<counter_change> wanted =
         front::checked_change(*of, what.verb, what.amount, what.kept);
     counter_answer nothing_to_do;
@@ -39,16 +39,16 @@ asio::awaitable<counter_answer> answer_to(shared_counter of, errand what) {
     co_return said;
 }
 
-asio::awaitable<void> do_it(shared_counter of, errand what) {
+asio::awaitable<void> do_it(shared_counter of, counter_command what) {
     (void)co_await answer_to(std::move(of), what);
 }
 
-asio::awaitable<bool> is_done(shared_counter of, errand what) {
+asio::awaitable<bool> is_done(shared_counter of, counter_command what) {
     const counter_answer said = co_await answer_to(std::move(of), what);
     co_return said.done;
 }
 
-asio::awaitable<std::int64_t> number_from(shared_counter of, errand what) {
+asio::awaitable<std::int64_t> number_from(shared_counter of, counter_command what) {
     const counter_answer said = co_await answer_to(std::move(of), what);
     co_return said.value;
 }
@@ -59,7 +59,7 @@ asio::awaitable<std::int64_t> value_at(shared_counter of) {
 }
 
 /// Returns whether the call is for zero permits, and so succeeds at once.
-bool is_for_nothing(const sync::counter_subject& of, std::int64_t amount) {
+bool is_for_nothing(const sync::counter_descriptor& of, std::int64_t amount) {
     return of.what != counter_kind::latch && amount == 0;
 }
 
@@ -78,7 +78,7 @@ basic_counter::basic_counter(client& home, lock_name name, const detail::counter
 
 basic_counter::~basic_counter() = default;
 
-bool basic_counter::take(detail::counter_wish how) const {
+bool basic_counter::take(detail::counter_options how) const {
     // Keeps the counter alive, because at exit() a waiting thread may outlive this object.
     const shared_counter of = counter_;
     front::throw_if(front::objection_to_blocking(*of->home));
@@ -202,9 +202,9 @@ void latch::count_down(std::int64_t by) {
 
 namespace {
 
-using shared_limiter = std::shared_ptr<const sync::counter_subject>;
+using shared_limiter = std::shared_ptr<const sync::counter_descriptor>;
 
-counter_change setting(const sync::counter_subject& of, counter_verb verb, const rate& to) {
+counter_change setting(const sync::counter_descriptor& of, counter_verb verb, const rate& to) {
     counter_change what = sync::change_of(of, verb);
     what.to = checked_rate(to, of.home->bounds());
     return what;
@@ -261,10 +261,10 @@ void rate_limiter::start_current(shared_counter of, rate_handler handler) {
 
 namespace {
 
-using leased_capacity = std::shared_ptr<const sync::counter_subject>;
+using leased_capacity = std::shared_ptr<const sync::counter_descriptor>;
 
-sync::request permits_wanted(const std::shared_ptr<sync::subject>& of,
-                             const detail::permits_wish& wanted) {
+sync::request permits_wanted(const std::shared_ptr<sync::lock_descriptor>& of,
+                             const detail::permit_options& wanted) {
     sync::request all = front::request_for(of, wanted.how);
     all.amount = checked_amount(wanted.permits, 1, leased_semaphore::most_at_once,
                                 "the number of permits of one lease");
@@ -283,7 +283,7 @@ std::string checked_permit(std::string id) {
 }
 
 /// Returns a change of one held permit of any client.
-counter_change change_of_held(const sync::counter_subject& of, counter_verb verb, std::string id,
+counter_change change_of_held(const sync::counter_descriptor& of, counter_verb verb, std::string id,
                               duration lasts) {
     counter_change all = sync::change_of(of, verb);
     all.permit = checked_permit(std::move(id));
@@ -305,8 +305,8 @@ asio::awaitable<std::int64_t> taken_at(leased_capacity of) {
 }
 
 template <typename Handler, typename Wrap>
-void start_leasing(const std::shared_ptr<sync::subject>& of, const detail::permits_wish& wanted,
-                   Handler handler, Wrap wrap) {
+void start_leasing(const std::shared_ptr<sync::lock_descriptor>& of,
+                   const detail::permit_options& wanted, Handler handler, Wrap wrap) {
     const std::shared_ptr<sync::engine>& home = of->home;
     if (const error_code ec = front::objection_to_posting(*home))
         return front::complete_elsewhere(std::move(handler), ec, wrap(nullptr));
@@ -321,15 +321,15 @@ void start_leasing(const std::shared_ptr<sync::subject>& of, const detail::permi
 
 leased_semaphore::leased_semaphore(client& home, lock_name name, leased_options how)
     : basic_counter{home, name, {.kind = counter_kind::permits, .replicas = how.required_replicas}}
-    , permits_{front::make_subject(
+    , permits_{front::make_descriptor(
           home.engine(), name,
           {.kind = lock_kind::permit, .lease = how.lease, .replicas = how.required_replicas})} {}
 
 leased_semaphore::~leased_semaphore() = default;
 
-std::optional<lease> leased_semaphore::take(const detail::permits_wish& wanted) {
+std::optional<lease> leased_semaphore::take(const detail::permit_options& wanted) {
     // Keeps the semaphore alive, because at exit() a waiting thread may outlive this object.
-    const shared_subject of = permits_;
+    const shared_descriptor of = permits_;
     front::throw_if(front::objection_to_blocking(*of));
     sync::request what = permits_wanted(of, wanted);
     std::shared_ptr<sync::lock_handle> held = front::acquire(std::move(what), wanted.how.cancel);
@@ -338,7 +338,7 @@ std::optional<lease> leased_semaphore::take(const detail::permits_wish& wanted) 
     return lease{std::move(held)};
 }
 
-lease leased_semaphore::lease_of(const detail::permits_wish& wanted) {
+lease leased_semaphore::lease_of(const detail::permit_options& wanted) {
     std::optional<lease> got = take(wanted);
     return got ? std::move(*got) : lease{}; // `got` is never empty, because there is no timeout
 }
@@ -376,15 +376,16 @@ std::int64_t leased_semaphore::acquired_permits() const {
     return front::wait_for(counter()->home, taken_at(counter()));
 }
 
-void leased_semaphore::start_acquire(const shared_subject& of, const detail::permits_wish& wanted,
+void leased_semaphore::start_acquire(const shared_descriptor& of,
+                                     const detail::permit_options& wanted,
                                      detail::lease_handler handler) {
     start_leasing(of, wanted, std::move(handler), [](std::shared_ptr<sync::lock_handle> held) {
         return held ? lease{std::move(held)} : lease{};
     });
 }
 
-void leased_semaphore::start_try_acquire(const shared_subject& of,
-                                         const detail::permits_wish& wanted,
+void leased_semaphore::start_try_acquire(const shared_descriptor& of,
+                                         const detail::permit_options& wanted,
                                          detail::maybe_lease_handler handler) {
     start_leasing(of, wanted, std::move(handler), [](std::shared_ptr<sync::lock_handle> held) {
         return held ? std::optional<lease>{std::move(held)} : std::nullopt;

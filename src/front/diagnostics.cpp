@@ -15,12 +15,13 @@ namespace {
 
 using shared_engine = std::shared_ptr<sync::engine>;
 
-std::shared_ptr<const sync::subject> subject_of(const shared_engine& home, const lock_name& name) {
-    return front::make_subject(home, name, {});
+std::shared_ptr<const sync::lock_descriptor> descriptor_of(const shared_engine& home,
+                                                           const lock_name& name) {
+    return front::make_descriptor(home, name, {});
 }
 
 lock_name mapped(const shared_engine& home, const lock_name& name) {
-    return subject_of(home, name)->name;
+    return descriptor_of(home, name)->name;
 }
 
 /// Escapes a name, so that it matches only itself in a pattern.
@@ -58,7 +59,7 @@ asio::awaitable<counter_list> list_counters(shared_engine home, counter_kind kin
 }
 
 asio::awaitable<bool> watch_until_free(shared_engine home, lock_name name, duration timeout) {
-    co_return co_await sync::wait_until_free(subject_of(home, name), timeout);
+    co_return co_await sync::wait_until_free(descriptor_of(home, name), timeout);
 }
 
 asio::awaitable<bool> force(shared_engine home, lock_name name, std::string only_from) {
@@ -123,7 +124,7 @@ void client::start_wait_free(shared_engine engine, lock_name name, duration time
 namespace {
 
 asio::awaitable<diagnosis> examine(std::shared_ptr<sync::engine> home, lock_name trial) {
-    const auto lock = front::make_subject(home, trial, {});
+    const auto lock = front::make_descriptor(home, trial, {});
     ask want{lock->name, home->next_owner(), lock->kind};
     want.replicas = lock->replicas;
     want.lease_time = lock->lease;

@@ -21,7 +21,7 @@ void release_unwatched(shared_lock_handle share) {
     auto let_go = [held = std::move(held)] {
         held->release(sync::release_handler{[](const sync::failure&) {}}, held->home->executor());
     };
-    (void)home->reach().post(std::move(let_go));
+    (void)home->executor_access().post(std::move(let_go));
 }
 
 /// Returns a handler that passes the code to the user's handler, on that handler's executor.
@@ -63,7 +63,7 @@ lease::~lease() {
 }
 
 bool lease::owns_lock() const noexcept {
-    return hold_ && !hold_->home->forked() && hold_->believed();
+    return hold_ && !hold_->home->forked() && hold_->is_valid();
 }
 
 std::stop_token lease::lost() const {
@@ -145,7 +145,7 @@ void lease::unlock(error_code& ec) noexcept {
         ec = make_error_code(errc::would_deadlock); // the lock is released anyway, without waiting
         return release_unwatched(held);
     }
-    if (held->deferred() && held->believed())
+    if (held->deferred() && held->is_valid())
         return front::release_unwaited(held);
     ec = front::release(held).code;
 }

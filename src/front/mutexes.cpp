@@ -14,13 +14,13 @@
 namespace holdfast {
 namespace {
 
-using front::own_entry;
+using front::this_thread_entry;
 using sync::thread_table;
 
 /// Locks a lock that this thread already holds.
-void enter_again(const sync::subject& lock, const thread_table::entry& mine,
-                 const detail::wish& how) {
-    if (!mine.hold->believed())
+void enter_again(const sync::lock_descriptor& lock, const thread_table::entry& mine,
+                 const detail::acquire_options& how) {
+    if (!mine.hold->is_valid())
         throw front::worded_error{{make_error_code(errc::lease_lost),
                                    "this thread held the lock and lost it; unlock() it first"}};
     if (mine.hold->kind() != lock.kind)
@@ -37,40 +37,40 @@ void enter_again(const sync::subject& lock, const thread_table::entry& mine,
             front::extend(mine.hold, length);
     } else if (!mine.hold->renewed()) {
         auto renew = [held = mine.hold, length = lock.lease] { held->renew_from_now_on(length); };
-        (void)lock.home->reach().post(std::move(renew));
+        (void)lock.home->executor_access().post(std::move(renew));
     }
     lock.home->threads()->enter_again(lock.entry(), lock.way());
 }
 
-void report_misuse(const std::shared_ptr<sync::subject>& lock) {
+void report_misuse(const std::shared_ptr<sync::lock_descriptor>& lock) {
     auto tell = [lock] {
         lock->home->tell({.kind = event_kind::misuse,
                           .name = lock->name.text.data(),
                           .name_size = lock->name.text.size(),
                           .code = static_cast<std::int32_t>(errc::not_owner)});
     };
-    (void)lock->home->reach().post(std::move(tell));
+    (void)lock->home->executor_access().post(std::move(tell));
 }
 
 } // namespace
 
 basic_mutex::basic_mutex(client& home, lock_name name, const detail::lock_setup& how)
-    : lock_{front::make_subject(home.engine(), name, how)} {}
+    : lock_{front::make_descriptor(home.engine(), name, how)} {}
 
-basic_mutex::basic_mutex(std::shared_ptr<sync::subject> lock)
+basic_mutex::basic_mutex(std::shared_ptr<sync::lock_descriptor> lock)
     : lock_{std::move(lock)} {}
 
 basic_mutex::~basic_mutex() = default;
 
-bool basic_mutex::take(detail::wish how) {
+bool basic_mutex::take(detail::acquire_options how) {
     // Keeps the lock alive, because at exit() a waiting thread may outlive this object.
-    const std::shared_ptr<sync::subject> lock = lock_;
+    const std::shared_ptr<sync::lock_descriptor> lock = lock_;
     const std::shared_ptr<sync::engine>& home = lock->home;
     if (home->forked())
         throw front::worded_error{front::forked()};
     if (home->stopped())
         throw front::worded_error{front::closed()};
-    const thread_table::entry mine = own_entry(*lock);
+    const thread_table::entry mine = this_thread_entry(*lock);
     if (mine.count > 0) {
         enter_again(*lock, mine, how);
         return true;
@@ -105,7 +105,7 @@ void basic_mutex::unlock(error_code& ec) noexcept {
         if (ec == errc::not_owner)
             report_misuse(lock_);
     } else if (before.count > 1) {
-        ec = before.hold->believed() ? error_code{} : make_error_code(errc::lease_lost);
+        ec = before.hold->is_valid() ? error_code{} : make_error_code(errc::lease_lost);
     } else {
         lock_->take_back_parts();
         lease{std::move(before.hold)}.unlock(ec);
@@ -119,8 +119,8 @@ bool basic_mutex::is_held_by_this_thread() const {
 std::size_t basic_mutex::hold_count() const {
     if (lock_->home->forked())
         return 0;
-    const thread_table::entry mine = own_entry(*lock_);
-    return mine.count > 0 && mine.hold->believed() ? mine.count : 0;
+    const thread_table::entry mine = this_thread_entry(*lock_);
+    return mine.count > 0 && mine.hold->is_valid() ? mine.count : 0;
 }
 
 // Asynchronous functions of basic_mutex, and its functions that ask the store.
@@ -128,7 +128,7 @@ std::size_t basic_mutex::hold_count() const {
 namespace {
 
 using shared_lock_handle = std::shared_ptr<sync::lock_handle>;
-using shared_subject = std::shared_ptr<sync::subject>;
+using shared_descriptor = std::shared_ptr<sync::lock_descriptor>;
 
 lease lease_of(shared_lock_handle held) {
     return held ? lease{std::move(held)} : lease{};
@@ -141,8 +141,8 @@ std::optional<lease> maybe_lease_of(shared_lock_handle held) {
 }
 
 template <typename Handler, typename Wrap>
-void start_call(const shared_subject& lock, const detail::wish& how, Handler handler, Wrap wrap,
-                const std::optional<shared_lock_handle>& beside = {}) {
+void start_call(const shared_descriptor& lock, const detail::acquire_options& how, Handler handler,
+                Wrap wrap, const std::optional<shared_lock_handle>& beside = {}) {
     const std::shared_ptr<sync::engine>& home = lock->home;
     if (const error_code ec = front::objection_to_posting(*home))
         return front::complete_elsewhere(std::move(handler), ec, wrap(nullptr));
@@ -157,51 +157,53 @@ void start_call(const shared_subject& lock, const detail::wish& how, Handler han
     });
 }
 
-asio::awaitable<bool> is_locked_at(shared_subject lock) {
+asio::awaitable<bool> is_locked_at(shared_descriptor lock) {
     const std::optional<holding> found = co_await lock->inspect();
     co_return found.has_value();
 }
 
-asio::awaitable<std::optional<duration>> remaining_at(shared_subject lock) {
+asio::awaitable<std::optional<duration>> remaining_at(shared_descriptor lock) {
     const std::optional<holding> found = co_await lock->inspect();
     if (!found)
         co_return std::nullopt;
     co_return found->remaining.value_or(duration::max());
 }
 
-asio::awaitable<bool> force_at(shared_subject lock) {
+asio::awaitable<bool> force_at(shared_descriptor lock) {
     co_return co_await lock->force();
 }
 
 /// Waits for the store's reply about a lock, which may consist of several locks.
 template <typename T>
-T wait_for(const shared_subject& lock, asio::awaitable<T> answer) {
+T wait_for(const shared_descriptor& lock, asio::awaitable<T> answer) {
     front::throw_if(front::objection_to_blocking(*lock));
     return front::wait_for(lock->home, std::move(answer));
 }
 
 } // namespace
 
-void basic_mutex::start_lock(shared_subject lock, detail::wish how, detail::lease_handler handler) {
+void basic_mutex::start_lock(shared_descriptor lock, detail::acquire_options how,
+                             detail::lease_handler handler) {
     start_call(lock, how, std::move(handler), lease_of);
 }
 
-void basic_mutex::start_try_lock(shared_subject lock, detail::wish how,
+void basic_mutex::start_try_lock(shared_descriptor lock, detail::acquire_options how,
                                  detail::maybe_lease_handler handler) {
     start_call(lock, how, std::move(handler), maybe_lease_of);
 }
 
-void basic_mutex::start_lock_beside(shared_subject lock, shared_lock_handle held, detail::wish how,
-                                    detail::lease_handler handler) {
+void basic_mutex::start_lock_beside(shared_descriptor lock, shared_lock_handle held,
+                                    detail::acquire_options how, detail::lease_handler handler) {
     start_call(lock, how, std::move(handler), lease_of, std::move(held));
 }
 
-void basic_mutex::start_try_lock_beside(shared_subject lock, shared_lock_handle held,
-                                        detail::wish how, detail::maybe_lease_handler handler) {
+void basic_mutex::start_try_lock_beside(shared_descriptor lock, shared_lock_handle held,
+                                        detail::acquire_options how,
+                                        detail::maybe_lease_handler handler) {
     start_call(lock, how, std::move(handler), maybe_lease_of, std::move(held));
 }
 
-void basic_mutex::start_share(shared_subject lock, shared_lock_handle outer,
+void basic_mutex::start_share(shared_descriptor lock, shared_lock_handle outer,
                               detail::lease_handler handler) {
     if (const error_code ec = front::objection_to_posting(*lock->home))
         return front::complete_elsewhere(std::move(handler), ec, lease{});
@@ -243,25 +245,25 @@ bool basic_mutex::force_unlock() {
     return wait_for(lock_, force_at(lock_));
 }
 
-void basic_mutex::start_is_locked(shared_subject lock,
+void basic_mutex::start_is_locked(shared_descriptor lock,
                                   asio::any_completion_handler<void(error_code, bool)> handler) {
     front::start(lock->home, is_locked_at(lock), std::move(handler));
 }
 
 void basic_mutex::start_remaining_lease(
-    shared_subject lock,
+    shared_descriptor lock,
     asio::any_completion_handler<void(error_code, std::optional<duration>)> handler) {
     front::start(lock->home, remaining_at(lock), std::move(handler));
 }
 
-void basic_mutex::start_force_unlock(shared_subject lock,
+void basic_mutex::start_force_unlock(shared_descriptor lock,
                                      asio::any_completion_handler<void(error_code, bool)> handler) {
     front::start(lock->home, force_at(lock), std::move(handler));
 }
 
 namespace {
 
-asio::awaitable<std::uint64_t> last_token_at(std::shared_ptr<sync::subject> lock) {
+asio::awaitable<std::uint64_t> last_token_at(std::shared_ptr<sync::lock_descriptor> lock) {
     co_return co_await lock->home->operators_view().last_token(lock->name);
 }
 
@@ -278,18 +280,18 @@ fenced_mutex::fenced_mutex(client& home, lock_name name, fenced_options how)
                    .replicas = how.required_replicas}} {}
 
 std::uint64_t fenced_mutex::fencing_token() const noexcept {
-    if (subject()->home->forked())
+    if (lock_descriptor()->home->forked())
         return 0;
-    const sync::thread_table::entry mine = front::own_entry(*subject());
+    const sync::thread_table::entry mine = front::this_thread_entry(*lock_descriptor());
     return mine.count > 0 ? mine.hold->token() : 0;
 }
 
 std::uint64_t fenced_mutex::last_token() const {
-    return front::wait_for(subject()->home, last_token_at(subject()));
+    return front::wait_for(lock_descriptor()->home, last_token_at(lock_descriptor()));
 }
 
 void fenced_mutex::start_last_token(
-    std::shared_ptr<sync::subject> lock,
+    std::shared_ptr<sync::lock_descriptor> lock,
     asio::any_completion_handler<void(error_code, std::uint64_t)> handler) {
     front::start(lock->home, last_token_at(lock), std::move(handler));
 }

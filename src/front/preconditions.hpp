@@ -26,7 +26,7 @@ inline sync::failure closed() {
 /// Returns whether this thread runs the client's executor. Returns false if the executor has ended.
 inline bool runs_here(const sync::engine& home) {
     bool here = false;
-    (void)home.reach().use(
+    (void)home.executor_access().use(
         [&here](const asio::any_io_executor& to) { here = runtime::runs_here(to); });
     return here;
 }
@@ -64,7 +64,7 @@ inline sync::failure objection_to_blocking(const sync::engine& home,
 
 /// Returns why this thread must not make a blocking call on a lock (first function) or on a hold
 /// (second function). The lock may consist of several locks.
-inline sync::failure objection_to_blocking(const sync::subject& lock) {
+inline sync::failure objection_to_blocking(const sync::lock_descriptor& lock) {
     if (!lock.is_joint())
         return objection_to_blocking(*lock.home);
     return objection_to_blocking(*lock.home, lock.homes());

@@ -72,7 +72,7 @@ shared_hold as_kind(const std::shared_ptr<sync::lock_handle>& share, lock_kind k
 
 void stand(sync::request& wanted, shared_hold held,
            const std::shared_ptr<sync::lock_handle>& share) {
-    if (!held->believed())
+    if (!held->is_valid())
         refuse_with(errc::lease_lost,
                     "the hold that it was to stand beside is lost; unlock it first");
     wanted.under = std::move(held);
@@ -82,7 +82,7 @@ void stand(sync::request& wanted, shared_hold held,
 } // namespace
 
 void stand_beside_own_hold(sync::request& wanted, bool upgrades) {
-    const sync::subject& lock = *wanted.of;
+    const sync::lock_descriptor& lock = *wanted.of;
     if (lock.kind != lock_kind::read && lock.kind != lock_kind::write)
         return;
     const bool reads = lock.kind == lock_kind::read;
@@ -103,7 +103,7 @@ void stand_beside_own_hold(sync::request& wanted, bool upgrades) {
 }
 
 void stand_beside(sync::request& wanted, const std::shared_ptr<sync::lock_handle>& named) {
-    const sync::subject& lock = *wanted.of;
+    const sync::lock_descriptor& lock = *wanted.of;
     const bool reads = lock.kind == lock_kind::read;
     shared_hold held = as_kind(named, reads ? lock_kind::write : lock_kind::read);
     if (!held || held->home != lock.home || held->what.name != lock.name)
@@ -114,7 +114,7 @@ void stand_beside(sync::request& wanted, const std::shared_ptr<sync::lock_handle
 namespace {
 
 /// Returns the amount of a change. Throws if it is out of range.
-std::int64_t checked(const sync::counter_subject& of, std::int64_t amount) {
+std::int64_t checked(const sync::counter_descriptor& of, std::int64_t amount) {
     const bool is_latch = of.what == counter_kind::latch;
     return checked_amount(amount, is_latch ? 1 : 0, basic_counter::max(),
                           is_latch ? "the count" : "the number of permits");
@@ -145,9 +145,9 @@ void must_offer(const sync::engine& home, counter_kind kind) {
     ask_counters(home, kind, [](counter_store&) {});
 }
 
-std::shared_ptr<const sync::counter_subject> make_counter(const std::shared_ptr<sync::engine>& home,
-                                                          const lock_name& name,
-                                                          const detail::counter_setup& wanted) {
+std::shared_ptr<const sync::counter_descriptor>
+make_counter(const std::shared_ptr<sync::engine>& home, const lock_name& name,
+             const detail::counter_setup& wanted) {
     const counter_kind kind = wanted.kind;
     const options& how = home->how();
     const std::string mapped =
@@ -162,14 +162,14 @@ std::shared_ptr<const sync::counter_subject> make_counter(const std::shared_ptr<
     detail::counter_setup checked = wanted;
     checked.replicas =
         checked_replicas(wanted.replicas.value_or(how.required_replicas), home->bounds());
-    return std::make_shared<sync::counter_subject>(home, std::move(of_store), memory, checked);
+    return std::make_shared<sync::counter_descriptor>(home, std::move(of_store), memory, checked);
 }
 
-std::int64_t checked_take(const sync::counter_subject& of, std::int64_t amount) {
+std::int64_t checked_take(const sync::counter_descriptor& of, std::int64_t amount) {
     return of.what == counter_kind::latch ? amount : checked(of, amount);
 }
 
-std::optional<counter_change> checked_change(const sync::counter_subject& of, counter_verb verb,
+std::optional<counter_change> checked_change(const sync::counter_descriptor& of, counter_verb verb,
                                              std::int64_t amount, std::optional<duration> kept) {
     if (has_amount(verb) && checked(of, amount) == 0 && verb != counter_verb::set_new &&
         verb != counter_verb::set)
@@ -180,7 +180,7 @@ std::optional<counter_change> checked_change(const sync::counter_subject& of, co
     return all;
 }
 
-sync::request request_for(const std::shared_ptr<const sync::counter_subject>& of,
+sync::request request_for(const std::shared_ptr<const sync::counter_descriptor>& of,
                           std::int64_t amount, duration timeout) {
     sync::request all = sync::request_for(of, timeout, {});
     all.amount = amount;

@@ -29,9 +29,9 @@ std::string words_on_missing(counter_kind);
 
 /// Creates the descriptor of a lock, with its name as the store sees it. Throws
 /// `errc::invalid_argument` if a value is not allowed.
-inline std::shared_ptr<sync::subject> make_subject(const std::shared_ptr<sync::engine>& home,
-                                                   const lock_name& name,
-                                                   const detail::lock_setup& wanted) {
+inline std::shared_ptr<sync::lock_descriptor>
+make_descriptor(const std::shared_ptr<sync::engine>& home, const lock_name& name,
+                const detail::lock_setup& wanted) {
     const options& how = home->how();
     const std::string mapped =
         how.name_mapper ? how.name_mapper(name.text) : how.prefix + name.text;
@@ -49,25 +49,26 @@ inline std::shared_ptr<sync::subject> make_subject(const std::shared_ptr<sync::e
     checked.replicas =
         checked_replicas(wanted.replicas.value_or(how.required_replicas), home->bounds());
     const duration length = wanted.lease ? wanted.lease->value : how.lease_time;
-    return std::make_shared<sync::subject>(home, std::move(of_store),
-                                           checked_lease(length, home->bounds()), checked);
+    return std::make_shared<sync::lock_descriptor>(home, std::move(of_store),
+                                                   checked_lease(length, home->bounds()), checked);
 }
 
 /// Checks the lease time that a call requests, and returns it. Throws `errc::invalid_argument`.
-inline std::optional<duration> wanted_lease(const sync::subject& lock, const detail::wish& how) {
+inline std::optional<duration> wanted_lease(const sync::lock_descriptor& lock,
+                                            const detail::acquire_options& how) {
     if (!how.lease)
         return std::nullopt;
     return checked_lease(how.lease->value, lock.home->bounds());
 }
 
-inline sync::request request_for(const std::shared_ptr<sync::subject>& lock,
-                                 const detail::wish& how) {
+inline sync::request request_for(const std::shared_ptr<sync::lock_descriptor>& lock,
+                                 const detail::acquire_options& how) {
     return sync::request_for(lock, how.timeout, wanted_lease(*lock, how));
 }
 
 /// Returns the thread-table entry of this thread for that lock: the hold, and how many times the
 /// thread has entered the lock.
-inline sync::thread_table::entry own_entry(const sync::subject& lock) {
+inline sync::thread_table::entry this_thread_entry(const sync::lock_descriptor& lock) {
     return lock.home->threads()->find(lock.entry(), lock.way());
 }
 
@@ -90,18 +91,18 @@ void stand_beside(sync::request&, const std::shared_ptr<sync::lock_handle>&);
 void must_offer(const sync::engine&, counter_kind);
 
 /// Makes the descriptor of a counter, with its name as the store sees it.
-std::shared_ptr<const sync::counter_subject>
+std::shared_ptr<const sync::counter_descriptor>
 make_counter(const std::shared_ptr<sync::engine>&, const lock_name&, const detail::counter_setup&);
 
 /// Returns the amount. Throws if one call is not allowed to take it.
-std::int64_t checked_take(const sync::counter_subject&, std::int64_t amount);
+std::int64_t checked_take(const sync::counter_descriptor&, std::int64_t amount);
 
 /// Returns the requested change. Returns nothing if the change would have no effect, so that no
 /// request is needed.
-std::optional<counter_change> checked_change(const sync::counter_subject&, counter_verb,
+std::optional<counter_change> checked_change(const sync::counter_descriptor&, counter_verb,
                                              std::int64_t amount, std::optional<duration> kept);
 
-sync::request request_for(const std::shared_ptr<const sync::counter_subject>&, std::int64_t amount,
-                          duration timeout);
+sync::request request_for(const std::shared_ptr<const sync::counter_descriptor>&,
+                          std::int64_t amount, duration timeout);
 
 } // namespace holdfast::front

@@ -257,8 +257,8 @@ constexpr const char* status_question = "SHOW GLOBAL STATUS WHERE Variable_name 
 constexpr const char* clock_question =
     "SELECT UNIX_TIMESTAMP(SYSDATE(6)),BENCHMARK(100,SHA2('holdfast',256)),SYSDATE(6)=NOW(6)";
 
-void require_success(const std::vector<said>& all) {
-    for (const said& one : all)
+void require_success(const std::vector<statement_answer>& all) {
+    for (const statement_answer& one : all)
         if (one.what.error != 0)
             throw failure_of(classify_connecting(one.what.error, one.what.words), one.what.error,
                              one.what.words);
@@ -286,7 +286,7 @@ std::optional<std::chrono::microseconds> seconds_in(const std::string& text) {
 
 /// Reads the answers to the last three statements in `all`. These three statements are the end of
 /// each set-up and of each keep-alive.
-portrait read(line& on, const std::vector<said>& all) {
+server_info read(server_connection& on, const std::vector<statement_answer>& all) {
     const std::size_t first = all.size() - 3;
     const result& time = all[first + 2].what;
     const std::string* const shown = cell(time, 0);
@@ -295,49 +295,49 @@ portrait read(line& on, const std::vector<said>& all) {
     if (!now || !same)
         throw net::failure{store_errc::protocol, "the server does not tell its time"};
     on.clock()->learn(on.sent_at(), on.heard_at(), *now);
-    return portrait_of(variables_in(all[first].what), variables_in(all[first + 1].what),
-                       *same == "1");
+    return server_info_of(variables_in(all[first].what), variables_in(all[first + 1].what),
+                          *same == "1");
 }
 
 /// Asks a server whether it is a replica. Does nothing if the server's status variables have
 /// already shown this. The server may refuse some of the statements.
-asio::awaitable<void> ask_for_role(line& on, portrait& found, time_point limit) {
+asio::awaitable<void> ask_for_role(server_connection& on, server_info& found, time_point limit) {
     if (!found.facts.role_is_unknown)
         co_return;
     const std::vector<std::string> all{replica_questions.begin(), replica_questions.end()};
-    std::vector<said> answers = co_await on.ask(all, limit);
+    std::vector<statement_answer> answers = co_await on.ask(all, limit);
     std::vector<result> told;
     told.reserve(answers.size());
-    for (said& each : answers)
+    for (statement_answer& each : answers)
         told.push_back(std::move(each.what));
     judge_role(found.facts, told);
 }
 
 } // namespace
 
-asio::awaitable<portrait> set_up(line& on, duration keep_alive, time_point limit) {
+asio::awaitable<server_info> set_up(server_connection& on, duration keep_alive, time_point limit) {
     const std::vector<std::string> all{session_settings(keep_alive),
                                        isolation,
                                        session_question,
                                        global_question,
                                        status_question,
                                        clock_question};
-    const std::vector<said> answers = co_await on.ask(all, limit);
+    const std::vector<statement_answer> answers = co_await on.ask(all, limit);
     require_success(answers);
     if (const auto objection = objection_to_session(variables_in(answers[2].what)))
         throw net::failure{*objection};
-    portrait found = read(on, answers);
+    server_info found = read(on, answers);
     co_await ask_for_role(on, found, limit);
     if (const auto objection = objection_to(found))
         throw net::failure{*objection};
     co_return found;
 }
 
-asio::awaitable<portrait> look_again(line& on, time_point limit) {
+asio::awaitable<server_info> look_again(server_connection& on, time_point limit) {
     const std::vector<std::string> all{global_question, status_question, clock_question};
-    const std::vector<said> answers = co_await on.ask(all, limit);
+    const std::vector<statement_answer> answers = co_await on.ask(all, limit);
     require_success(answers);
-    portrait found = read(on, answers);
+    server_info found = read(on, answers);
     co_await ask_for_role(on, found, limit);
     if (const auto objection = objection_to(found))
         throw net::failure{*objection};
@@ -345,18 +345,18 @@ asio::awaitable<portrait> look_again(line& on, time_point limit) {
 }
 
 /// One attempt to connect. `close` can end the attempt.
-class link_maker::visit {
+class libmariadb_factory::dial_attempt {
 public:
-    explicit visit(link_maker& at)
+    explicit dial_attempt(libmariadb_factory& at)
         : at_{at}
         , wake_{at.home_.time.make_alarm()} {
         at_.under_way_.push_back(this);
     }
-    visit(const visit&) = delete;
-    ~visit() { std::erase(at_.under_way_, this); }
+    dial_attempt(const dial_attempt&) = delete;
+    ~dial_attempt() { std::erase(at_.under_way_, this); }
 
     alarm& wake() { return *wake_; }
-    void dialled(const std::shared_ptr<link>& made) { made_ = made; }
+    void dialled(const std::shared_ptr<libmariadb_connection>& made) { made_ = made; }
 
     void give_up() {
         wake_->ring();
@@ -365,23 +365,24 @@ public:
     }
 
 private:
-    link_maker& at_;
+    libmariadb_factory& at_;
     const std::unique_ptr<alarm> wake_;
-    std::shared_ptr<link> made_;
+    std::shared_ptr<libmariadb_connection> made_;
 };
 
-link_maker::link_maker(const store_context& home, const options& how)
+libmariadb_factory::libmariadb_factory(const store_context& home, const options& how)
     : home_{home}
     , how_{how} {}
 
-asio::awaitable<introduced> link_maker::make(const server_address& where, time_point give_up_at) {
+asio::awaitable<introduced> libmariadb_factory::make(const server_address& where,
+                                                     time_point give_up_at) {
     const std::string address = address_of(where);
-    visit mine{*this};
+    dial_attempt mine{*this};
     door to = door_to(where);
     std::function<bool()> given_up = [this] { return closed_; };
     handle dialled =
         co_await dial(home_, std::move(to), give_up_at, mine.wake(), std::move(given_up));
-    const auto made = std::make_shared<link>(home_, std::move(dialled));
+    const auto made = std::make_shared<libmariadb_connection>(home_, std::move(dialled));
     mine.dialled(made);
     std::function<void()> late = [weak = std::weak_ptr{made}, address] {
         if (const auto here = weak.lock())
@@ -407,11 +408,11 @@ asio::awaitable<introduced> link_maker::make(const server_address& where, time_p
     co_return all;
 }
 
-std::string link_maker::address_of(const server_address& where) const {
+std::string libmariadb_factory::address_of(const server_address& where) const {
     return net::address_of(how_.unix_socket, where.host, where.port ? where.port : usual_port);
 }
 
-door link_maker::door_to(const server_address& where) const {
+door libmariadb_factory::door_to(const server_address& where) const {
     const credentials fixed{how_.user, how_.password};
     return {.where = where,
             .unix_socket = how_.unix_socket,
@@ -423,10 +424,10 @@ door link_maker::door_to(const server_address& where) const {
             .limit = how_.connect_timeout};
 }
 
-void link_maker::close() noexcept {
+void libmariadb_factory::close() noexcept {
     if (std::exchange(closed_, true))
         return;
-    for (visit* const each : under_way_)
+    for (dial_attempt* const each : under_way_)
         each->give_up();
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions that make a connection to a real server: the login (`dial`), the set-up of the session,
-// and the factory that does both (`link_maker`).
+// and the factory that does both (`libmariadb_factory`).
 #pragma once
 
 #include "mysql/connection.hpp"
@@ -47,30 +47,30 @@ asio::awaitable<handle> dial(const store_context&, door, time_point give_up_at, 
 /// Sets the session variables that the store's statements need, and then reads facts about the
 /// server and its clock. Throws `failure` if this fails, or if the server must not be used for
 /// locks.
-asio::awaitable<portrait> set_up(line&, duration keep_alive, time_point limit);
+asio::awaitable<server_info> set_up(server_connection&, duration keep_alive, time_point limit);
 
 /// Reads the facts and the clock again on an idle connection. This is the keep-alive, and it
 /// detects a server that no longer accepts writes. Throws `failure` in the same cases as `set_up`.
-asio::awaitable<portrait> look_again(line&, time_point limit);
+asio::awaitable<server_info> look_again(server_connection&, time_point limit);
 
 /// Factory of connections to real servers.
-class link_maker final : public line_maker {
+class libmariadb_factory final : public connection_factory {
 public:
     /// Both arguments must outlive the factory and its connections.
-    link_maker(const store_context&, const options&);
+    libmariadb_factory(const store_context&, const options&);
 
     asio::awaitable<introduced> make(const server_address&, time_point give_up_at) override;
     std::string address_of(const server_address&) const override;
     void close() noexcept override;
 
 private:
-    class visit;
+    class dial_attempt;
 
     door door_to(const server_address&) const;
 
     const store_context& home_;
     const options& how_;
-    std::vector<visit*> under_way_;
+    std::vector<dial_attempt*> under_way_;
     bool closed_ = false;
 };
 

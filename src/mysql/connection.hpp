@@ -16,9 +16,9 @@ namespace holdfast::mysql {
 
 /// One connection as the pool uses it (interface). It runs one call at a time, and it cannot be
 /// reopened.
-class line {
+class server_connection {
 public:
-    virtual ~line() = default;
+    virtual ~server_connection() = default;
 
     /// Sends the statements and returns the server's answer to each statement. Throws `failure`:
     /// - unreachable: no statement can have reached the server.
@@ -26,8 +26,8 @@ public:
     /// - the reason that was passed to `cut`, for example `errc::closed`.
     ///
     /// The caller must watch `limit()` and cut the connection at that time.
-    virtual asio::awaitable<std::vector<said>> ask(const std::vector<std::string>& statements,
-                                                   time_point limit) = 0;
+    virtual asio::awaitable<std::vector<statement_answer>>
+    ask(const std::vector<std::string>& statements, time_point limit) = 0;
 
     /// Deadline of the running call; `time_point::max()` if no call is running.
     virtual time_point limit() const = 0;
@@ -60,14 +60,14 @@ public:
 
 /// A connection after its set-up, with facts about its server.
 struct introduced {
-    std::shared_ptr<line> at;
-    portrait who;
+    std::shared_ptr<server_connection> at;
+    server_info who;
 };
 
 /// Factory of connections.
-class line_maker {
+class connection_factory {
 public:
-    virtual ~line_maker() = default;
+    virtual ~connection_factory() = default;
     /// Connects and sets up the session before `give_up_at`. Throws `failure`. The code is never
     /// outcome_unknown.
     virtual asio::awaitable<introduced> make(const server_address&, time_point give_up_at) = 0;

@@ -14,14 +14,14 @@
 namespace holdfast::mysql {
 namespace {
 
-net::failure failure_in(const std::vector<said>& told, const judgement& came) {
+net::failure failure_in(const std::vector<statement_answer>& told, const classification& came) {
     if (came.failed == told.size())
         return {errc::outcome_unknown, "the server says that a transaction is still open"};
     const result& bad = told[came.failed].what;
     return failure_of(classify(bad.error, bad.words), bad.error, bad.words);
 }
 
-meaning meaning_of(const std::vector<said>& told, const judgement& came) {
+meaning meaning_of(const std::vector<statement_answer>& told, const classification& came) {
     if (came.failed == told.size())
         return {.code = make_error_code(errc::outcome_unknown)};
     const result& bad = told[came.failed].what;
@@ -31,52 +31,52 @@ meaning meaning_of(const std::vector<said>& told, const judgement& came) {
 } // namespace
 
 /// Guard that keeps a connection taken for one request.
-class pool::lent {
+class pool::borrowed_connection {
 public:
-    lent(std::shared_ptr<pool> from, place what)
+    borrowed_connection(std::shared_ptr<pool> from, pooled_ptr what)
         : from_{std::move(from)}
         , what_{std::move(what)} {}
-    lent(lent&& other) noexcept
+    borrowed_connection(borrowed_connection&& other) noexcept
         : from_{std::move(other.from_)}
         , what_{std::move(other.what_)} {}
-    ~lent() {
+    ~borrowed_connection() {
         if (what_)
             from_->take_back(what_);
     }
 
-    const place& what() const { return what_; }
+    const pooled_ptr& what() const { return what_; }
 
 private:
     std::shared_ptr<pool> from_;
-    place what_;
+    pooled_ptr what_;
 };
 
 /// Guard that counts a running request.
-class pool::room {
+class pool::counted_request {
 public:
-    explicit room(pool& in)
+    explicit counted_request(pool& in)
         : in_{in} {
         ++in_.under_way_;
     }
-    room(const room&) = delete;
-    ~room() { --in_.under_way_; }
+    counted_request(const counted_request&) = delete;
+    ~counted_request() { --in_.under_way_; }
 
 private:
     pool& in_;
 };
 
-pool::pool(options o, store_context c, const maker_of_lines& make)
+pool::pool(options o, store_context c, const factory_maker& make)
     : how_{std::move(o)}
     , home_{std::move(c)}
-    , entrance_{runtime::monitor::of(home_.executor)}
+    , monitor_{runtime::monitor::of(home_.executor)}
     , maker_{make(home_, how_)}
-    , presence_{home_}
+    , connectivity_{home_}
     , backoff_{how_.backoff_min, how_.backoff_max}
     , rest_{home_.time.make_alarm()}
-    , lookout_{home_, [this] { return next_limit(); },
-               [this](time_point now) { look_at_limits(now); }} {
-    if (entrance_)
-        entrance_->welcome(how_.connections_max);
+    , deadline_timer_{home_, [this] { return next_limit(); },
+                      [this](time_point now) { look_at_limits(now); }} {
+    if (monitor_)
+        monitor_->welcome(how_.connections_max);
 }
 
 bool pool::has_bells() const {
@@ -87,52 +87,54 @@ std::string pool::address() const {
     return maker_->address_of(how_.servers.empty() ? server_address{} : how_.servers[current_]);
 }
 
-void pool::admit(const call_wishes& wishes) const {
+void pool::admit(const call_options& options) const {
     if (closed_)
         throw net::failure{errc::closed, address() + ": the client is closed"};
-    if (!wishes.reserved && under_way_ >= how_.requests_max)
+    if (!options.reserved && under_way_ >= how_.requests_max)
         throw net::failure{errc::overloaded, address() + ": " + std::to_string(under_way_) +
                                                  " requests wait already"};
-    if (wishes.answer_by <= home_.time.now())
+    if (options.answer_by <= home_.time.now())
         throw net::failure{errc::unreachable, "not sent: its time was over before"};
 }
 
-asio::awaitable<answers> pool::run(statements& what, call_wishes wishes) {
+asio::awaitable<answers> pool::run(statements& what, call_options options) {
     const auto keep = shared_from_this();
-    admit(wishes);
-    const room mine{*this};
+    admit(options);
+    const counted_request mine{*this};
     // A wait for a user lock is not counted as load, because it gives the background thread no
     // work.
-    const runtime::monitor::load under_way{wishes.on ? nullptr : entrance_};
+    const runtime::monitor::load under_way{options.on ? nullptr : monitor_};
     const time_point limit =
-        std::min(wishes.answer_by, net::later(home_.time.now(), how_.command_timeout));
-    const lent line = co_await seat_for(wishes, limit);
+        std::min(options.answer_by, net::later(home_.time.now(), how_.command_timeout));
+    const borrowed_connection borrowed = co_await connection_for(options, limit);
     for (int tries = 0;; ++tries) {
-        std::optional<answers> got = co_await carry_out(line.what(), what, wishes, limit, tries);
+        std::optional<answers> got =
+            co_await carry_out(borrowed.what(), what, options, limit, tries);
         if (got)
             co_return std::move(*got);
         co_await pause_before_repeat();
     }
 }
 
-pool::place pool::named_by(const call_wishes& wishes) const {
-    const auto* const on = dynamic_cast<const carrier_of_pool*>(wishes.on.get());
+pool::pooled_ptr pool::named_by(const call_options& options) const {
+    const auto* const on = dynamic_cast<const pinned_connection_of_pool*>(options.on.get());
     if (!on || on->is_cut() || (!on->where()->taken && on->where()->at->has_ended()))
         throw net::failure{errc::unreachable, "not sent: its connection has ended"};
     return on->where();
 }
 
-asio::awaitable<pool::lent> pool::seat_for(const call_wishes& wishes, time_point limit) {
+asio::awaitable<pool::borrowed_connection> pool::connection_for(const call_options& options,
+                                                                time_point limit) {
     const auto keep = shared_from_this();
-    const place named = wishes.on ? named_by(wishes) : nullptr;
-    place found = named ? seats_.take(named) : take_free();
+    const pooled_ptr named = options.on ? named_by(options) : nullptr;
+    pooled_ptr found = named ? table_.take(named) : take_free();
     if (found)
-        co_return lent{keep, std::move(found)};
+        co_return borrowed_connection{keep, std::move(found)};
     waiting mine{home_.time.make_alarm()};
     if (named)
         named->named.push_back(mine);
     else
-        seats_.wait(mine);
+        table_.wait(mine);
     want_connection();
     while (!mine.got && !mine.failed && home_.time.now() < limit)
         co_await mine.wake->wait_until(limit);
@@ -140,12 +142,12 @@ asio::awaitable<pool::lent> pool::seat_for(const call_wishes& wishes, time_point
         throw net::failure{*mine.failed};
     if (!mine.got)
         throw unsent();
-    co_return lent{keep, std::move(mine.got)};
+    co_return borrowed_connection{keep, std::move(mine.got)};
 }
 
-pool::place pool::take_free() {
+pool::pooled_ptr pool::take_free() {
     for (;;) {
-        place found = seats_.take_free();
+        pooled_ptr found = table_.take_free();
         if (!found || !found->at->has_ended())
             return found;
         take_back(found);
@@ -154,36 +156,36 @@ pool::place pool::take_free() {
 
 net::failure pool::unsent() const {
     const std::string reason = trouble_         ? trouble_->text()
-                               : seats_.empty() ? "no connection to " + address() + " yet"
+                               : table_.empty() ? "no connection to " + address() + " yet"
                                                 : "all connections to " + address() + " are busy";
     return {errc::unreachable, "not sent in time: " + reason};
 }
 
-void pool::take_back(const place& one) {
+void pool::take_back(const pooled_ptr& one) {
     one->taken = false;
     if (one->at->is_cut())
         return gone(one);
-    seats_.give_back(one);
+    table_.give_back(one);
     if (!one->taken && one->at->is_unwatched())
         watch_for(unwatched_until(*one));
 }
 
 /// Sends the statements once. Returns an empty result if nothing was carried out and the request
 /// shall be retried.
-asio::awaitable<std::optional<answers>> pool::carry_out(const place& on, statements& what,
-                                                        const call_wishes& wishes, time_point limit,
-                                                        int tries) {
-    using outcome = judgement::outcome;
+asio::awaitable<std::optional<answers>> pool::carry_out(const pooled_ptr& on, statements& what,
+                                                        const call_options& options,
+                                                        time_point limit, int tries) {
+    using outcome = classification::outcome;
     const std::vector<std::string> texts = what.compose(*on->at->clock(), on->who.facts);
     const bool was_open = on->at->transaction_open();
-    std::vector<said> told = co_await ask(on, texts, limit);
-    const judgement came = judge(told, was_open, wishes);
+    std::vector<statement_answer> told = co_await ask(on, texts, limit);
+    const classification came = classify(told, was_open, options);
     on->in_transaction = came.what == outcome::left_open;
     if (came.what == outcome::carried_out || came.what == outcome::left_open)
         co_return answers_from(on, std::move(told));
     if (came.what == outcome::met_lock) {
         answers got = answers_from(on, std::move(told));
-        co_await roll_back(on, wishes.undo, limit);
+        co_await roll_back(on, options.undo, limit);
         co_return got;
     }
 
@@ -196,7 +198,7 @@ asio::awaitable<std::optional<answers>> pool::carry_out(const place& on, stateme
     if (means.cut)
         on->at->cut({errc::unreachable, why.text()});
     else
-        co_await roll_back(on, wishes.undo, limit);
+        co_await roll_back(on, options.undo, limit);
     if (means.leave)
         leave_server(why);
     const bool in_time = home_.time.now() < limit - repeat_pause_max;
@@ -205,8 +207,8 @@ asio::awaitable<std::optional<answers>> pool::carry_out(const place& on, stateme
     co_return std::nullopt;
 }
 
-asio::awaitable<std::vector<said>> pool::ask(const place& on, const std::vector<std::string>& texts,
-                                             time_point limit) {
+asio::awaitable<std::vector<statement_answer>>
+pool::ask(const pooled_ptr& on, const std::vector<std::string>& texts, time_point limit) {
     watch_for(limit);
     std::optional<net::failure> failed;
     try {
@@ -221,13 +223,14 @@ asio::awaitable<std::vector<said>> pool::ask(const place& on, const std::vector<
 
 /// Rolls back a transaction that may be open. After an error it is unknown whether a transaction is
 /// open, and the next request must not find an open transaction.
-asio::awaitable<void> pool::roll_back(const place& on, const std::string* undo, time_point limit) {
+asio::awaitable<void> pool::roll_back(const pooled_ptr& on, const std::string* undo,
+                                      time_point limit) {
     std::vector<std::string> texts{"ROLLBACK"};
     if (undo)
         texts.push_back(*undo);
     bool done = false;
     try {
-        const std::vector<said> told = co_await ask(on, texts, limit);
+        const std::vector<statement_answer> told = co_await ask(on, texts, limit);
         done = told.front().what.error == 0 && told.back().what.error == 0 && !told.back().open;
     } catch (const net::failure&) {
         // The server rolls back the transaction when the connection ends.
@@ -250,23 +253,23 @@ asio::awaitable<void> pool::pause_before_repeat() {
         throw net::failure{*mine.failed};
 }
 
-answers pool::answers_from(const place& on, std::vector<said> told) {
+answers pool::answers_from(const pooled_ptr& on, std::vector<statement_answer> told) {
     answers made;
     made.of.reserve(told.size());
-    for (said& each : told)
+    for (statement_answer& each : told)
         made.of.push_back(std::move(each.what));
     made.sent_at = on->at->sent_at();
     made.received_at = on->at->heard_at();
     made.clock = on->at->clock();
-    made.by = carrier_of(on);
+    made.by = pinned_connection_of(on);
     made.server = on->who.facts.address;
     return made;
 }
 
-std::shared_ptr<carrier> pool::carrier_of(const place& on) {
-    std::shared_ptr<carrier> there = on->given.lock();
+std::shared_ptr<pinned_connection> pool::pinned_connection_of(const pooled_ptr& on) {
+    std::shared_ptr<pinned_connection> there = on->given.lock();
     if (!there) {
-        there = std::make_shared<carrier_of_pool>(shared_from_this(), on);
+        there = std::make_shared<pinned_connection_of_pool>(shared_from_this(), on);
         on->given = there;
     }
     return there;
@@ -275,7 +278,7 @@ std::shared_ptr<carrier> pool::carrier_of(const place& on) {
 /// Cleans up a connection after its handle was destroyed. If the connection is idle and can have
 /// only user locks, releases the user locks. Otherwise cuts the connection, so that the server ends
 /// everything on it.
-void pool::let_go(const place& one) {
+void pool::let_go(const pooled_ptr& one) {
     if (closed_)
         return;
     const bool can_be_cleaned = !one->in_transaction && !one->taken && !one->at->is_cut();
@@ -290,12 +293,12 @@ void pool::let_go(const place& one) {
         gone(one);
 }
 
-asio::awaitable<void> pool::clean(std::shared_ptr<pool>, place one) {
+asio::awaitable<void> pool::clean(std::shared_ptr<pool>, pooled_ptr one) {
     const std::vector<std::string> text{"DO RELEASE_ALL_LOCKS()"};
     const time_point limit = net::later(home_.time.now(), how_.command_timeout);
     bool done = false;
     try {
-        const std::vector<said> told = co_await ask(one, text, limit);
+        const std::vector<statement_answer> told = co_await ask(one, text, limit);
         done = told[0].what.error == 0 && !told[0].open;
     } catch (const net::failure&) {
         // The failure can be ignored, because the connection is cut and has no user locks any more.
@@ -312,17 +315,17 @@ void pool::close() noexcept {
         return;
     const net::failure why{errc::closed, address() + ": the client is closed"};
     maker_->close();
-    seats_.fail_all(why);
-    seats::fail(pausing_, std::make_shared<const net::failure>(why));
-    const std::vector<place> all = seats_.all();
-    for (const place& each : all) {
+    table_.fail_all(why);
+    connection_table::fail(pausing_, std::make_shared<const net::failure>(why));
+    const std::vector<pooled_ptr> all = table_.all();
+    for (const pooled_ptr& each : all) {
         if (each->taken)
             each->at->cut(why);
         else
             each->at->end();
     }
     rest_->ring();
-    lookout_.close();
+    deadline_timer_.close();
 }
 
 // Functions with which a pool makes its connections and handles their end.
@@ -368,9 +371,9 @@ private:
 bool pool::wants_connection() const {
     if (closed_)
         return false;
-    if (seats_.anybody_waits())
-        return seats_.shared_count() < how_.connections_max;
-    return seats_.empty() && !server_.empty() && home_.holds_any && home_.holds_any();
+    if (table_.anybody_waits())
+        return table_.shared_count() < how_.connections_max;
+    return table_.empty() && !server_.empty() && home_.holds_any && home_.holds_any();
 }
 
 void pool::want_connection() {
@@ -388,8 +391,8 @@ asio::awaitable<void> pool::keep_connecting(std::shared_ptr<pool>) {
         }
         std::optional<net::failure> failed;
         try {
-            introduced made = co_await make_line(time_point::max());
-            seats_.give_back(join(std::move(made), false));
+            introduced made = co_await make_connection(time_point::max());
+            table_.give_back(join(std::move(made), false));
         } catch (const net::failure& why) {
             failed = why;
         } catch (const std::exception& why) { // out of memory or threads: this loop must continue
@@ -401,7 +404,7 @@ asio::awaitable<void> pool::keep_connecting(std::shared_ptr<pool>) {
     connecting_ = false;
 }
 
-asio::awaitable<introduced> pool::make_line(time_point limit) {
+asio::awaitable<introduced> pool::make_connection(time_point limit) {
     const time_point give_up_at =
         std::min(limit, net::later(home_.time.now(), how_.connect_timeout));
     const server_address where = how_.servers.empty() ? server_address{} : how_.servers[current_];
@@ -422,19 +425,19 @@ asio::awaitable<introduced> pool::make_line(time_point limit) {
 void pool::attempt_failed(const net::failure& why) {
     trouble_ = why;
     round_.push_back(why);
-    if (seats_.empty() && round_.size() < how_.servers.size()) {
+    if (table_.empty() && round_.size() < how_.servers.size()) {
         current_ = (current_ + 1) % how_.servers.size();
         return;
     }
     const net::failure all = joined(std::exchange(round_, {}));
     pause_connecting();
-    if (seats_.empty()) {
+    if (table_.empty()) {
         if (!how_.servers.empty())
             current_ = (current_ + 1) % how_.servers.size();
-        presence_.gone(address(), all);
+        connectivity_.gone(address(), all);
     }
-    if (seats_.shared_count() == 0)
-        seats_.fail_shared(all);
+    if (table_.shared_count() == 0)
+        table_.fail_shared(all);
 }
 
 void pool::pause_connecting() {
@@ -444,31 +447,31 @@ void pool::pause_connecting() {
     not_before_ = net::later(home_.time.now(), length);
 }
 
-pool::place pool::join(introduced made, bool to_wait_on) {
-    auto one = std::make_shared<seat>(std::move(made));
+pool::pooled_ptr pool::join(introduced made, bool to_wait_on) {
+    auto one = std::make_shared<pooled_connection>(std::move(made));
     one->taken = true; // reserve it for the first user
     one->to_wait_on = one->kept = to_wait_on;
-    one->at->on_lost = [self = weak_from_this(), seat = std::weak_ptr{one}] {
+    one->at->on_lost = [self = weak_from_this(), pooled_connection = std::weak_ptr{one}] {
         const auto here = self.lock();
-        const auto it = seat.lock();
+        const auto it = pooled_connection.lock();
         if (here && it)
             here->gone(it);
     };
     round_.clear();
     trouble_.reset();
     meet(one->who);
-    seats_.add(one);
+    table_.add(one);
     watch_for(idle_until(*one));
     return one;
 }
 
 /// Stores which server a new connection has reached. After a reconnection, all held locks may be
-/// lost, so the holds are checked again (`doubt`).
-void pool::meet(const portrait& who) {
+/// lost, so the holds are checked again (`revalidate`).
+void pool::meet(const server_info& who) {
     const time_point now = home_.time.now();
     const bool is_first = server_.empty();
     const bool is_other = !is_first && who.server != server_;
-    const bool was_away = seats_.empty() && !is_first;
+    const bool was_away = table_.empty() && !is_first;
     // One host name may lead to several servers. Only the server of the newest connection is used,
     // unless the servers share their locks.
     const bool replaces = is_other && !was_away && !who.facts.has_several_writers;
@@ -478,28 +481,28 @@ void pool::meet(const portrait& who) {
     const bool restarted = was_away && who.uptime <= now - last_heard_ + std::chrono::seconds{1};
     facts_ = who.facts;
     server_ = who.server;
-    if (seats_.empty()) {
+    if (table_.empty()) {
         connected_since_ = now;
-        presence_.back(address());
+        connectivity_.back(address());
     }
     if (replaces || (is_other && was_away))
         tell_moved_to(home_, who.facts.address);
-    if ((replaces || was_away) && home_.doubt)
-        home_.doubt({}, is_other || restarted);
+    if ((replaces || was_away) && home_.revalidate)
+        home_.revalidate({}, is_other || restarted);
 }
 
 /// Removes a connection that has ended. A second call does no harm.
-void pool::gone(const place& one) {
-    if (!seats_.drop(one) || closed_)
+void pool::gone(const pooled_ptr& one) {
+    if (!table_.drop(one) || closed_)
         return;
-    if (seats_.empty()) {
+    if (table_.empty()) {
         const time_point now = home_.time.now();
         last_heard_ = now;
         // Do not reset the backoff if the server accepts connections but closes them at once.
         if (now - connected_since_ > how_.backoff_max)
             backoff_.reset();
         pause_connecting();
-        presence_.gone(address(), one->at->why());
+        connectivity_.gone(address(), one->at->why());
     }
     want_connection();
 }
@@ -517,47 +520,47 @@ void pool::leave_server(const net::failure& why) {
 }
 
 void pool::cut_all(const net::failure& why) {
-    const std::vector<place> all = seats_.all();
-    for (const place& each : all) {
+    const std::vector<pooled_ptr> all = table_.all();
+    for (const pooled_ptr& each : all) {
         each->at->cut(why);
         if (!each->taken)
             gone(each);
     }
 }
 
-asio::awaitable<std::shared_ptr<carrier>> pool::connection_to_wait_on(time_point limit) {
+asio::awaitable<std::shared_ptr<pinned_connection>> pool::connection_to_wait_on(time_point limit) {
     const auto keep = shared_from_this();
     if (closed_)
         throw net::failure{errc::closed, address() + ": the client is closed"};
     if (!has_bells())
         co_return nullptr;
-    if (const place spare = seats_.take_spare())
-        co_return carrier_of(spare);
-    if (seats_.to_wait_on_count() + to_be_waited_on_ >= how_.wait_connections_max)
+    if (const pooled_ptr spare = table_.take_spare())
+        co_return pinned_connection_of(spare);
+    if (table_.to_wait_on_count() + to_be_waited_on_ >= how_.wait_connections_max)
         co_return nullptr;
     const one_more mine{to_be_waited_on_};
-    introduced made = co_await make_line(limit);
-    const place one = join(std::move(made), true);
+    introduced made = co_await make_connection(limit);
+    const pooled_ptr one = join(std::move(made), true);
     one->taken = false;
-    co_return carrier_of(one);
+    co_return pinned_connection_of(one);
 }
 
 // Functions with which a pool ends calls that take too long, and keeps idle connections alive.
 
-time_point pool::idle_until(const seat& one) const {
+time_point pool::idle_until(const pooled_connection& one) const {
     return net::later(one.at->heard_at(), how_.keep_alive);
 }
 
 /// Returns the time at which the pool must begin to watch an idle connection. Returns "never" if
 /// the connection is watched or in use.
-time_point pool::unwatched_until(const seat& one) const {
+time_point pool::unwatched_until(const pooled_connection& one) const {
     return !one.taken && one.at->is_unwatched() ? net::later(one.at->heard_at(), unwatched_max)
                                                 : time_point::max();
 }
 
 time_point pool::next_limit() const {
     time_point first = time_point::max();
-    for (const place& each : seats_.all()) {
+    for (const pooled_ptr& each : table_.all()) {
         const bool idle = !each->taken && !each->in_transaction;
         first = std::min(
             {first, each->at->limit(), unwatched_until(*each), idle ? idle_until(*each) : first});
@@ -566,8 +569,8 @@ time_point pool::next_limit() const {
 }
 
 void pool::look_at_limits(time_point now) {
-    const std::vector<place> all = seats_.all();
-    for (const place& each : all) {
+    const std::vector<pooled_ptr> all = table_.all();
+    for (const pooled_ptr& each : all) {
         if (unwatched_until(*each) <= now) {
             each->at->watch();
             if (each->at->is_cut()) {
@@ -587,12 +590,12 @@ void pool::look_at_limits(time_point now) {
 
 /// Sends a keep-alive on an idle connection, so that no firewall or proxy drops it. The answer also
 /// tells whether the server still accepts writes.
-asio::awaitable<void> pool::use_idle(std::shared_ptr<pool>, place one) {
+asio::awaitable<void> pool::use_idle(std::shared_ptr<pool>, pooled_ptr one) {
     const time_point limit = net::later(home_.time.now(), how_.command_timeout);
     watch_for(limit);
     std::optional<net::failure> failed;
     try {
-        portrait now = co_await look_again(*one->at, limit);
+        server_info now = co_await look_again(*one->at, limit);
         now.facts.address = one->who.facts.address;
         now.facts.over_tls = one->who.facts.over_tls;
         one->who = std::move(now);
@@ -612,8 +615,8 @@ asio::awaitable<void> pool::use_idle(std::shared_ptr<pool>, place one) {
 /// too. Cuts each idle connection that received nothing since `unheard_since`, the time when the
 /// request was sent.
 void pool::distrust(time_point unheard_since) {
-    const std::vector<place> all = seats_.all();
-    for (const place& each : all)
+    const std::vector<pooled_ptr> all = table_.all();
+    for (const pooled_ptr& each : all)
         if (each->free() && each->at->heard_at() < unheard_since) {
             each->at->cut({errc::unreachable, "the server does not answer"});
             gone(each);
@@ -621,9 +624,9 @@ void pool::distrust(time_point unheard_since) {
 }
 
 /// Returns the free connection that was used most recently, so that surplus connections stay idle.
-seats::place seats::take_free() {
-    place best;
-    for (const place& each : all_)
+connection_table::pooled_ptr connection_table::take_free() {
+    pooled_ptr best;
+    for (const pooled_ptr& each : all_)
         if (each->free() && !each->to_wait_on &&
             (!best || each->at->heard_at() > best->at->heard_at()))
             best = each;
@@ -632,23 +635,23 @@ seats::place seats::take_free() {
     return best;
 }
 
-seats::place seats::take(const place& named) {
+connection_table::pooled_ptr connection_table::take(const pooled_ptr& named) {
     if (named->taken)
         return nullptr;
     named->taken = true;
     return named;
 }
 
-seats::place seats::take_spare() {
+connection_table::pooled_ptr connection_table::take_spare() {
     const auto found = std::ranges::find_if(
-        all_, [](const place& each) { return each->to_wait_on && each->free(); });
+        all_, [](const pooled_ptr& each) { return each->to_wait_on && each->free(); });
     if (found == all_.end())
         return nullptr;
     (*found)->kept = true;
     return *found;
 }
 
-void seats::give_back(const place& one) {
+void connection_table::give_back(const pooled_ptr& one) {
     one->taken = false;
     if (one->at->is_cut()) {
         drop(one);
@@ -660,7 +663,7 @@ void seats::give_back(const place& one) {
         hand(shared_, one);
 }
 
-void seats::hand(queue& to, const place& one) {
+void connection_table::hand(queue& to, const pooled_ptr& one) {
     waiting& first = to.front();
     to.pop_front();
     one->taken = true;
@@ -668,7 +671,7 @@ void seats::hand(queue& to, const place& one) {
     first.wake->ring();
 }
 
-bool seats::drop(const place& one) {
+bool connection_table::drop(const pooled_ptr& one) {
     if (std::erase(all_, one) == 0)
         return false;
     fail(one->named, std::make_shared<const net::failure>(errc::unreachable,
@@ -676,7 +679,7 @@ bool seats::drop(const place& one) {
     return true;
 }
 
-void seats::fail(queue& all, const std::shared_ptr<const net::failure>& why) {
+void connection_table::fail(queue& all, const std::shared_ptr<const net::failure>& why) {
     while (!all.empty()) {
         waiting& first = all.front();
         all.pop_front();
@@ -685,25 +688,25 @@ void seats::fail(queue& all, const std::shared_ptr<const net::failure>& why) {
     }
 }
 
-void seats::fail_shared(const net::failure& why) {
+void connection_table::fail_shared(const net::failure& why) {
     fail(shared_, std::make_shared<const net::failure>(why));
 }
 
-void seats::fail_all(const net::failure& why) {
+void connection_table::fail_all(const net::failure& why) {
     const auto shared = std::make_shared<const net::failure>(why);
     fail(shared_, shared);
-    for (const place& each : all_)
+    for (const pooled_ptr& each : all_)
         fail(each->named, shared);
 }
 
-std::size_t seats::shared_count() const {
+std::size_t connection_table::shared_count() const {
     return static_cast<std::size_t>(
-        std::ranges::count_if(all_, [](const place& each) { return !each->to_wait_on; }));
+        std::ranges::count_if(all_, [](const pooled_ptr& each) { return !each->to_wait_on; }));
 }
 
-std::size_t seats::to_wait_on_count() const {
+std::size_t connection_table::to_wait_on_count() const {
     return static_cast<std::size_t>(
-        std::ranges::count_if(all_, [](const place& each) { return each->to_wait_on; }));
+        std::ranges::count_if(all_, [](const pooled_ptr& each) { return each->to_wait_on; }));
 }
 
 } // namespace holdfast::mysql

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pool of the connections of one client (`pool`), the table that assigns them to requests
-// (`seats`), and the handle of a connection that the store keeps (`carrier_of_pool`).
+// (`connection_table`), and the handle of a connection that the store keeps
+// (`pinned_connection_of_pool`).
 #pragma once
 
 #include "mysql/connection.hpp"
@@ -22,7 +23,7 @@
 
 namespace holdfast::mysql {
 
-struct seat;
+struct pooled_connection;
 
 /// A request that waits for a connection. The object lives in the frame of the waiting coroutine.
 /// Its destructor removes the request from the queue.
@@ -33,26 +34,26 @@ struct waiting
 
     const std::unique_ptr<alarm> wake;
     /// connection that the request got; null: none yet
-    std::shared_ptr<seat> got;
+    std::shared_ptr<pooled_connection> got;
     std::shared_ptr<const net::failure> failed{}; ///< reason why the request gets no connection
 };
 using queue = boost::intrusive::list<waiting, boost::intrusive::constant_time_size<false>>;
 
 /// One connection of the pool, with its state.
-struct seat {
-    explicit seat(introduced made)
+struct pooled_connection {
+    explicit pooled_connection(introduced made)
         : at{std::move(made.at)}
         , who{std::move(made.who)} {}
 
-    const std::shared_ptr<line> at;
-    portrait who;
+    const std::shared_ptr<server_connection> at;
+    server_info who;
     bool taken = false; ///< true: a request uses the connection now
     /// reserved for waiters in GET_LOCK; ordinary requests do not use it
     bool to_wait_on = false;
     bool kept = false;           ///< true: a waiter has reserved the connection
     bool in_transaction = false; ///< true: a transaction was left open on it
     queue named;                 ///< queue of requests that wait for this connection
-    std::weak_ptr<carrier> given{};
+    std::weak_ptr<pinned_connection> given{};
 
     /// Returns whether only requests that name this connection may use it.
     bool apart() const { return kept || in_transaction; }
@@ -63,29 +64,29 @@ struct seat {
 ///
 ///   requests for any connection      ──▶ one queue for all shared connections
 ///   requests that name a connection  ──▶ the queue of that connection, which is served first
-class seats {
+class connection_table {
 public:
-    using place = std::shared_ptr<seat>;
+    using pooled_ptr = std::shared_ptr<pooled_connection>;
 
     /// Marks a free shared connection as taken and returns it. Returns null if none is free.
-    place take_free();
+    pooled_ptr take_free();
     /// Marks this connection as taken and returns it. Returns null while another request uses it.
-    place take(const place& named);
+    pooled_ptr take(const pooled_ptr& named);
     /// Reserves a free connection for a waiter in GET_LOCK and returns it. Returns null if none is
     /// free.
-    place take_spare();
+    pooled_ptr take_spare();
 
     /// Puts the request at the end of the queue for shared connections.
     void wait(waiting& who) { shared_.push_back(who); }
 
-    void add(const place& made) { all_.push_back(made); }
+    void add(const pooled_ptr& made) { all_.push_back(made); }
 
     /// Marks the connection as free, and assigns it to the longest-waiting request that may use it.
     /// Removes the connection instead if it is cut.
-    void give_back(const place&);
+    void give_back(const pooled_ptr&);
 
     /// Removes a connection that is cut. Returns false if it was already removed.
-    bool drop(const place&);
+    bool drop(const pooled_ptr&);
 
     bool anybody_waits() const { return !shared_.empty(); }
     void fail_shared(const net::failure& why);
@@ -96,14 +97,14 @@ public:
     std::size_t shared_count() const;
     std::size_t to_wait_on_count() const;
     bool empty() const { return all_.empty(); }
-    const std::vector<place>& all() const { return all_; }
+    const std::vector<pooled_ptr>& all() const { return all_; }
 
     static void fail(queue&, const std::shared_ptr<const net::failure>&);
 
 private:
-    void hand(queue& to, const place&);
+    void hand(queue& to, const pooled_ptr&);
 
-    std::vector<place> all_;
+    std::vector<pooled_ptr> all_;
     queue shared_;
 };
 
@@ -121,14 +122,14 @@ private:
 /// Coroutines that run in the pool keep it alive, so the pool may outlive the store.
 class pool final : public std::enable_shared_from_this<pool> {
 public:
-    using maker_of_lines =
-        std::function<std::unique_ptr<line_maker>(const store_context&, const options&)>;
-    pool(options, store_context, const maker_of_lines&);
+    using factory_maker =
+        std::function<std::unique_ptr<connection_factory>(const store_context&, const options&)>;
+    pool(options, store_context, const factory_maker&);
     pool(const pool&) = delete;
 
     // The functions of `database`.
-    asio::awaitable<answers> run(statements&, call_wishes);
-    asio::awaitable<std::shared_ptr<carrier>> connection_to_wait_on(time_point limit);
+    asio::awaitable<answers> run(statements&, call_options);
+    asio::awaitable<std::shared_ptr<pinned_connection>> connection_to_wait_on(time_point limit);
     const std::optional<server_facts>& facts() const { return facts_; }
     bool has_bells() const;
     void no_bells_here() noexcept { no_bells_ = true; }
@@ -136,13 +137,13 @@ public:
     std::string address() const;
     void close() noexcept;
 
-    // Function that the destructor of `carrier_of_pool` calls.
-    void let_go(const seats::place&);
+    // Function that the destructor of `pinned_connection_of_pool` calls.
+    void let_go(const connection_table::pooled_ptr&);
 
 private:
-    class lent;
-    class room;
-    using place = seats::place;
+    class borrowed_connection;
+    class counted_request;
+    using pooled_ptr = connection_table::pooled_ptr;
 
     static constexpr int repeats_max = 3;
     static constexpr duration repeat_pause_max{40};
@@ -152,54 +153,54 @@ private:
     static constexpr duration unwatched_max{100};
 
     // Functions for requests.
-    void admit(const call_wishes&) const;
-    asio::awaitable<lent> seat_for(const call_wishes&, time_point limit);
-    place named_by(const call_wishes&) const;
-    place take_free();
-    void take_back(const place&);
-    asio::awaitable<std::optional<answers>> carry_out(const place&, statements&, const call_wishes&,
-                                                      time_point limit, int tries);
-    asio::awaitable<std::vector<said>> ask(const place&, const std::vector<std::string>&,
-                                           time_point limit);
-    asio::awaitable<void> roll_back(const place&, const std::string* undo, time_point limit);
+    void admit(const call_options&) const;
+    asio::awaitable<borrowed_connection> connection_for(const call_options&, time_point limit);
+    pooled_ptr named_by(const call_options&) const;
+    pooled_ptr take_free();
+    void take_back(const pooled_ptr&);
+    asio::awaitable<std::optional<answers>>
+    carry_out(const pooled_ptr&, statements&, const call_options&, time_point limit, int tries);
+    asio::awaitable<std::vector<statement_answer>>
+    ask(const pooled_ptr&, const std::vector<std::string>&, time_point limit);
+    asio::awaitable<void> roll_back(const pooled_ptr&, const std::string* undo, time_point limit);
     asio::awaitable<void> pause_before_repeat();
-    answers answers_from(const place&, std::vector<said>);
-    std::shared_ptr<carrier> carrier_of(const place&);
+    answers answers_from(const pooled_ptr&, std::vector<statement_answer>);
+    std::shared_ptr<pinned_connection> pinned_connection_of(const pooled_ptr&);
     net::failure unsent() const;
 
     // Functions for connections.
     void want_connection();
     bool wants_connection() const;
     asio::awaitable<void> keep_connecting(std::shared_ptr<pool>);
-    asio::awaitable<introduced> make_line(time_point limit);
+    asio::awaitable<introduced> make_connection(time_point limit);
     void attempt_failed(const net::failure&);
     void pause_connecting();
-    place join(introduced, bool to_wait_on);
-    void meet(const portrait&);
-    void gone(const place&);
+    pooled_ptr join(introduced, bool to_wait_on);
+    void meet(const server_info&);
+    void gone(const pooled_ptr&);
     void leave_server(const net::failure&);
     void cut_all(const net::failure&);
 
     // Functions for deadlines.
-    void watch_for(time_point limit) { lookout_.watch_for(limit, shared_from_this()); }
+    void watch_for(time_point limit) { deadline_timer_.watch_for(limit, shared_from_this()); }
     time_point next_limit() const;
-    time_point idle_until(const seat&) const;
-    time_point unwatched_until(const seat&) const;
+    time_point idle_until(const pooled_connection&) const;
+    time_point unwatched_until(const pooled_connection&) const;
     void look_at_limits(time_point now);
-    asio::awaitable<void> use_idle(std::shared_ptr<pool>, place);
+    asio::awaitable<void> use_idle(std::shared_ptr<pool>, pooled_ptr);
     void distrust(time_point unheard_since);
-    asio::awaitable<void> clean(std::shared_ptr<pool>, place);
+    asio::awaitable<void> clean(std::shared_ptr<pool>, pooled_ptr);
 
     const options how_;
     const store_context home_;
-    runtime::monitor* const entrance_; // null: calling threads cannot run requests themselves
-    const std::unique_ptr<line_maker> maker_;
-    seats seats_;
+    runtime::monitor* const monitor_; // null: calling threads cannot run requests themselves
+    const std::unique_ptr<connection_factory> maker_;
+    connection_table table_;
     queue pausing_; // requests that pause before a retry
-    net::presence presence_;
+    net::connectivity_reporter connectivity_;
     net::backoff backoff_;
     const std::unique_ptr<alarm> rest_; // ends the pause of keep_connecting
-    net::lookout lookout_;
+    net::deadline_timer deadline_timer_;
 
     std::size_t current_ = 0;             // index of the current server in how_.servers
     std::vector<net::failure> round_;     // failure of each server that was tried in this round
@@ -218,15 +219,15 @@ private:
 
 /// Handle with which the store keeps a connection of the pool for itself. Its destructor tells the
 /// pool that the store no longer needs the connection.
-class carrier_of_pool final : public carrier {
+class pinned_connection_of_pool final : public pinned_connection {
 public:
-    carrier_of_pool(std::shared_ptr<pool> of, seats::place what)
+    pinned_connection_of_pool(std::shared_ptr<pool> of, connection_table::pooled_ptr what)
         : of_{std::move(of)}
         , what_{std::move(what)} {}
-    carrier_of_pool(const carrier_of_pool&) = delete;
-    ~carrier_of_pool() override { of_->let_go(what_); }
+    pinned_connection_of_pool(const pinned_connection_of_pool&) = delete;
+    ~pinned_connection_of_pool() override { of_->let_go(what_); }
 
-    const seats::place& where() const { return what_; }
+    const connection_table::pooled_ptr& where() const { return what_; }
     bool is_cut() const noexcept override { return what_->at->is_cut(); }
     void cut() noexcept override {
         what_->at->cut({errc::outcome_unknown, "the wait on this connection was called off"});
@@ -236,7 +237,7 @@ public:
 
 private:
     const std::shared_ptr<pool> of_;
-    const seats::place what_;
+    const connection_table::pooled_ptr what_;
 };
 
 } // namespace holdfast::mysql

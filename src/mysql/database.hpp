@@ -25,7 +25,7 @@ struct result {
     std::uint64_t insert_id = 0; ///< value of LAST_INSERT_ID() after the statement
     std::vector<std::vector<std::optional<std::string>>> rows{};
     /// The server's error number; 0: no error. Other values than 0 occur only for errors that
-    /// `call_wishes` allows.
+    /// `call_options` allows.
     unsigned error = 0;
     std::string words{}; ///< text of the server's error
 };
@@ -54,12 +54,12 @@ struct server_facts {
 
 /// Handle of a connection on which a request left a user lock or an open transaction. If the
 /// connection is for a waiter, or has an open transaction, it serves only requests that name the
-/// handle in `call_wishes::on`. When the handle is destroyed, the pool releases the user locks and
+/// handle in `call_options::on`. When the handle is destroyed, the pool releases the user locks and
 /// reuses the connection. The pool cuts the connection instead if a transaction is open or a
 /// statement is running.
-class carrier {
+class pinned_connection {
 public:
-    virtual ~carrier() = default;
+    virtual ~pinned_connection() = default;
     /// Returns whether the connection is cut. The server then releases the connection's user locks.
     virtual bool is_cut() const noexcept = 0;
     /// Cuts the connection at once. Another coroutine may call `cut` while a statement is running
@@ -67,13 +67,13 @@ public:
     virtual void cut() noexcept = 0;
 };
 
-struct call_wishes {
+struct call_options {
     /// Deadline for the answer. At the deadline the call fails with outcome_unknown, or with
     /// unreachable if nothing was sent. `command_timeout()` limits the call too.
     time_point answer_by = time_point::max();
     /// Connection to use. If the connection is cut, the call fails with unreachable, and nothing
     /// was sent.
-    std::shared_ptr<carrier> on{};
+    std::shared_ptr<pinned_connection> on{};
     /// True: asks for another connection, because an earlier request got no answer. The pool
     /// ignores this flag, because it cuts each connection that answers after the deadline.
     bool elsewhere = false;
@@ -103,7 +103,7 @@ struct answers {
     /// Estimate of the server's clock. The caller updates it with the times in the answers.
     std::shared_ptr<runtime::remote_clock> clock{};
     /// handle of the connection that answered, to end a transaction or release a user lock there
-    std::shared_ptr<carrier> by{};
+    std::shared_ptr<pinned_connection> by{};
     std::string server{}; ///< address of the server, for messages
 };
 
@@ -143,12 +143,13 @@ public:
     /// Sends all statements in one write on one connection, so no other request of this pool gets
     /// between them. `statements` must live until the call completes. Its `compose` is called again
     /// for each retry.
-    virtual asio::awaitable<answers> run(statements&, call_wishes = {}) = 0;
+    virtual asio::awaitable<answers> run(statements&, call_options = {}) = 0;
 
     /// Returns a separate connection for a waiter in GET_LOCK. Returns null if
     /// `wait_connections_max` connections are in use, or if user locks are not usable on this
     /// server; the caller then polls.
-    virtual asio::awaitable<std::shared_ptr<carrier>> connection_to_wait_on(time_point limit) = 0;
+    virtual asio::awaitable<std::shared_ptr<pinned_connection>>
+    connection_to_wait_on(time_point limit) = 0;
 
     /// Returns facts about the server to which the newest connection leads. The result is empty
     /// before the first connection.

@@ -39,9 +39,9 @@ std::vector<std::optional<std::string>> copy_of(MYSQL_ROW row, const unsigned lo
 } // namespace
 
 /// Guard that exists while a call is running on the connection.
-class link::call {
+class libmariadb_connection::call {
 public:
-    call(link& on, time_point limit)
+    call(libmariadb_connection& on, time_point limit)
         : on_{on} {
         on_.busy_ = true;
         on_.limit_ = limit;
@@ -54,34 +54,34 @@ public:
             on_.cut({errc::closed, "the call was given up"}); // the coroutine's frame was destroyed
         if (on_.cut_)
             on_.release();
-        else if (!on_.visitor()) // a calling thread usually sends its next request soon
+        else if (!on_.inline_caller()) // a calling thread usually sends its next request soon
             on_.watch();
     }
     void done() { done_ = true; }
 
 private:
-    link& on_;
+    libmariadb_connection& on_;
     bool done_ = false;
 };
 
-link::link(const store_context& home, handle made)
+libmariadb_connection::libmariadb_connection(const store_context& home, handle made)
     : home_{home}
     , handle_{std::move(made)}
     , over_tls_{handle_.over_tls()}
     , socket_{home.executor, handle_.socket()}
-    , entrance_{runtime::monitor::of(home.executor)} {}
+    , monitor_{runtime::monitor::of(home.executor)} {}
 
-link::~link() {
+libmariadb_connection::~libmariadb_connection() {
     release();
 }
 
-asio::awaitable<std::vector<said>> link::ask(const std::vector<std::string>& statements,
-                                             time_point limit) {
+asio::awaitable<std::vector<statement_answer>>
+libmariadb_connection::ask(const std::vector<std::string>& statements, time_point limit) {
     const auto keep = shared_from_this();
     if (cut_)
         throw_lost(false);
     call mine{*this, limit};
-    if (visitor())
+    if (inline_caller())
         stop_watching();
     sent_at_ = home_.time.now();
     bool sent = false;
@@ -91,7 +91,7 @@ asio::awaitable<std::vector<said>> link::ask(const std::vector<std::string>& sta
             throw_lost(sent);
         sent = true;
     }
-    std::vector<said> all;
+    std::vector<statement_answer> all;
     all.reserve(statements.size());
     while (all.size() < statements.size()) {
         all.push_back(co_await answer());
@@ -104,7 +104,7 @@ asio::awaitable<std::vector<said>> link::ask(const std::vector<std::string>& sta
     co_return all;
 }
 
-asio::awaitable<void> link::send(const std::string& statement) {
+asio::awaitable<void> libmariadb_connection::send(const std::string& statement) {
     int failed = 0;
     int wanted = 0;
     {
@@ -121,7 +121,7 @@ asio::awaitable<void> link::send(const std::string& statement) {
                        handle_.words()));
 }
 
-asio::awaitable<said> link::answer() {
+asio::awaitable<statement_answer> libmariadb_connection::answer() {
     my_bool failed = 0;
     int wanted = 0;
     {
@@ -133,7 +133,7 @@ asio::awaitable<said> link::answer() {
         const tls_guard quiet{over_tls_};
         wanted = mysql_read_query_result_cont(&failed, handle_.get(), seen);
     }
-    said told;
+    statement_answer told;
     if (!failed && mysql_field_count(handle_.get()) > 0)
         co_await read_rows(told);
     else if (!failed) {
@@ -151,7 +151,7 @@ asio::awaitable<said> link::answer() {
     co_return told;
 }
 
-asio::awaitable<void> link::read_rows(said& into) {
+asio::awaitable<void> libmariadb_connection::read_rows(statement_answer& into) {
     MYSQL_RES* raw = nullptr;
     int wanted = 0;
     {
@@ -174,9 +174,9 @@ asio::awaitable<void> link::read_rows(said& into) {
         into.what.rows.push_back(copy_of(row, mysql_fetch_lengths(raw), columns));
 }
 
-asio::awaitable<int> link::ready(int wanted) {
+asio::awaitable<int> libmariadb_connection::ready(int wanted) {
     const bool to_write = (wanted & MYSQL_WAIT_WRITE) && !(wanted & MYSQL_WAIT_READ);
-    if (runtime::visit* const caller = to_write ? nullptr : visitor())
+    if (runtime::inline_call* const caller = to_write ? nullptr : inline_caller())
         if (wait_outside(*caller))
             co_return MYSQL_WAIT_READ;
     if (!can_be_watched())
@@ -195,21 +195,21 @@ asio::awaitable<int> link::ready(int wanted) {
     co_return to_write ? MYSQL_WAIT_WRITE : MYSQL_WAIT_READ;
 }
 
-/// Returns the calling thread's `visit` (its stay in the client's monitor) if that thread may wait
-/// for the answer itself. Otherwise returns null.
-runtime::visit* link::visitor() const {
-    runtime::visit* const caller = entrance_ ? entrance_->visitor() : nullptr;
+/// Returns the calling thread's `inline_call` (its stay in the client's monitor) if that thread may
+/// wait for the answer itself. Otherwise returns null.
+runtime::inline_call* libmariadb_connection::inline_caller() const {
+    runtime::inline_call* const caller = monitor_ ? monitor_->inline_caller() : nullptr;
     return caller && caller->waits() ? caller : nullptr;
 }
 
 /// Waits for the answer on the calling thread. Returns false if nothing came in time, or if the
 /// wait was interrupted; the call then waits through Asio.
-bool link::wait_outside(runtime::visit& caller) {
+bool libmariadb_connection::wait_outside(runtime::inline_call& caller) {
     if (!wait_.prepare())
         return false;
     bool came = false;
     const duration timeout = limit_ - home_.time.now();
-    caller.outside(wait_, [this, &came, timeout]() noexcept {
+    caller.run_outside(wait_, [this, &came, timeout]() noexcept {
         came = wait_.until_readable(socket_.number(), timeout);
     });
     return came;
@@ -217,7 +217,7 @@ bool link::wait_outside(runtime::visit& caller) {
 
 /// Waits until the socket is readable. If this happens during a call, an answer has come; otherwise
 /// the server has closed the connection. At most one such wait runs at a time.
-void link::watch() {
+void libmariadb_connection::watch() {
     if (watching_ || !socket_.is_open() || !can_be_watched())
         return;
     auto seen = [weak = weak_from_this(), number = ++watch_number_](error_code) {
@@ -232,20 +232,20 @@ void link::watch() {
 }
 
 /// Registers the socket with Asio. If that fails, cuts the connection and returns false.
-bool link::can_be_watched() {
+bool libmariadb_connection::can_be_watched() {
     const error_code failed = socket_.introduce();
     if (failed)
         cut({errc::outcome_unknown, "its socket cannot be waited for: " + failed.message()});
     return !failed;
 }
 
-void link::stop_watching() {
+void libmariadb_connection::stop_watching() {
     ++watch_number_;
     watching_ = false;
     socket_.leave_asio();
 }
 
-void link::readable() {
+void libmariadb_connection::readable() {
     if (busy_)
         return resume();
     if (cut_ || !socket_.is_open())
@@ -256,7 +256,7 @@ void link::readable() {
         std::exchange(on_lost, {})();
 }
 
-void link::resume() {
+void libmariadb_connection::resume() {
     if (!waiter_)
         return;
     asio::any_completion_handler<void()> taken;
@@ -264,7 +264,7 @@ void link::resume() {
     std::move(taken)();
 }
 
-bool link::has_ended() noexcept {
+bool libmariadb_connection::has_ended() noexcept {
     if (!cut_ && says_something())
         cut({errc::unreachable, "closed by the server"});
     return is_cut();
@@ -272,20 +272,20 @@ bool link::has_ended() noexcept {
 
 /// Returns whether the idle connection has data or has ended. A server sends data without a request
 /// only to say why it closes the connection.
-bool link::says_something() const noexcept {
+bool libmariadb_connection::says_something() const noexcept {
     char any = 0;
     const ssize_t got = ::recv(handle_.socket(), &any, 1, MSG_PEEK | MSG_DONTWAIT);
     return got >= 0 || (errno != EAGAIN && errno != EINTR);
 }
 
-void link::throw_lost(bool may_have_arrived) const {
+void libmariadb_connection::throw_lost(bool may_have_arrived) const {
     const bool says_other = may_have_arrived ? cut_->code() == errc::unreachable
                                              : cut_->code() == errc::outcome_unknown;
     const errc instead = may_have_arrived ? errc::outcome_unknown : errc::unreachable;
     throw net::failure{says_other ? make_error_code(instead) : cut_->code(), cut_->text()};
 }
 
-void link::cut(net::failure why) noexcept {
+void libmariadb_connection::cut(net::failure why) noexcept {
     if (cut_)
         return;
     cut_.emplace(std::move(why));
@@ -295,7 +295,7 @@ void link::cut(net::failure why) noexcept {
         release();
 }
 
-void link::end() noexcept {
+void libmariadb_connection::end() noexcept {
     if (!cut_ && !busy_) {
         cut_.emplace(errc::unreachable, "it was not needed any more");
         socket_.close();
@@ -304,7 +304,7 @@ void link::end() noexcept {
     cut({errc::unreachable, "it was not needed any more"});
 }
 
-void link::release() noexcept {
+void libmariadb_connection::release() noexcept {
     socket_.close();
     handle_ = handle{};
 }

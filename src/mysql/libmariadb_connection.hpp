@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connection to a server through libmariadb (`link`), and the duplicate of its socket
+// Connection to a server through libmariadb (`libmariadb_connection`), and the duplicate of its
+// socket
 // (`own_socket`).
 #pragma once
 
@@ -67,14 +68,15 @@ private:
 ///
 /// If a calling thread runs its request inside the client's monitor, it waits for the answers
 /// itself. The socket is then not registered with Asio, so that no other thread wakes up.
-class link final : public line, public std::enable_shared_from_this<link> {
+class libmariadb_connection final : public server_connection,
+                                    public std::enable_shared_from_this<libmariadb_connection> {
 public:
-    link(const store_context&, handle);
-    link(const link&) = delete;
-    ~link() override;
+    libmariadb_connection(const store_context&, handle);
+    libmariadb_connection(const libmariadb_connection&) = delete;
+    ~libmariadb_connection() override;
 
-    asio::awaitable<std::vector<said>> ask(const std::vector<std::string>& statements,
-                                           time_point limit) override;
+    asio::awaitable<std::vector<statement_answer>> ask(const std::vector<std::string>& statements,
+                                                       time_point limit) override;
     time_point limit() const override { return limit_; }
     time_point sent_at() const override { return sent_at_; }
     time_point heard_at() const override { return heard_at_; }
@@ -94,11 +96,11 @@ private:
     class call;
 
     asio::awaitable<void> send(const std::string& statement);
-    asio::awaitable<said> answer();
-    asio::awaitable<void> read_rows(said& into);
+    asio::awaitable<statement_answer> answer();
+    asio::awaitable<void> read_rows(statement_answer& into);
     asio::awaitable<int> ready(int wanted);
-    runtime::visit* visitor() const;
-    bool wait_outside(runtime::visit& caller);
+    runtime::inline_call* inline_caller() const;
+    bool wait_outside(runtime::inline_call& caller);
     bool can_be_watched();
     void stop_watching();
     void readable();
@@ -111,7 +113,7 @@ private:
     handle handle_;
     const bool over_tls_;
     own_socket socket_;
-    runtime::monitor* const entrance_; // null: calling threads cannot run requests themselves
+    runtime::monitor* const monitor_; // null: calling threads cannot run requests themselves
     runtime::outside_wait wait_;
     const std::shared_ptr<runtime::remote_clock> clock_ = std::make_shared<runtime::remote_clock>();
 

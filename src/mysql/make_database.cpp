@@ -109,14 +109,15 @@ namespace {
 class pooled_database final : public database {
 public:
     pooled_database(options how, store_context home)
-        : pool_{std::make_shared<pool>(std::move(how), std::move(home), make_links)} {}
+        : pool_{std::make_shared<pool>(std::move(how), std::move(home), make_factory)} {}
     ~pooled_database() override { pool_->close(); }
     pooled_database(const pooled_database&) = delete;
 
-    asio::awaitable<answers> run(statements& what, call_wishes wishes) override {
-        return pool_->run(what, std::move(wishes));
+    asio::awaitable<answers> run(statements& what, call_options options) override {
+        return pool_->run(what, std::move(options));
     }
-    asio::awaitable<std::shared_ptr<carrier>> connection_to_wait_on(time_point limit) override {
+    asio::awaitable<std::shared_ptr<pinned_connection>>
+    connection_to_wait_on(time_point limit) override {
         return pool_->connection_to_wait_on(limit);
     }
     std::optional<server_facts> facts() const override { return pool_->facts(); }
@@ -127,8 +128,9 @@ public:
     void close() noexcept override { pool_->close(); }
 
 private:
-    static std::unique_ptr<line_maker> make_links(const store_context& home, const options& how) {
-        return std::make_unique<link_maker>(home, how);
+    static std::unique_ptr<connection_factory> make_factory(const store_context& home,
+                                                            const options& how) {
+        return std::make_unique<libmariadb_factory>(home, how);
     }
 
     const std::shared_ptr<pool> pool_;

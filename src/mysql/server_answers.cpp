@@ -171,40 +171,42 @@ net::failure failure_of(const meaning& what, unsigned error, std::string_view wo
 
 namespace {
 
-bool succeeded(const said& one) {
+bool succeeded(const statement_answer& one) {
     return one.what.error == 0;
 }
 
 /// Returns whether a statement matched rows. COMMIT matches no rows, so the end of a transaction
 /// without changes is not treated as a change.
-bool changed_rows(const said& one) {
+bool changed_rows(const statement_answer& one) {
     return succeeded(one) && one.what.matched > 0;
 }
 
-judgement judge_success(std::span<const said> all, const call_wishes& wishes) {
-    using outcome = judgement::outcome;
+classification classify_success(std::span<const statement_answer> all,
+                                const call_options& options) {
+    using outcome = classification::outcome;
     const bool open = !all.empty() && all.back().open;
     if (!open)
         return {outcome::carried_out, all.size()};
-    return {wishes.leaves_open ? outcome::left_open : outcome::unknown, all.size()};
+    return {options.leaves_open ? outcome::left_open : outcome::unknown, all.size()};
 }
 
 } // namespace
 
-judgement judge(std::span<const said> all, bool was_open, const call_wishes& wishes) {
-    using outcome = judgement::outcome;
+classification classify(std::span<const statement_answer> all, bool was_open,
+                        const call_options& options) {
+    using outcome = classification::outcome;
     constexpr unsigned lock_wait_over = 1205;
     const auto found = std::ranges::find_if_not(all, succeeded);
     if (found == all.end())
-        return judge_success(all, wishes);
+        return classify_success(all, options);
     const auto failed = static_cast<std::size_t>(found - all.begin());
-    if (failed == wishes.may_meet_lock && found->what.error == lock_wait_over)
+    if (failed == options.may_meet_lock && found->what.error == lock_wait_over)
         return {outcome::met_lock, failed};
     const bool in_transaction = failed == 0 ? was_open : all[failed - 1].open;
     if (!in_transaction && failed == 0)
         return {outcome::not_carried_out, failed};
     if (!in_transaction)
-        return {wishes.rest_is_hint ? outcome::carried_out : outcome::unknown, failed};
+        return {options.rest_is_hint ? outcome::carried_out : outcome::unknown, failed};
     // Some errors end the transaction. Each statement after the error is then a transaction by
     // itself.
     const bool went_on = std::any_of(found, all.end(), succeeded);
@@ -269,8 +271,8 @@ variables variables_in(const result& of) {
     return all;
 }
 
-portrait portrait_of(const variables& global, const variables& status, bool sysdate_is_now) {
-    portrait made;
+server_info server_info_of(const variables& global, const variables& status, bool sysdate_is_now) {
+    server_info made;
     server_facts& facts = made.facts;
     facts.version = value_of(global, "version");
     facts.is_mariadb = facts.version.find("MariaDB") != std::string::npos;
@@ -330,7 +332,7 @@ void judge_role(server_facts& facts, std::span<const result> said) {
     }
 }
 
-std::optional<net::failure> objection_to(const portrait& of) {
+std::optional<net::failure> objection_to(const server_info& of) {
     const server_facts& facts = of.facts;
     if (facts.sysdate_is_now)
         return net::failure{store_errc::unfit,

@@ -37,14 +37,14 @@ meaning classify_connecting(unsigned error, std::string_view words);
 net::failure failure_of(const meaning&, unsigned error, std::string_view words);
 
 /// The server's answer to one of several statements.
-struct said {
+struct statement_answer {
     result what{};
     /// true: a transaction is open after this answer; meaningless after an error
     bool open = false;
 };
 
 /// Outcome of all statements of one request.
-struct judgement {
+struct classification {
     enum class outcome {
         carried_out,
         not_carried_out,
@@ -61,15 +61,15 @@ struct judgement {
 
 /// Decides from the answers whether the request was carried out. `was_open` says whether a
 /// transaction was open before the request.
-judgement judge(std::span<const said>, bool was_open, const call_wishes&);
+classification classify(std::span<const statement_answer>, bool was_open, const call_options&);
 
 /// Rows of SHOW VARIABLES or SHOW STATUS: name and value.
 using variables = std::map<std::string, std::string, std::less<>>;
 variables variables_in(const result&);
 
-/// Facts about a server (`portrait`). They are read when a connection is set up, and again at each
-/// keep-alive.
-struct portrait {
+/// Facts about a server (`server_info`). They are read when a connection is set up, and again at
+/// each keep-alive.
+struct server_info {
     server_facts facts{};
     /// Identifier of the server. It is the same for all addresses of the server, if the server's
     /// variables identify the server.
@@ -79,7 +79,7 @@ struct portrait {
     bool is_ready = true;
 };
 
-portrait portrait_of(const variables& global, const variables& status, bool sysdate_is_now);
+server_info server_info_of(const variables& global, const variables& status, bool sysdate_is_now);
 
 /// Stores in `server_facts` whether the server is a replica. `said` has the answers to
 /// `replica_questions`. The questions are needed for MySQL 8.0 and later, because MySQL has no
@@ -96,7 +96,7 @@ inline constexpr std::array<const char*, 3> replica_questions{
 
 /// Returns why this server must not be used for locks: the server accepts no writes, or a granted
 /// lock could be late or lost. The result is empty if the server may be used.
-std::optional<net::failure> objection_to(const portrait&);
+std::optional<net::failure> objection_to(const server_info&);
 
 /// Compares the session's variables with the values that were set. Returns a failure that names the
 /// wrong setting; for example, a proxy may have dropped the SET statement. The result is empty if

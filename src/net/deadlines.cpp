@@ -34,14 +34,14 @@ time_limit::~time_limit() {
     state_->sleep->ring();
 }
 
-lookout::lookout(const store_context& home, std::function<time_point()> next,
-                 std::function<void(time_point now)> reached)
+deadline_timer::deadline_timer(const store_context& home, std::function<time_point()> next,
+                               std::function<void(time_point now)> reached)
     : home_{home}
     , next_{std::move(next)}
     , reached_{std::move(reached)}
     , alarm_{home_.time.make_alarm()} {}
 
-void lookout::watch_for(time_point limit, std::shared_ptr<void> keep) {
+void deadline_timer::watch_for(time_point limit, std::shared_ptr<void> keep) {
     if (closed_)
         return;
     if (!std::exchange(watching_, true))
@@ -50,7 +50,7 @@ void lookout::watch_for(time_point limit, std::shared_ptr<void> keep) {
         alarm_->ring();
 }
 
-asio::awaitable<void> lookout::watch(std::shared_ptr<void>) {
+asio::awaitable<void> deadline_timer::watch(std::shared_ptr<void>) {
     asleep_until_ = time_point::min(); // the loop then reads all deadlines anyway
     // Do not start inside the caller's function, because the caller has not yet stored the
     // deadline.
@@ -71,7 +71,7 @@ asio::awaitable<void> lookout::watch(std::shared_ptr<void>) {
     watching_ = false;
 }
 
-void lookout::close() {
+void deadline_timer::close() {
     closed_ = true;
     alarm_->ring();
 }
@@ -102,14 +102,14 @@ void tell_impaired(const store_context& home, const std::string& address, const 
     tell(home, address, event_kind::impaired, why);
 }
 
-void presence::gone(const std::string& address, const failure& why) {
+void connectivity_reporter::gone(const std::string& address, const failure& why) {
     if (gone_since_)
         return;
     gone_since_ = home_.time.now();
     tell(home_, address, event_kind::disconnected, why);
 }
 
-void presence::back(const std::string& address) {
+void connectivity_reporter::back(const std::string& address) {
     if (!gone_since_)
         return;
     const std::chrono::microseconds away = home_.time.now() - *gone_since_;

@@ -37,13 +37,13 @@ private:
 
 /// Deadline timer for many requests: calls a function when the first deadline is reached. It uses
 /// one alarm for all deadlines. A request that completes before its deadline need not be removed.
-class lookout {
+class deadline_timer {
 public:
     /// Creates the timer. `next` returns the first deadline, or `time_point::max()` if there is no
     /// deadline. `reached` is called when the first deadline is reached.
-    lookout(const store_context&, std::function<time_point()> next,
-            std::function<void(time_point now)> reached);
-    lookout(const lookout&) = delete;
+    deadline_timer(const store_context&, std::function<time_point()> next,
+                   std::function<void(time_point now)> reached);
+    deadline_timer(const deadline_timer&) = delete;
 
     /// Adds a deadline. Keeps `keep` alive until no deadlines are left.
     void watch_for(time_point limit, std::shared_ptr<void> keep);
@@ -87,10 +87,10 @@ private:
 
 /// Reports to the observer when a server becomes unreachable and when it is reachable again.
 /// Reports each outage once, even if many attempts to connect fail.
-class presence {
+class connectivity_reporter {
 public:
     /// Creates the reporter. `home` must outlive it.
-    explicit presence(const store_context& home)
+    explicit connectivity_reporter(const store_context& home)
         : home_{home} {}
 
     void gone(const std::string& address, const failure& why);

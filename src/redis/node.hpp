@@ -3,15 +3,17 @@
 // Implementations are a client of one server, a client of a cluster, and a model of the server in
 // tests.
 //
-//   primary_node   one `member` (all connections to one server) at its `destination`: a fixed
+//   primary_node   one `server_connections` (all connections to one server) at its `destination`: a
+//   fixed
 //                  address, or the primary that Sentinels name (topology/primary_node.hpp)
-//   cluster_node   one `member` for each server, a map of the slots, and subscriptions that follow
+//   cluster_node   one `server_connections` for each server, a map of the slots, and subscriptions
+//   that follow
 //                  their slots (topology/cluster_node.hpp)
 //
 // A call goes to the server of its first key's slot. A call can be redirected or retried after a
 // pause, but it always ends within one `command_timeout` (`retry_loop`). When another server takes
-// over, the observer gets the event `moved`. `store_context::doubt` then makes the engine check, at
-// once, the holds that the old server had.
+// over, the observer gets the event `moved`. `store_context::revalidate` then makes the engine
+// check, at once, the holds that the old server had.
 #pragma once
 
 #include "redis/client/resp.hpp"
@@ -97,7 +99,7 @@ public:
 };
 
 /// Options of one call.
-struct call_wishes {
+struct call_options {
     /// Deadline of the reply. At the deadline the call ends as outcome_unknown, or as unreachable
     /// if the request was not sent. A call never waits longer than `command_timeout()`, even if the
     /// deadline is later.
@@ -135,13 +137,13 @@ public:
     /// - `errc::overloaded` if `requests_max` is reached.
     /// - `errc::closed` after close().
     virtual asio::awaitable<reply> call(const script& what, std::span<const std::string_view> keys,
-                                        std::span<const argument> arguments, call_wishes = {}) = 0;
+                                        std::span<const argument> arguments, call_options = {}) = 0;
 
     /// Runs a script without keys on the given server; see call().
     virtual asio::awaitable<reply> call_at(shard, const script& what,
                                            std::span<const argument> arguments,
-                                           call_wishes wishes = {}) {
-        return call(what, {}, arguments, wishes);
+                                           call_options options = {}) {
+        return call(what, {}, arguments, options);
     }
 
     /// Returns whether there are several servers. If so, the functions below depend on the key.

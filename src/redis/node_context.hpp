@@ -108,14 +108,15 @@ struct node_context {
     std::function<void(const server_hello&)> met{};
     std::function<void()> parted{};
 
-    /// Callbacks that keep all connections at the same server (`together`). `shared_met`: the
-    /// command connection was opened and leads to this server. `other_met`: another connection for
-    /// requests was opened.
+    /// Callbacks that keep all connections at the same server (`same_server_guard`). `shared_met`:
+    /// the command connection was opened and leads to this server. `other_met`: another connection
+    /// for requests was opened.
     std::function<void(const server_in_use&)> shared_met{};
     std::function<void(const server_hello&)> other_met{};
 
-    /// Reports that the server may have lost the holds that it had; see `store_context::doubt`.
-    std::function<void(bool urgent)> doubt{};
+    /// Reports that the server may have lost the holds that it had; see
+    /// `store_context::revalidate`.
+    std::function<void(bool urgent)> revalidate{};
 };
 
 /// Returns a function that calls the member function `what` of the object if the object still

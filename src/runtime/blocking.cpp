@@ -31,36 +31,36 @@ constexpr int tries = 100;
 
 monitor* monitor::of(const asio::any_io_executor& executor) {
     const auto* const ours = executor.target<plain_executor>();
-    return ours && !ours->of_visit() ? &ours->where() : nullptr;
+    return ours && !ours->of_inline_call() ? &ours->where() : nullptr;
 }
 
-void visit::enter() {
+void inline_call::enter() {
     for (int i = 0; i < tries && !alone_; ++i)
         if (!alone_.try_lock())
             pause_processor();
     if (!alone_)
         alone_.lock();
-    monitor_.visitor_ = this;
+    monitor_.inline_caller_ = this;
 }
 
-void visit::leave() noexcept {
-    monitor_.visitor_ = nullptr;
+void inline_call::leave() noexcept {
+    monitor_.inline_caller_ = nullptr;
     alone_.unlock();
 }
 
-void visit::wake() noexcept {
+void inline_call::wake() noexcept {
     for (const sleeper& one : to_wake_)
         one.ready->post();
     to_wake_.clear();
 }
 
-void visit::leave_for(interruptible& what) noexcept {
+void inline_call::leave_for(interruptible& what) noexcept {
     waits_for_ = &what;
     leave();
     wake();
 }
 
-void visit::come_back() {
+void inline_call::come_back() {
     enter();
     waits_for_ = nullptr;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits of a blocking call for a reply on a socket. A visitor of the monitor uses `outside_wait`. A
-// call with a socket of its own uses `answer_wait`.
+// Waits of a blocking call for a reply on a socket. An inline caller of the monitor uses
+// `outside_wait`. A call with a socket of its own uses `answer_wait`.
 #pragma once
 
 #include "runtime/monitor.hpp"
@@ -12,7 +12,7 @@
 
 namespace holdfast::runtime {
 
-/// Lets a visiting thread sleep until data arrives on a socket or another thread interrupts the
+/// Lets a calling thread sleep until data arrives on a socket or another thread interrupts the
 /// wait. An interruption does not close the connection, because other threads also use it. After an
 /// interruption, the thread waits in another way.
 class outside_wait final : public interruptible {

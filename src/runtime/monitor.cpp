@@ -7,7 +7,7 @@
 
 namespace holdfast::runtime {
 
-const monitor*& monitor::presence::here() noexcept {
+const monitor*& monitor::inside_guard::here() noexcept {
     thread_local const monitor* where = nullptr;
     return where;
 }
@@ -21,13 +21,13 @@ bool monitor::runs_here() const {
 }
 
 bool monitor::is_inside() const {
-    return runs_here() && presence::here() == this;
+    return runs_here() && inside_guard::here() == this;
 }
 
 namespace {
 
-// Latest visit of this thread that has not ended; null: none.
-thread_local visit* innermost = nullptr;
+// Latest inline call of this thread that has not ended; null: none.
+thread_local inline_call* innermost = nullptr;
 
 std::uint64_t next_number() noexcept {
     static std::atomic<std::uint64_t> last = 0;
@@ -36,7 +36,7 @@ std::uint64_t next_number() noexcept {
 
 } // namespace
 
-visit::visit(monitor& where)
+inline_call::inline_call(monitor& where)
     : monitor_{where}
     , outer_{innermost}
     , alone_{where.mutex_, std::defer_lock} {
@@ -47,7 +47,7 @@ visit::visit(monitor& where)
     innermost = this;
 }
 
-visit::~visit() {
+inline_call::~inline_call() {
     if (!alone_)
         return;
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
@@ -61,22 +61,22 @@ visit::~visit() {
     wake();
 }
 
-void visit::wake_behind(semaphore& ready, std::shared_ptr<void> keep) {
+void inline_call::wake_behind(semaphore& ready, std::shared_ptr<void> keep) {
     to_wake_.push_back({&ready, std::move(keep)});
 }
 
-visit* visit::here(const monitor& where) noexcept {
-    visit* one = innermost;
+inline_call* inline_call::here(const monitor& where) noexcept {
+    inline_call* one = innermost;
     while (one && &one->monitor_ != &where)
         one = one->outer_;
     return one;
 }
 
-asio::any_io_executor visit::executor() {
+asio::any_io_executor inline_call::executor() {
     return monitor::plain_executor{monitor_, monitor_.background_.get_executor(), number_};
 }
 
-void visit::interrupt() noexcept {
+void inline_call::interrupt() noexcept {
     interrupted_ = true;
     if (waits_for_)
         waits_for_->interrupt();
@@ -85,8 +85,8 @@ void visit::interrupt() noexcept {
 struct loop::inside {
     asio::io_context io{1};
     asio::executor_work_guard<asio::io_context::executor_type> work{io.get_executor()};
-    monitor entrance{io};
-    real_clock time{entrance.executor()};
+    monitor client_monitor{io};
+    real_clock time{client_monitor.executor()};
 };
 
 namespace {
@@ -117,7 +117,7 @@ loop::~loop() {
 }
 
 asio::any_io_executor loop::executor() const {
-    return inside_->entrance.executor();
+    return inside_->client_monitor.executor();
 }
 
 clock& loop::time() const {
@@ -125,8 +125,8 @@ clock& loop::time() const {
 }
 
 bool runs_here(const asio::any_io_executor& executor) {
-    if (const monitor* const entrance = monitor::of(executor))
-        return entrance->runs_here() || visit::here(*entrance);
+    if (const monitor* const client_monitor = monitor::of(executor))
+        return client_monitor->runs_here() || inline_call::here(*client_monitor);
     if (const auto* const wrapped = executor.target<asio::strand<asio::any_io_executor>>())
         return wrapped->running_in_this_thread() || runs_here(wrapped->get_inner_executor());
     return is_here<asio::io_context::executor_type>(executor) ||
@@ -134,8 +134,8 @@ bool runs_here(const asio::any_io_executor& executor) {
 }
 
 bool is_inside(const asio::any_io_executor& executor) {
-    if (const monitor* const entrance = monitor::of(executor))
-        return entrance->is_inside();
+    if (const monitor* const client_monitor = monitor::of(executor))
+        return client_monitor->is_inside();
     const auto in = [](const auto* known) { return known && known->running_in_this_thread(); };
     using context = asio::io_context::executor_type;
     using pool = asio::thread_pool::executor_type;

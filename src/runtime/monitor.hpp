@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Monitor (Hoare): only one thread at a time is inside, and only that thread uses the client's
 // state. Usually the background thread is inside; it runs the functions that were posted to the
-// executor. A calling thread can also enter the monitor (`visit`) instead of waking the background
-// thread. The class `loop` is the background thread of a client.
+// executor. A calling thread can also enter the monitor (`inline_call`) instead of waking the
+// background thread. The class `loop` is the background thread of a client.
 #pragma once
 
 #include "runtime/clock.hpp"
@@ -28,7 +28,7 @@
 
 namespace holdfast::runtime {
 
-class visit;
+class inline_call;
 
 class monitor {
 public:
@@ -73,27 +73,27 @@ public:
         return load_.load(std::memory_order_relaxed) < load_max_.load(std::memory_order_relaxed);
     }
 
-    /// Returns the `visit` object of the caller's thread that is inside the monitor. Returns null
-    /// if the background thread is inside. Call this function only inside the monitor.
-    visit* visitor() const noexcept { return visitor_; }
+    /// Returns the `inline_call` object of the caller's thread that is inside the monitor. Returns
+    /// null if the background thread is inside. Call this function only inside the monitor.
+    inline_call* inline_caller() const noexcept { return inline_caller_; }
 
     /// Returns whether the calling thread is the background thread and is inside the monitor. If
     /// so, a function that is posted to the executor runs later.
     bool is_inside() const;
 
 private:
-    friend class runtime::visit;
+    friend class runtime::inline_call;
     template <typename Inner>
     class entering;
     using plain_executor = entering<asio::io_context::executor_type>;
 
-    class presence;
+    class inside_guard;
     template <typename Function>
     void run(Function&);
 
     asio::io_context& background_;
     std::mutex mutex_;
-    visit* visitor_ = nullptr; // visit that holds `mutex_`
+    inline_call* inline_caller_ = nullptr; // inline call that holds `mutex_`
     std::atomic<std::size_t> load_ = 0;
     std::atomic<std::size_t> load_max_ = 0;
 };
@@ -112,32 +112,33 @@ protected:
     ~interruptible() = default;
 };
 
-/// Stay of a calling thread inside a monitor. The thread is called a visitor. If the constructor
-/// succeeds, the thread is inside until the destructor, except while `outside()` waits.
+/// Stay of a calling thread inside a monitor. The thread is called an inline caller. If the
+/// constructor succeeds, the thread is inside until the destructor, except while `run_outside()`
+/// waits.
 ///
-/// The thread runs only the functions that are posted to the visit's own executor: the coroutine of
-/// its call. The background thread runs everything else, in particular the user's handlers. If the
-/// coroutine sleeps when the visit ends, the background thread resumes it.
-class visit {
+/// The thread runs only the functions that are posted to the inline call's own executor: the
+/// coroutine of its call. The background thread runs everything else, in particular the user's
+/// handlers. If the coroutine sleeps when the inline call ends, the background thread resumes it.
+class inline_call {
 public:
     /// Enters the monitor. Does nothing if the monitor admits no calling threads now, or if this
     /// thread is inside already.
-    explicit visit(monitor&);
-    visit(const visit&) = delete;
-    ~visit();
+    explicit inline_call(monitor&);
+    inline_call(const inline_call&) = delete;
+    ~inline_call();
 
     explicit operator bool() const noexcept { return alone_.owns_lock(); }
 
-    /// Returns the visit of the calling thread to that monitor, or null. A thread may visit several
-    /// monitors, because code inside one client's monitor may use another client.
-    static visit* here(const monitor&) noexcept;
+    /// Returns the inline call of the calling thread to that monitor, or null. A thread may enter
+    /// several monitors, because code inside one client's monitor may use another client.
+    static inline_call* here(const monitor&) noexcept;
 
     asio::any_io_executor executor();
 
     /// Leaves the monitor, runs `work`, and enters the monitor again. Other threads may enter in
     /// the meantime. `what` is the object with which another thread can interrupt `work`.
     template <typename Work>
-    void outside(interruptible& what, Work work) {
+    void run_outside(interruptible& what, Work work) {
         static_assert(noexcept(work()), "else a thread would be outside without knowing it");
         leave_for(what);
         work();
@@ -163,7 +164,7 @@ public:
     /// occupied. `keep` stays alive until `ready` is posted.
     void wake_behind(semaphore& ready, std::shared_ptr<void> keep);
 
-    // The next functions are for the executor of this visit.
+    // The next functions are for the executor of this inline call.
     std::uint64_t number() const noexcept { return number_; }
     template <typename Function>
     void later(Function&& what) {
@@ -178,7 +179,7 @@ private:
     void wake() noexcept;
 
     monitor& monitor_;
-    visit* const outer_; // enclosing visit of this thread, to another monitor
+    inline_call* const outer_; // enclosing inline call of this thread, to another monitor
     bool waits_ = true;
     bool sent_off_ = false;
     bool interrupted_ = false;
@@ -190,7 +191,7 @@ private:
     };
     boost::container::small_vector<sleeper, 2> to_wake_;
     std::unique_lock<std::mutex> alone_;
-    std::uint64_t number_ = 0;           // unique among all visits of the process
+    std::uint64_t number_ = 0;           // unique among all inline calls of the process
     interruptible* waits_for_ = nullptr; // current wait outside the monitor; null: none
     boost::container::small_vector<asio::any_completion_handler<void()>, 2> tasks_;
 };
@@ -198,12 +199,12 @@ private:
 // The monitor as an Asio executor.
 
 /// Marks the calling thread as inside a monitor while the object exists.
-class monitor::presence {
+class monitor::inside_guard {
 public:
-    explicit presence(const monitor& where) noexcept
+    explicit inside_guard(const monitor& where) noexcept
         : before_{std::exchange(here(), &where)} {}
-    presence(const presence&) = delete;
-    ~presence() { here() = before_; }
+    inside_guard(const inside_guard&) = delete;
+    ~inside_guard() { here() = before_; }
 
     /// Returns the monitor that the calling thread is inside, or null.
     static const monitor*& here() noexcept;
@@ -214,33 +215,33 @@ private:
 
 template <typename Function>
 void monitor::run(Function& what) {
-    if (presence::here() == this)
+    if (inside_guard::here() == this)
         return what();
     const std::scoped_lock alone{mutex_};
-    const presence inside{*this};
+    const inside_guard inside{*this};
     what();
 }
 
 /// Executor of a monitor. `Inner` is an executor of the background io_context, with any properties.
-/// An executor that belongs to a visit (`of_visit`) runs a function on the visiting thread if that
-/// thread submits the function.
+/// An executor that belongs to an inline call (`of_inline_call`) runs a function on the calling
+/// thread if that thread submits the function.
 template <typename Inner>
 class monitor::entering {
 public:
-    entering(monitor& where, const Inner& inner, std::uint64_t of_visit = 0) noexcept
+    entering(monitor& where, const Inner& inner, std::uint64_t of_inline_call = 0) noexcept
         : monitor_{&where}
         , inner_{inner}
-        , of_visit_{of_visit} {}
+        , of_inline_call_{of_inline_call} {}
 
     monitor& where() const noexcept { return *monitor_; }
-    bool of_visit() const noexcept { return of_visit_ != 0; }
+    bool of_inline_call() const noexcept { return of_inline_call_ != 0; }
 
     template <typename Function>
     void execute(Function&& what) const {
         const bool at_once =
             asio::query(inner_, asio::execution::blocking) == asio::execution::blocking.possibly;
-        if (visit* const visitor = visitor_here())
-            return at_once ? what() : visitor->later(std::forward<Function>(what));
+        if (inline_call* const inline_caller = inline_call_here())
+            return at_once ? what() : inline_caller->later(std::forward<Function>(what));
         if (at_once && inner_.running_in_this_thread())
             return monitor_->run(what);
         inner_.execute([where = monitor_, what = std::forward<Function>(what)]() mutable {
@@ -249,7 +250,8 @@ public:
     }
 
     bool operator==(const entering& other) const noexcept {
-        return monitor_ == other.monitor_ && inner_ == other.inner_ && of_visit_ == other.of_visit_;
+        return monitor_ == other.monitor_ && inner_ == other.inner_ &&
+               of_inline_call_ == other.of_inline_call_;
     }
 
     // For all other properties, the io_context replies to the query.
@@ -269,17 +271,17 @@ public:
 private:
     template <typename Changed>
     entering<std::decay_t<Changed>> wrap(const Changed& inner) const noexcept {
-        return {*monitor_, inner, of_visit_};
+        return {*monitor_, inner, of_inline_call_};
     }
 
-    visit* visitor_here() const noexcept {
-        visit* const here = of_visit_ == 0 ? nullptr : visit::here(*monitor_);
-        return here && here->number() == of_visit_ ? here : nullptr;
+    inline_call* inline_call_here() const noexcept {
+        inline_call* const here = of_inline_call_ == 0 ? nullptr : inline_call::here(*monitor_);
+        return here && here->number() == of_inline_call_ ? here : nullptr;
     }
 
     monitor* monitor_;
     Inner inner_;
-    std::uint64_t of_visit_;
+    std::uint64_t of_inline_call_;
 };
 
 // The background thread of a client, and the clock that runs on it.
@@ -302,8 +304,9 @@ private:
     std::thread thread_;
 };
 
-/// Returns whether the calling thread runs `executor` now, or is inside its monitor as a visitor.
-/// This works only for the executors of io_context and thread_pool, with or without a strand.
+/// Returns whether the calling thread runs `executor` now, or is inside its monitor as an inline
+/// caller. This works only for the executors of io_context and thread_pool, with or without a
+/// strand.
 bool runs_here(const asio::any_io_executor& executor);
 
 /// Returns whether the calling thread is executing a function inside `executor`. If so, a posted

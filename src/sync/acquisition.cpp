@@ -13,7 +13,7 @@ acquisition::acquisition(request r)
     , home{wanted.of->home}
     , started_at{home->now()} {}
 
-acquisition::bed::bed(acquisition& call)
+acquisition::alarm_holder::alarm_holder(acquisition& call)
     : call_{call} {
     call.wake_ = call.home->time().make_alarm();
 }
@@ -159,7 +159,7 @@ asio::awaitable<void> leave_a_gap(acquisition& call, gate& here) {
     const time_point end = std::min(until, call.wanted.give_up_at);
     const bool must_wait = !here.readers().empty();
     {
-        const gate::bell rung{here, call.wake()};
+        const gate::registered_alarm rung{here, call.wake()};
         while (!here.readers().empty() && !call.finished() && home.now() < end)
             co_await call.wake().wait_until(end);
     }
@@ -170,7 +170,7 @@ asio::awaitable<void> leave_a_gap(acquisition& call, gate& here) {
 /// Throws `lease_lost` if the caller's existing hold was released in the meantime. The call wants a
 /// second hold in addition to the existing hold, but the lock may belong to another client by now.
 void must_have_its_share(const request& wanted) {
-    if (wanted.under && (wanted.share.expired() || !wanted.under->believed()))
+    if (wanted.under && (wanted.share.expired() || !wanted.under->is_valid()))
         throw boost::system::system_error{make_error_code(errc::lease_lost),
                                           "the hold that it was to stand beside was released"};
 }
@@ -178,7 +178,7 @@ void must_have_its_share(const request& wanted) {
 /// Links a read hold and a write hold that this client has on the same lock. The store keeps a
 /// lock, with all its holds, until the longest lease of these holds ends. So the write hold can
 /// last as long as the read hold.
-void note_company(const acquisition& call, const std::shared_ptr<held_lock>& held) {
+void note_linked_hold(const acquisition& call, const std::shared_ptr<held_lock>& held) {
     if (!call.wanted.under)
         return;
     if (held->what.kind == lock_kind::read)
@@ -236,7 +236,7 @@ asio::awaitable<void> take_counted(std::shared_ptr<acquisition> call, gate& here
 asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
     const std::shared_ptr<engine> home = call->home;
     const engine::task busy{*home}; // close() waits until an unwanted grant is undone
-    const acquisition::bed sleeps_here{*call};
+    const acquisition::alarm_holder sleeps_here{*call};
     gate& here = *home->queues().find(key_of(*call));
     // destroyed after the hold was added to the gate (local wait queue)
     const turn ours{*call, here};
@@ -259,7 +259,7 @@ asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
         if (call->finished())
             co_return;
         must_have_its_share(call->wanted);
-        const std::size_t doubts = home->renewals().doubts();
+        const std::size_t revalidations = home->renewals().revalidations();
         const std::optional<grant> got = co_await acquire(call);
         if (!got)
             co_return;
@@ -267,16 +267,16 @@ asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
         held->others_listen = home->queues().others_listen(key_of(held->what));
         held->round_trip = held->granted_at - got->sent_at;
         if (family_of(held->what.kind) != family::shared)
-            here.doubt_holder();
-        note_company(*call, held);
+            here.revalidate_holder();
+        note_linked_hold(*call, held);
         here.enter(held);
         home->renewals().watch(held);
-        if (home->renewals().doubts() != doubts)
+        if (home->renewals().revalidations() != revalidations)
             home->renewals().contact_soon(*held);
         call->succeed(std::move(held));
     } catch (const boost::system::system_error& e) {
         if (call->wanted.under && e.code() == errc::lease_lost)
-            call->wanted.under->doubt();
+            call->wanted.under->revalidate();
         call->fail({e.code(), e.what()});
     }
 }

@@ -49,7 +49,7 @@ public:
     using list = list_by<&acquisition::under_way_>; ///< all calls of an engine
     /// the calls that queue at one gate (local wait queue)
     using queue = list_by<&acquisition::queued_>;
-    using agenda = std::multimap<time_point, acquisition*>;
+    using deadline_map = std::multimap<time_point, acquisition*>;
 
     explicit acquisition(request);
     virtual ~acquisition() = default;
@@ -93,11 +93,11 @@ public:
 
     /// Owner of the call's alarm while the call's coroutine runs. An alarm must be destroyed on the
     /// executor, but any thread may drop the last reference to the call.
-    class bed {
+    class alarm_holder {
     public:
-        explicit bed(acquisition&);
-        bed(const bed&) = delete;
-        ~bed() { call_.wake_.reset(); }
+        explicit alarm_holder(acquisition&);
+        alarm_holder(const alarm_holder&) = delete;
+        ~alarm_holder() { call_.wake_.reset(); }
 
     private:
         acquisition& call_;
@@ -125,7 +125,7 @@ private:
 
     // Reference to the call itself, while the call is in a queue.
     std::shared_ptr<acquisition> keep_;
-    std::optional<agenda::iterator> give_up_entry_;
+    std::optional<deadline_map::iterator> give_up_entry_;
     std::unique_ptr<alarm> wake_; // set while its coroutine runs
     bool finished_ = false;
     bool waits_there_ = false;

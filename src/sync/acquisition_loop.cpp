@@ -34,12 +34,12 @@ public:
         , owner_{number_for(*call)}
         , spot_{line_up(*call, owner_)} {
         if (stood_on())
-            stood_on()->begin_company();
+            stood_on()->begin_linked_request();
     }
     attempt(const attempt&) = delete;
     ~attempt() {
         if (stood_on())
-            stood_on()->end_company(gone_at());
+            stood_on()->end_linked_request(gone_at());
         if (spot_ && (granted_ || spot_->must_leave()))
             undo(*call_, owner_, std::move(spot_));
     }
@@ -70,7 +70,7 @@ public:
         const duration term = counts ? duration::max() : said.term;
         const duration useful = counts ? term : std::min(term, call_->wanted.lease);
         const time_point settled_at = spot_->uncertain() ? spot_->settled_at() : time_point::min();
-        if (call_->finished() || believed_until(sent_at, useful) <= now)
+        if (call_->finished() || valid_until(sent_at, useful) <= now)
             return std::nullopt;
         spot_.reset();
         return grant{owner_, sent_at, term, said.token, said.tokens, settled_at, said.left_before};
@@ -130,8 +130,8 @@ time_point or_last_look(const acquisition& call, time_point look_at, duration ro
 }
 
 /// Sleeps until the next request may be sent. After many recent requests, the sleep is longer.
-asio::awaitable<void> keep_pace(acquisition& call, look_pace& pace) {
-    const time_point next = std::min(pace.next(call.home->now()), call.wanted.give_up_at);
+asio::awaitable<void> wait_for_pacer(acquisition& call, attempt_pacer& pacer) {
+    const time_point next = std::min(pacer.next(call.home->now()), call.wanted.give_up_at);
     while (!call.finished() && call.home->now() < next)
         co_await call.wake().wait_until(next);
 }
@@ -139,7 +139,7 @@ asio::awaitable<void> keep_pace(acquisition& call, look_pace& pace) {
 /// Sleeps until the result of this client's own latest release is known. The sleep is bounded by
 /// the store's time limit.
 asio::awaitable<void> until_acknowledged(acquisition& call, gate& door) {
-    const gate::bell rung{door, call.wake()};
+    const gate::registered_alarm rung{door, call.wake()};
     while (door.awaits_acknowledgement() && !call.finished())
         co_await call.wake().wait_until(time_point::max());
 }
@@ -157,9 +157,9 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
     engine& home = *call->home;
     gate* const door = call->wanted.takes ? home.queues().find(key_of(*call)) : nullptr;
     std::optional<attempt> here{std::in_place, call};
-    outage trouble{home};
+    retry_policy trouble{home};
     std::optional<pauses> polls = own_pauses(*call);
-    look_pace pace;
+    attempt_pacer pacer;
     int late_grants = 0;
     duration round_trip{};
     while (!call->finished()) {
@@ -215,7 +215,7 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
             break;
         co_await call->wake().wait_until(or_last_look(*call, look_at, round_trip));
         if (!polls) // a call that polls sleeps for its own pauses instead
-            co_await keep_pace(*call, pace);
+            co_await wait_for_pacer(*call, pacer);
         if (home.now() >= call->wanted.give_up_at)
             trouble.rethrow_if_unanswered();
     }
@@ -230,14 +230,15 @@ std::uint32_t tokens_wanted(const acquisition& call) {
     gate* const here = call.home->queues().find(key_of(call));
     if (call.wanted.of->kind != lock_kind::fenced || !here || !here->first())
         return 1;
-    const std::uint64_t heirs = call.home->how().hand_off.times_max;
-    return static_cast<std::uint32_t>(std::min<std::uint64_t>(heirs + 1, tokens_reserved_max));
+    const std::uint64_t next_owners = call.home->how().hand_off.times_max;
+    return static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(next_owners + 1, tokens_reserved_max));
 }
 
 } // namespace
 
 std::unique_ptr<place> line_up(acquisition& call, owner_id owner) {
-    const subject& lock = *call.wanted.of;
+    const lock_descriptor& lock = *call.wanted.of;
     if (!call.wanted.takes)
         return std::make_unique<seen_free>(*call.home, lock.name, call.wake());
     if (const std::optional<counter_kind> counts = lock.counts()) {
@@ -311,14 +312,15 @@ asio::awaitable<answer> seen_free::look() {
     co_return answer{.term = std::min(bound, left + expiry_rounding)};
 }
 
-asio::awaitable<bool> wait_until_free(std::shared_ptr<const subject> lock, duration timeout) {
+asio::awaitable<bool> wait_until_free(std::shared_ptr<const lock_descriptor> lock,
+                                      duration timeout) {
     request wanted = request_for(std::move(lock), timeout, std::nullopt);
     wanted.takes = false;
     const auto call = std::make_shared<sighting>(std::move(wanted));
     const ends_with_scope over{*call};
     bool seen = false;
     if (call->home->take_up(*call)) {
-        const acquisition::bed sleeps_here{*call};
+        const acquisition::alarm_holder sleeps_here{*call};
         seen = (co_await acquire(call)).has_value();
     }
     if (call->why.code)
@@ -330,7 +332,7 @@ asio::awaitable<void> look_out(std::shared_ptr<acquisition> call) {
     const std::shared_ptr<engine> home = call->home;
     if (call->finished() || !home->take_up(*call))
         co_return;
-    const acquisition::bed sleeps_here{*call};
+    const acquisition::alarm_holder sleeps_here{*call};
     try {
         (void)co_await acquire(call);
         call->succeed_jointly(nullptr);

@@ -64,7 +64,7 @@ private:
 /// queue), because a call that takes nothing need not queue. Returns false if the lock was not free
 /// within `timeout`. If `timeout` is zero or less, it asks once. Throws the errors of an
 /// acquisition. Call it on the executor only.
-asio::awaitable<bool> wait_until_free(std::shared_ptr<const subject>, duration timeout);
+asio::awaitable<bool> wait_until_free(std::shared_ptr<const lock_descriptor>, duration timeout);
 
 /// Waits until the lock is free, on behalf of a call that takes nothing and that can be cancelled.
 /// The call completes without a hold, both when the lock is free and when the timeout has passed.

@@ -26,7 +26,7 @@ public:
     time_point next_try(const boost::system::system_error& e) {
         const bool is_over = home_.now() >= limit_ || home_.stopped();
         const bool is_uncertain = e.code() == errc::outcome_unknown;
-        if (may_pass(e.code()) && !is_over) {
+        if (is_retryable(e.code()) && !is_over) {
             uncertain_ = uncertain_ || is_uncertain;
             return std::min(limit_, later(home_.now(), pause_.next()));
         }
@@ -78,12 +78,12 @@ private:
 
 /// Asks the store whether this client's holds of permits still exist. The change may have ended one
 /// of these holds.
-void doubt_holds(engine& home, const counter_change& what) {
+void revalidate_holds(engine& home, const counter_change& what) {
     if (what.kind != counter_kind::permits)
         return;
     for (const std::shared_ptr<held_lock>& held : home.queues().held_under(what.name.text))
         if (held->what.kind == lock_kind::permit)
-            held->doubt();
+            held->revalidate();
 }
 
 asio::awaitable<void> change_and_tell(std::shared_ptr<engine> home, counter_change what,
@@ -100,7 +100,8 @@ asio::awaitable<void> change_and_tell(std::shared_ptr<engine> home, counter_chan
 
 } // namespace
 
-counter_change change_of(const counter_subject& counter, counter_verb verb, std::int64_t amount) {
+counter_change change_of(const counter_descriptor& counter, counter_verb verb,
+                         std::int64_t amount) {
     counter_change all{counter.name, {}, counter.what, verb, amount};
     all.replicas = counter.replicas;
     if (verb == counter_verb::add || verb == counter_verb::add_if_there)
@@ -114,7 +115,7 @@ asio::awaitable<counter_answer> change(std::shared_ptr<engine> home, counter_cha
     what.request = home->next_owner();
     counter_answer passed;
     passed.done = true;
-    if (releases(what) && pass_on(*home, what))
+    if (releases(what) && hand_over(*home, what))
         co_return passed;
     const change_in_progress asks{*home, what};
     while (true) {
@@ -125,7 +126,7 @@ asio::awaitable<counter_answer> change(std::shared_ptr<engine> home, counter_cha
             home->queues().note_others({what.name.text, family_of(what.kind)}, said.others_listen);
             if (said.beyond)
                 throw too_many(what, said);
-            doubt_holds(*home, what);
+            revalidate_holds(*home, what);
             co_return said;
         } catch (const boost::system::system_error& e) {
             again_at = attempts.next_try(e);
@@ -139,7 +140,7 @@ void begin_change(const std::shared_ptr<engine>& home, counter_change what, chan
     home->spawn(change_and_tell(home, std::move(what), std::move(done)), where);
 }
 
-void give_back(const counter_subject& counter, std::int64_t amount) {
+void give_back(const counter_descriptor& counter, std::int64_t amount) {
     if (amount == 0 || counter.what == counter_kind::latch)
         return;
     counter_change back{counter.name, {}, counter.what, counter_verb::add, amount};
@@ -164,7 +165,7 @@ bool some_want_more_replicas(const std::vector<std::shared_ptr<acquisition>>& so
 
 } // namespace
 
-bool pass_on(engine& home, const counter_change& released) {
+bool hand_over(engine& home, const counter_change& released) {
     const gate_key key{released.name.text, family::semaphore};
     gate* const here = home.closing() ? nullptr : home.queues().find(key);
     if (!here)
@@ -180,7 +181,8 @@ bool pass_on(engine& home, const counter_change& released) {
         // `succeed_counted()` returns false if this call has ended in the meantime: the handler of
         // another completed call has cancelled it.
         if (!each->succeed_counted())
-            give_back(static_cast<const counter_subject&>(*each->wanted.of), each->wanted.amount);
+            give_back(static_cast<const counter_descriptor&>(*each->wanted.of),
+                      each->wanted.amount);
     return true;
 }
 

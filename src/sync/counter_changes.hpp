@@ -12,11 +12,11 @@
 namespace holdfast::sync {
 
 class engine;
-class counter_subject;
+class counter_descriptor;
 
 /// Returns a change request without a request number. change() assigns the number when it sends the
 /// request. Thread-safe.
-counter_change change_of(const counter_subject&, counter_verb, std::int64_t amount = 0);
+counter_change change_of(const counter_descriptor&, counter_verb, std::int64_t amount = 0);
 
 /// Sends a change to the store, and repeats the request until the store has replied. All attempts
 /// carry the same request number, so the store carries out the change at most once. The retries
@@ -34,7 +34,7 @@ void begin_change(const std::shared_ptr<engine>&, counter_change, change_handler
                   const asio::any_io_executor& where);
 
 /// Gives permits back in the background. They were granted to a call that had ended already.
-void give_back(const counter_subject&, std::int64_t amount);
+void give_back(const counter_descriptor&, std::int64_t amount);
 
 /// Passes released permits to waiting callers of this client in their order, without a request to
 /// the store. Passes them on only within the limits of `options::hand_off`, measured from the last
@@ -43,6 +43,6 @@ void give_back(const counter_subject&, std::int64_t amount);
 ///
 /// Passes on either all released permits or none. So if a release goes to the store and fails
 /// there, it has had no local effect either. Returns true if all permits were passed on.
-bool pass_on(engine&, const counter_change& released);
+bool hand_over(engine&, const counter_change& released);
 
 } // namespace holdfast::sync

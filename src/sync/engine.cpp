@@ -30,7 +30,7 @@ std::array<std::uint8_t, 16> new_identity(const std::function<std::uint64_t()>& 
 void abandon_later(std::shared_ptr<lock_handle> held) {
     const std::shared_ptr<engine> home = held->home;
     auto abandon = [held = std::move(held)] { held->abandon(); };
-    (void)home->reach().post(std::move(abandon));
+    (void)home->executor_access().post(std::move(abandon));
 }
 
 /// Returns how long the store must remember a request that changes a counter. The engine repeats a
@@ -47,12 +47,13 @@ duration request_memory(const options& how) {
 
 } // namespace
 
-engine::engine(surroundings around, options how)
+engine::engine(engine_environment around, options how)
     : around_{std::move(around)}
     , how_{std::move(how)}
     , identity_{new_identity(how_.random)}
     , threads_{std::make_shared<thread_table>(abandon_later, around_.forked)}
-    , reach_{std::make_shared<sync::reach>(around_.executor, around_.own_thread)}
+    , executor_access_{std::make_shared<sync::executor_access>(around_.executor,
+                                                               around_.own_thread)}
     , renewal_{*this}
     , timeouts_{*this}
     , quiet_{time().make_alarm()} {
@@ -66,19 +67,20 @@ engine::engine(surroundings around, options how)
         .tell = [this](const event& e) { tell(e); },
         .lease_time = how_.lease_time,
         .announce = how_.announce,
-        .doubt = [this](const auto& which, bool urgent) { doubt(which, urgent); },
+        .revalidate = [this](const auto& which, bool urgent) { revalidate(which, urgent); },
         .holds_any = [this] { return renewal_.watched() > 0; },
         .request_memory = request_memory(how_),
         .at_work = [this] { return store_at_work(); },
-        .post = [way = reach_](auto work) { return way->post_from_afar(std::move(work)); }});
+        .post =
+            [way = executor_access_](auto work) { return way->post_from_afar(std::move(work)); }});
     bounds_ = store_->locks().bounds();
     unavailable_timeout_ = how_.unavailable_timeout.value_or(bounds_.usual_outage);
 }
 
 engine::~engine() = default;
 
-void engine::doubt(const std::function<bool(const lock_name&)>& which, bool urgent) {
-    renewal_.doubt(which, urgent);
+void engine::revalidate(const std::function<bool(const lock_name&)>& which, bool urgent) {
+    renewal_.revalidate(which, urgent);
 }
 
 owner_id engine::next_owner(std::uint32_t numbers) {
@@ -169,9 +171,9 @@ asio::awaitable<bool> engine::force(lock_name name, asio::awaitable<forced> aski
     if (!was_locked)
         co_return false;
     for (const std::shared_ptr<held_lock>& held : before) {
-        const std::shared_ptr<held_lock> heir = gates_.heir_of(held->what);
-        if (heir)
-            hold_lost(heir, event_cause::forced);
+        const std::shared_ptr<held_lock> next_owner = gates_.next_owner_of(held->what);
+        if (next_owner)
+            hold_lost(next_owner, event_cause::forced);
     }
     co_return true;
 }
@@ -279,7 +281,7 @@ void engine::ring_if_quiet() {
 void engine::executor_ends() noexcept {
     stopped_ = true;
     if (!forked()) // after fork() a thread of the parent may have locked the mutex for ever
-        reach_->close();
+        executor_access_->close();
 }
 
 void engine::executor_ended() {
@@ -303,7 +305,7 @@ void engine::executor_gone() {
     around_.executor = {};
     gone_ = true;
     closed_ = true;
-    reach_->end();
+    executor_access_->end();
 }
 
 void engine::let_go() {
@@ -358,10 +360,10 @@ asio::awaitable<void> engine::stop() {
     timeouts_.let_go_of_clock();
     quiet_.reset();
     closed_ = true;
-    reach_->end(); // last, because it wakes threads that wait for this client
+    executor_access_->end(); // last, because it wakes threads that wait for this client
 }
 
-residue engine::left() const {
+leftovers engine::left() const {
     return {gates_.count(), calls_count_, renewal_.watched(), tasks_};
 }
 
@@ -471,7 +473,7 @@ void engine::hold_over(const held_lock& held) {
     gate* const here = gates_.find(key);
     if (!here)
         return;
-    if (here->forget_displaced(held) || here->acknowledged(held)) {
+    if (here->forget_superseded(held) || here->acknowledged(held)) {
         if (here->unused())
             gates_.forget(key);
         return;

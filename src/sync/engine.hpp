@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The core of a client (`engine`): store, clock, gates (local wait queues), renewal, and the number
 // of pending operations. Use it on the executor only, except where a comment says otherwise. Other
-// threads access the executor through the class `reach`.
+// threads access the executor through the class `executor_access`.
 #pragma once
 
 #include "sync/acquisition.hpp"
@@ -33,9 +33,9 @@
 namespace holdfast::sync {
 
 /// An event that is delivered later, with copies of its texts.
-class kept_event {
+class deferred_event {
 public:
-    explicit kept_event(const event& e)
+    explicit deferred_event(const event& e)
         : event_{e}
         , name_{e.name, e.name_size}
         , text_{e.text ? e.text : "", e.text_size} {}
@@ -54,19 +54,19 @@ private:
     std::string text_;
 };
 
-// The class `reach` is the access to a client's executor for threads that do not run it. The
-// executor may be destroyed while such a thread tries to use it. So these threads use the executor
-// only through this class. The access is closed before the executor is destroyed.
+// The class `executor_access` is the access to a client's executor for threads that do not run it.
+// The executor may be destroyed while such a thread tries to use it. So these threads use the
+// executor only through this class. The access is closed before the executor is destroyed.
 
 /// Thread-safe access to an executor that may be destroyed. Any thread may call every function.
-class reach {
+class executor_access {
 public:
     /// Creates the access. If `lasting` is true, the executor lives as long as its client, and
     /// nothing else can end it. Callers that keep the client alive then need no mutex.
-    reach(asio::any_io_executor to, bool lasting)
+    executor_access(asio::any_io_executor to, bool lasting)
         : lasting_{lasting}
         , to_{std::move(to)} {}
-    reach(const reach&) = delete;
+    executor_access(const executor_access&) = delete;
 
     bool lasting() const noexcept { return lasting_; }
 
@@ -100,7 +100,7 @@ public:
 
     /// Returns whether both objects give access to the same executor. If so, code that runs on the
     /// executor may use both clients.
-    bool leads_where(const reach& other) const {
+    bool leads_where(const executor_access& other) const {
         if (this == &other)
             return true;
         if (lasting_ || other.lasting_)
@@ -147,12 +147,12 @@ private:
 
 /// Numbers of objects that an engine still has. All numbers are zero when no operation is pending;
 /// the simulation checks this.
-struct residue {
+struct leftovers {
     std::size_t gates, waiters, holds, tasks;
 };
 
 /// Objects that an engine gets from its creator: executor, clock and hooks.
-struct surroundings {
+struct engine_environment {
     asio::any_io_executor executor;
     clock& time;
     /// Objects that must live as long as the engine: event loop and clock.
@@ -169,7 +169,7 @@ struct surroundings {
 class engine : public std::enable_shared_from_this<engine> {
 public:
     /// Creates an engine. `options::store` and `options::random` must be set.
-    engine(surroundings, options);
+    engine(engine_environment, options);
     ~engine();
 
     // Any thread may call the following functions.
@@ -184,7 +184,7 @@ public:
     const options& how() const noexcept { return how_; }
     duration unavailable_timeout() const noexcept { return unavailable_timeout_; }
     /// Returns the executor. Use it only in code that runs on the executor, or to begin an
-    /// asynchronous call. All other code uses `reach()`.
+    /// asynchronous call. All other code uses `executor_access()`.
     const asio::any_io_executor& executor() const noexcept { return around_.executor; }
     const std::array<std::uint8_t, 16>& identity() const noexcept { return identity_; }
     const std::shared_ptr<thread_table>& threads() const noexcept { return threads_; }
@@ -204,7 +204,7 @@ public:
         return bounds_;
     } ///< limits of the store; valid even after the store was destroyed
     /// Returns the thread-safe access to the executor, for threads that do not run it.
-    sync::reach& reach() const noexcept { return *reach_; }
+    sync::executor_access& executor_access() const noexcept { return *executor_access_; }
     bool forked() const { return around_.forked && around_.forked(); }
     bool borrowed() const { return around_.borrowed && around_.borrowed(); }
     bool closing() const noexcept { return closing_; }
@@ -358,7 +358,7 @@ public:
     using closed_handler = asio::any_completion_handler<void()>;
     /// Implements client::async_close; the handler runs on the executor.
     void close(closed_handler);
-    residue left() const;
+    leftovers left() const;
 
 private:
     time_point users_time() const noexcept;
@@ -371,7 +371,7 @@ private:
     void fail_waiters();
     void ring_if_quiet();
     std::shared_ptr<void> store_at_work();
-    void doubt(const std::function<bool(const lock_name&)>& which, bool urgent);
+    void revalidate(const std::function<bool(const lock_name&)>& which, bool urgent);
     bool quiet() const { return tasks_ == unpromising_ && renewal_.idle(); }
     bool all_ended() const { return tasks_ == 0 && loops_ == 0 && naps_.empty(); }
     asio::awaitable<void> wait_until_quiet(duration timeout);
@@ -379,11 +379,11 @@ private:
     asio::awaitable<void> stop();
     void tell_untold();
 
-    surroundings around_; // first member: it outlives the others
+    engine_environment around_; // first member: it outlives the others
     const options how_;
     const std::array<std::uint8_t, 16> identity_;
     const std::shared_ptr<thread_table> threads_;
-    const std::shared_ptr<sync::reach> reach_;
+    const std::shared_ptr<sync::executor_access> executor_access_;
     mutable std::mutex store_mutex_; // held while a thread outside the executor uses the store
     std::unique_ptr<store> store_;
     limits bounds_;
@@ -402,7 +402,7 @@ private:
     std::unique_ptr<alarm> quiet_;
     std::vector<closed_handler> closers_;
     // Events that a borrowed thread could not report, and all later events.
-    std::deque<kept_event> untold_;
+    std::deque<deferred_event> untold_;
     std::array<std::mutex, 16> mutexes_;
     std::stop_source closes_;
     std::atomic<bool> closing_ = false;

@@ -18,7 +18,7 @@ bool upgrades(const acquisition& call) {
 
 /// Returns whether the call wants permits. The store may grant several such calls at the same time.
 bool wants_permits(const acquisition& call) {
-    const subject& of = *call.wanted.of;
+    const lock_descriptor& of = *call.wanted.of;
     const std::optional<counter_kind> counted = of.counts();
     return of.kind == lock_kind::permit || (counted && counted != counter_kind::latch);
 }
@@ -36,32 +36,32 @@ constexpr int asking_max = 64;
 } // namespace
 
 /// Returns a shared empty object. It is never destroyed, since a client may be a global object.
-const gate::rarities& gate::nothing_rare() {
-    static const rarities& nothing = *new rarities;
+const gate::rare_fields& gate::no_rare_fields() {
+    static const rare_fields& nothing = *new rare_fields;
     return nothing;
 }
 
-gate::rarities& gate::some_rare() {
+gate::rare_fields& gate::ensure_rare() {
     if (!rare_)
-        rare_ = std::make_unique<rarities>();
+        rare_ = std::make_unique<rare_fields>();
     return *rare_;
 }
 
 void gate::owe_courtesy(bool owed) {
     if (rare_ || owed)
-        some_rare().owes_courtesy = owed;
+        ensure_rare().owes_courtesy = owed;
 }
 
 gate::hold_set gate::holds() const {
     hold_set all = readers();
-    all.insert(all.end(), rare().displaced.begin(), rare().displaced.end());
+    all.insert(all.end(), rare().superseded.begin(), rare().superseded.end());
     if (holder_)
         all.push_back(holder_);
     return all;
 }
 
 bool gate::unused() const {
-    const bool holds_some = holder_ || has_readers() || (rare_ && !rare_->displaced.empty());
+    const bool holds_some = holder_ || has_readers() || (rare_ && !rare_->superseded.empty());
     return !holds_some && nobody_negotiates() && queue_.empty() && !has_upgrade() && !sent_off_;
 }
 
@@ -100,7 +100,7 @@ bool gate::admits_to_permits(const acquisition& call) const {
 void gate::waits_there(acquisition& call) {
     --asking_;
     if (wants_permits(call))
-        some_rare().served_in_order.push_back(&call);
+        ensure_rare().served_in_order.push_back(&call);
 }
 
 bool gate::somebody_waits_there() const {
@@ -138,7 +138,7 @@ std::vector<std::shared_ptr<acquisition>> gate::served_by(std::int64_t amount) {
 }
 
 void gate::note_contact(time_point now) {
-    some_rare().passes = 0;
+    ensure_rare().passes = 0;
     rare_->contact_at = now;
 }
 
@@ -192,15 +192,15 @@ bool gate::is_being_left() const {
 }
 
 void gate::line_up(acquisition& waits) {
-    waits.stand_in(upgrades(waits) ? some_rare().upgrade : queue_);
+    waits.stand_in(upgrades(waits) ? ensure_rare().upgrade : queue_);
 }
 
 void gate::begin_negotiation(const acquisition& call) {
     ++asking_;
     if (upgrades(call))
-        some_rare().upgrading = &call;
+        ensure_rare().upgrading = &call;
     if (wants_permits(call))
-        some_rare().amount_asked = call.wanted.amount;
+        ensure_rare().amount_asked = call.wanted.amount;
     count(call, 1);
 }
 
@@ -220,14 +220,14 @@ void gate::count(const acquisition& call, int by) {
         alone_ += by;
         return;
     }
-    some_rare().reads += by;
+    ensure_rare().reads += by;
     if (may_share(call.wanted))
         rare_->sharable += by;
 }
 
 void gate::enter(shared_hold held) {
     if (many_hold(held->what.kind))
-        some_rare().readers.push_back(std::move(held));
+        ensure_rare().readers.push_back(std::move(held));
     else
         holder_ = std::move(held);
 }
@@ -246,20 +246,20 @@ bool gate::drop(const held_lock& held) {
 }
 
 void gate::ring() const {
-    for (alarm* const each : rare().bells)
+    for (alarm* const each : rare().alarms)
         each->ring();
 }
 
-void gate::doubt_holder() {
-    if (!holder_ || !holder_->believed())
+void gate::revalidate_holder() {
+    if (!holder_ || !holder_->is_valid())
         return;
-    holder_->doubt();
-    some_rare().displaced.push_back(std::move(holder_));
+    holder_->revalidate();
+    ensure_rare().superseded.push_back(std::move(holder_));
 }
 
-bool gate::forget_displaced(const held_lock& ended) {
+bool gate::forget_superseded(const held_lock& ended) {
     const auto is_it = [&ended](const shared_hold& each) { return each.get() == &ended; };
-    return rare_ && std::erase_if(rare_->displaced, is_it) > 0;
+    return rare_ && std::erase_if(rare_->superseded, is_it) > 0;
 }
 
 void gate::open_behind(const held_lock& leaving) {
@@ -279,7 +279,7 @@ void gate::let_go() {
     holder_.reset();
     if (rare_) {
         rare_->readers.clear();
-        rare_->displaced.clear();
+        rare_->superseded.clear();
     }
     sent_off_ = nullptr;
     ring();
@@ -334,7 +334,7 @@ std::vector<std::shared_ptr<held_lock>> gates::held_under(const std::string& nam
     return holds;
 }
 
-std::shared_ptr<held_lock> gates::heir_of(const hold& what) {
+std::shared_ptr<held_lock> gates::next_owner_of(const hold& what) {
     const gate* const here = find(key_of(what));
     for (std::shared_ptr<held_lock>& held : here ? here->holds() : gate::hold_set{})
         if (held->what.owner == what.owner)
@@ -384,7 +384,7 @@ void call_timeouts::watch(acquisition& call) {
     const time_point end = call.wanted.give_up_at;
     if (end == time_point::max())
         return;
-    call.give_up_entry_ = agenda_.emplace(end, &call);
+    call.give_up_entry_ = deadlines_.emplace(end, &call);
     if (!std::exchange(running_, true))
         engine_.spawn(run(engine_.shared_from_this()));
     else if (end < sleeping_until_)
@@ -394,14 +394,14 @@ void call_timeouts::watch(acquisition& call) {
 void call_timeouts::forget(acquisition& call) {
     if (!call.give_up_entry_)
         return;
-    agenda_.erase(*std::exchange(call.give_up_entry_, std::nullopt));
-    if (agenda_.empty() && alarm_)
+    deadlines_.erase(*std::exchange(call.give_up_entry_, std::nullopt));
+    if (deadlines_.empty() && alarm_)
         alarm_->ring(); // ends a sleep that is no longer needed
 }
 
 void call_timeouts::stop() {
-    while (!agenda_.empty())
-        forget(*agenda_.begin()->second);
+    while (!deadlines_.empty())
+        forget(*deadlines_.begin()->second);
 }
 
 void call_timeouts::let_go_of_clock() noexcept {
@@ -412,10 +412,10 @@ void call_timeouts::let_go_of_clock() noexcept {
 asio::awaitable<void> call_timeouts::run(std::shared_ptr<engine> home) {
     const engine::loop ends_before_closing_does{*home};
     call_timeouts& self = home->timeouts();
-    while (!self.agenda_.empty()) {
-        self.sleeping_until_ = self.agenda_.begin()->first;
+    while (!self.deadlines_.empty()) {
+        self.sleeping_until_ = self.deadlines_.begin()->first;
         co_await self.alarm_->wait_until(self.sleeping_until_);
-        if (!self.agenda_.empty())
+        if (!self.deadlines_.empty())
             self.act_on_due();
     }
     self.running_ = false;
@@ -423,9 +423,9 @@ asio::awaitable<void> call_timeouts::run(std::shared_ptr<engine> home) {
 
 void call_timeouts::act_on_due() {
     const time_point now = engine_.now();
-    while (!agenda_.empty() && agenda_.begin()->first <= now)
-        // The function out_of_timeout() removes the call from `agenda_`.
-        engine_.out_of_timeout(*agenda_.begin()->second);
+    while (!deadlines_.empty() && deadlines_.begin()->first <= now)
+        // The function out_of_timeout() removes the call from `deadlines_`.
+        engine_.out_of_timeout(*deadlines_.begin()->second);
 }
 
 } // namespace holdfast::sync

@@ -99,7 +99,7 @@ public:
     // asked. Later releases go to the store, so that other clients get their turn.
     /// Notes that the store granted permits, or that a release was sent to the store.
     void note_contact(time_point);
-    void note_passes(std::size_t some) { some_rare().passes += some; }
+    void note_passes(std::size_t some) { ensure_rare().passes += some; }
     /// Returns how many calls were served locally since the last request to the store.
     std::uint64_t passes() const { return rare().passes; }
     time_point last_contact() const { return rare().contact_at; }
@@ -111,9 +111,10 @@ public:
     /// Asks the store whether the present hold still exists. Needed when the store has granted the
     /// lock to another call of this client. The old hold stays in this gate (local wait queue)
     /// until the old hold has ended.
-    void doubt_holder();
-    /// Removes a hold that a newer hold has displaced. Returns false if the hold was not displaced.
-    bool forget_displaced(const held_lock&);
+    void revalidate_holder();
+    /// Removes a hold that a newer hold has superseded. Returns false if the hold was not
+    /// superseded.
+    bool forget_superseded(const held_lock&);
 
     /// Opens the gate for the next call before the store has acknowledged the holder's release. The
     /// release must have been sent.
@@ -126,15 +127,15 @@ public:
     /// Guard that registers the alarm of a negotiating call. The gate rings the alarm in three
     /// cases: the result of a sent release is known, the last reader has left, or the gate is
     /// closed.
-    class bell {
+    class registered_alarm {
     public:
-        bell(gate& at, alarm& wake)
+        registered_alarm(gate& at, alarm& wake)
             : at_{at}
             , wake_{wake} {
-            at_.some_rare().bells.push_back(&wake_);
+            at_.ensure_rare().alarms.push_back(&wake_);
         }
-        bell(const bell&) = delete;
-        ~bell() { std::erase(at_.rare_->bells, &wake_); }
+        registered_alarm(const registered_alarm&) = delete;
+        ~registered_alarm() { std::erase(at_.rare_->alarms, &wake_); }
 
     private:
         gate& at_;
@@ -149,11 +150,11 @@ public:
 private:
     /// Members that only few gates (local wait queues) need. They are allocated separately, because
     /// a client may have a hundred thousand gates.
-    struct rarities {
+    struct rare_fields {
         acquisition::queue upgrade{}; // has at most one element
-        hold_set displaced{};
+        hold_set superseded{};
         hold_set readers{};
-        std::vector<alarm*> bells{};
+        std::vector<alarm*> alarms{};
         // The upgrade that asks the store now. The pointer is only compared, because the call may
         // have ended.
         const acquisition* upgrading = nullptr;
@@ -168,10 +169,10 @@ private:
         bool owes_courtesy = false;
     };
 
-    static const rarities& nothing_rare();
+    static const rare_fields& no_rare_fields();
 
-    const rarities& rare() const { return rare_ ? *rare_ : nothing_rare(); }
-    rarities& some_rare(); ///< allocates the members at the first call
+    const rare_fields& rare() const { return rare_ ? *rare_ : no_rare_fields(); }
+    rare_fields& ensure_rare(); ///< allocates the members at the first call
     bool has_upgrade() const { return rare_ && !rare_->upgrade.empty(); }
     bool has_readers() const { return rare_ && !rare_->readers.empty(); }
     void count(const acquisition&, int by);
@@ -186,7 +187,7 @@ private:
     shared_hold holder_;
     // Hold whose release was sent. The pointer is only compared; the release keeps the hold alive.
     const held_lock* sent_off_ = nullptr;
-    std::unique_ptr<rarities> rare_;
+    std::unique_ptr<rare_fields> rare_;
     int alone_ = 0;  // number of calls that ask for an exclusive hold
     int asking_ = 0; // number of calls, including readers, that have no reply yet
 };
@@ -208,7 +209,7 @@ inline gate_key key_of(const hold& what) {
     return {what.name.text, family_of(what.kind)};
 }
 inline gate_key key_of(const acquisition& call) {
-    return {call.wanted.of->entry(), call.wanted.of->kin()};
+    return {call.wanted.of->entry(), call.wanted.of->lock_family()};
 }
 
 /// Table of all gates (local wait queues) of a client. A gate exists while a call or a hold of this
@@ -227,7 +228,7 @@ public:
 
     /// Returns this client's present hold with the same owner number. If the hold was passed on
     /// locally, the result is the next owner's hold. Returns null if there is no such hold.
-    std::shared_ptr<held_lock> heir_of(const hold&);
+    std::shared_ptr<held_lock> next_owner_of(const hold&);
 
     /// Returns whether other clients were subscribed when the lock was last released.
     bool others_listen(gate_key) const;
@@ -282,7 +283,7 @@ private:
     void act_on_due();
 
     engine& engine_;
-    acquisition::agenda agenda_;
+    acquisition::deadline_map deadlines_;
     std::unique_ptr<alarm> alarm_;
     time_point sleeping_until_ = time_point::max();
     bool running_ = false;

@@ -29,8 +29,8 @@ bool within_budget(const held_lock& held) {
 /// Returns whether the state of the hold allows a hand-off. The result is false if the store may
 /// report the hold as gone, or if a request of its present owner is pending.
 bool in_good_state(const held_lock& held) {
-    return held.renewed() && held.believed() && !held.warned && held.in_flight == 0 &&
-           held.has_token_for_heir() && !held.is_asked_for_company() &&
+    return held.renewed() && held.is_valid() && !held.warned && held.in_flight == 0 &&
+           held.has_token_for_next_owner() && !held.has_linked_request() &&
            !held.stays_with_its_holder() && held.extensions == 0;
 }
 
@@ -74,14 +74,14 @@ bool hand_on(const std::shared_ptr<held_lock>& held) {
     if (!next || is_read_beside(*here, *held) || !within_budget(*held) || !in_good_state(*held) ||
         !suits(*held, next->wanted))
         return false;
-    const auto heir = std::make_shared<held_lock>(*held, next->wanted);
+    const auto next_owner = std::make_shared<held_lock>(*held, next->wanted);
     held->end_release();
     home.tell_of(*held, event_kind::released, event_cause::none, home.now() - held->granted_at);
-    home.renewals().pass_on(*held, heir);
+    home.renewals().hand_over(*held, next_owner);
     if (many_hold(held->what.kind))
         (void)here->drop(*held);
-    here->enter(heir);
-    next->succeed(heir);
+    here->enter(next_owner);
+    next->succeed(next_owner);
     return true;
 }
 

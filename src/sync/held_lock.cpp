@@ -51,15 +51,15 @@ held_lock::held_lock(const request& wanted, const grant& got)
     , deferred_{wanted.of->deferred}
     , polled_within_{wanted.of->polls ? wanted.of->polls->longest : duration::zero()}
     , renewed_{wanted.renewed}
-    , believed_until_{sync::believed_until(got.sent_at, got.term)}
+    , valid_until_{sync::valid_until(got.sent_at, got.term)}
     , store_forgets_at_{forgotten_at(granted_at, got.term)}
     , lease_{wanted.lease}
     , kept_by_others_{got.left_before.value_or(duration::max())} {
     if (!home->bounds().by_session)
         return;
     given_ = got.term;
-    lease_ends_at_ = sync::believed_until(got.sent_at, lease_);
-    believed_until_ = std::min(believed_until_, lease_ends_at_);
+    lease_ends_at_ = sync::valid_until(got.sent_at, lease_);
+    valid_until_ = std::min(valid_until_, lease_ends_at_);
 }
 
 // Creates the hold of the next owner. Only the executor changes `other`, so no mutex is needed
@@ -78,14 +78,14 @@ held_lock::held_lock(const held_lock& other, const request& wanted)
     , deferred_{wanted.of->deferred}
     , polled_within_{wanted.of->polls ? wanted.of->polls->longest : duration::zero()}
     , renewed_{true}
-    , believed_until_{other.ends_at()}
+    , valid_until_{other.ends_at()}
     , store_forgets_at_{other.store_forgets_at()}
     , lease_{wanted.lease}
     , given_{other.given_} {
     if (!home->bounds().by_session)
         return;
     lease_ends_at_ = std::min(other.lease_ends_at_, later(granted_at, lease_));
-    believed_until_ = std::min(believed_until_, lease_ends_at_);
+    valid_until_ = std::min(valid_until_, lease_ends_at_);
 }
 
 /// Returns the mutex of this hold. The mutexes of holds are locked only for short times, and a
@@ -94,17 +94,17 @@ std::mutex& held_lock::mutex() const {
     return home->mutex_for(this);
 }
 
-held_lock::company& held_lock::some_company() {
-    if (!company_)
-        company_ = std::make_unique<company>();
-    return *company_;
+held_lock::linked_holds& held_lock::ensure_linked_holds() {
+    if (!linked_)
+        linked_ = std::make_unique<linked_holds>();
+    return *linked_;
 }
 
 duration held_lock::remaining() const noexcept {
     const std::scoped_lock guard{mutex()};
     if (phase_ != phase::held || given_up_)
         return duration::zero();
-    return std::max(believed_until_ - home->now(), duration::zero());
+    return std::max(valid_until_ - home->now(), duration::zero());
 }
 
 std::vector<std::string> held_lock::permit_ids() const {
@@ -120,7 +120,7 @@ std::vector<std::string> held_lock::permit_ids() const {
 // Returns whether the hold has expired by the clock. The executor may be blocked and report the
 // expiry late.
 bool held_lock::term_is_over() const {
-    return phase_ == phase::held && home->now() >= believed_until_;
+    return phase_ == phase::held && home->now() >= valid_until_;
 }
 
 bool held_lock::is_over() const {
@@ -129,7 +129,7 @@ bool held_lock::is_over() const {
 
 bool held_lock::is_near_the_end() const {
     return needs_contact() && !untried && phase_ == phase::held &&
-           home->now() + danger_period(pace()) >= believed_until_;
+           home->now() + danger_period(effective_lease()) >= valid_until_;
 }
 
 std::stop_token held_lock::lost() const {
@@ -145,19 +145,19 @@ std::stop_token held_lock::in_danger() const {
 }
 
 time_point held_lock::ends_at() const {
-    return believed_until_;
+    return valid_until_;
 }
 
-bool held_lock::has_token_for_heir() const {
+bool held_lock::has_token_for_next_owner() const {
     return token_ == 0 || more_tokens_ > 0;
 }
 
 time_point held_lock::store_forgets_at() const {
-    if (is_asked_for_company())
+    if (has_linked_request())
         return time_point::max();
     time_point last = store_forgets_at_;
-    if (company_)
-        for (const std::shared_ptr<held_lock>& each : company_->there)
+    if (linked_)
+        for (const std::shared_ptr<held_lock>& each : linked_->there)
             last = std::max(last, each->store_forgets_at_);
     return last;
 }
@@ -175,33 +175,33 @@ duration held_lock::lasts_there(duration asked) const {
 }
 
 bool held_lock::needs_contact() const {
-    return renewed() || (home->bounds().by_session && believed_until_ < lease_ends_at_);
+    return renewed() || (home->bounds().by_session && valid_until_ < lease_ends_at_);
 }
 
 void held_lock::stands_with(std::shared_ptr<held_lock> read) {
     const time_point now = home->now();
-    std::vector<std::shared_ptr<held_lock>>& there = some_company().there;
+    std::vector<std::shared_ptr<held_lock>>& there = ensure_linked_holds().there;
     std::erase_if(there, [now](const auto& each) { return each->store_forgets_at_ <= now; });
     there.push_back(std::move(read));
 }
 
-void held_lock::end_company(time_point until) {
+void held_lock::end_linked_request(time_point until) {
     const std::scoped_lock guard{mutex()};
-    --company_->asked;
+    --linked_->asked;
     store_forgets_at_ = std::max(store_forgets_at_, until);
 }
 
-void held_lock::tell_company_of_release() const {
-    if (what.kind != lock_kind::write || !company_)
+void held_lock::tell_linked_of_release() const {
+    if (what.kind != lock_kind::write || !linked_)
         return;
-    for (const std::shared_ptr<held_lock>& each : company_->there)
+    for (const std::shared_ptr<held_lock>& each : linked_->there)
         each->note_released_write(what);
 }
 
 void held_lock::note_released_write(const hold& write) {
     // enough, because a failover rarely loses more than the last writes
     constexpr std::size_t released_max = 8;
-    std::vector<hold>& released = some_company().released;
+    std::vector<hold>& released = ensure_linked_holds().released;
     if (std::ranges::find(released, write.owner, &hold::owner) != released.end())
         return;
     if (released.size() == released_max)
@@ -210,7 +210,7 @@ void held_lock::note_released_write(const hold& write) {
 }
 
 std::vector<hold> held_lock::released_writes() const {
-    return company_ ? company_->released : std::vector<hold>{};
+    return linked_ ? linked_->released : std::vector<hold>{};
 }
 
 bool held_lock::out_of_time() const {
@@ -225,7 +225,7 @@ unsigned held_lock::replicas() const noexcept {
 
 bool held_lock::share() {
     const std::scoped_lock guard{mutex()};
-    if (phase_ != phase::held || given_up_ || home->now() >= believed_until_)
+    if (phase_ != phase::held || given_up_ || home->now() >= valid_until_)
         return false;
     ++shares_;
     return true;
@@ -297,7 +297,7 @@ void held_lock::abandon() {
         home->fewer_share(*this); // an upgrade need not wait for the thread that ended
 }
 
-void held_lock::doubt() noexcept {
+void held_lock::revalidate() noexcept {
     home->renewals().contact_soon(*this);
 }
 
@@ -311,10 +311,10 @@ void held_lock::extended(time_point sent_at, duration asked, duration term, unsi
     }
     if (home->bounds().by_session) {
         given_ = term;
-        lease_ends_at_ = std::max(lease_ends_at_, sync::believed_until(sent_at, asked));
+        lease_ends_at_ = std::max(lease_ends_at_, sync::valid_until(sent_at, asked));
     }
-    believed_until_ =
-        std::max(believed_until_, std::min(sync::believed_until(sent_at, term), lease_ends_at_));
+    valid_until_ =
+        std::max(valid_until_, std::min(sync::valid_until(sent_at, term), lease_ends_at_));
     store_forgets_at_ = std::max(store_forgets_at_, forgotten_at(home->now(), term));
     extended_at_ = home->now();
     end_danger();
@@ -333,7 +333,7 @@ bool held_lock::may_be_shortened() const {
 
 void held_lock::note_left(time_point sent_at, duration rest) {
     const time_point now = home->now();
-    const bool is_shorter = later(now, rest) < believed_until_;
+    const bool is_shorter = later(now, rest) < valid_until_;
     if (what.kind == lock_kind::read) {
         constexpr duration least{100}, most = duration::max() / 2;
         kept_by_others_ = is_shorter ? rest : 2 * std::clamp(kept_by_others_, least, most);
@@ -345,7 +345,7 @@ void held_lock::note_left(time_point sent_at, duration rest) {
     if (!has_own_lease || renewed() || is_old || !(is_shorter || is_longer))
         return;
     const std::scoped_lock guard{mutex()};
-    believed_until_ = sync::believed_until(sent_at, rest);
+    valid_until_ = sync::valid_until(sent_at, rest);
     store_forgets_at_ = forgotten_at(now, rest);
     lease_ = rest;
     if (is_longer)
@@ -353,7 +353,7 @@ void held_lock::note_left(time_point sent_at, duration rest) {
 }
 
 void held_lock::confirmed(time_point sent_at, duration asked, duration term, unsigned replicas) {
-    if (replicas > what.replicas && believed_until_ <= sync::believed_until(sent_at, term)) {
+    if (replicas > what.replicas && valid_until_ <= sync::valid_until(sent_at, term)) {
         const std::scoped_lock guard{mutex()};
         what.replicas = static_cast<std::uint8_t>(replicas);
     }

@@ -50,7 +50,7 @@ class engine;
 struct request;
 
 class held_lock final : public lock_handle,
-                        public doubter,
+                        public revalidator,
                         public std::enable_shared_from_this<held_lock> {
 public:
     enum class phase : std::uint8_t { held, releasing, ended, lost };
@@ -59,7 +59,7 @@ public:
 
     /// Creates the hold of the next local owner from the old hold. In the store it is the same
     /// hold, with the same expiry.
-    held_lock(const held_lock& handed_on, const request& of_the_heir);
+    held_lock(const held_lock& handed_on, const request& of_next_owner);
 
     hold what; ///< constant, but confirmed() may change the number of replicas
     const time_point granted_at;
@@ -110,14 +110,14 @@ public:
     std::shared_ptr<lock_handle> one_share();
     void release_unwaited(const asio::any_io_executor& where,
                           const std::function<bool()>& sent_off) override;
-    void doubt() noexcept override; ///< sends a renewal request at once
-    time_point ends_at() const;     ///< time when the hold expires, by this process's clock
+    void revalidate() noexcept override; ///< sends a renewal request at once
+    time_point ends_at() const;          ///< time when the hold expires, by this process's clock
     /// whether the hold was renewed for as long as `max_hold` allows
     bool out_of_time() const;
     duration lease() const { return lease_; }
     /// Returns the time that determines when renewal requests, warnings and hand-offs are due. It
     /// is the lease, or the time that the store granted last if that is shorter (a session).
-    duration pace() const { return std::min(lease_, given_); }
+    duration effective_lease() const { return std::min(lease_, given_); }
     /// Returns the time that the store granted last and would grant a new owner. `duration::max()`
     /// means that the store grants any requested lease.
     duration given() const { return given_; }
@@ -126,7 +126,7 @@ public:
     bool needs_contact() const;
     /// Returns whether the next owner can get a fencing token: another token is reserved, or the
     /// lock has no tokens.
-    bool has_token_for_heir() const;
+    bool has_token_for_next_owner() const;
     phase now_in() const { return phase_; }
     /// Returns until when the store may still have the hold; after that time there is nothing to
     /// release. It is the whole lease after the latest possible arrival of the last request. In a
@@ -142,13 +142,13 @@ public:
     /// at least as long as the read hold.
     void stands_with(std::shared_ptr<held_lock> read);
     /// Adds a pending request for a linked read hold, because the store may have granted that
-    /// request already. `end_company(until)` removes the request. If its reply was lost, a grant
-    /// has expired at `until`.
-    void begin_company() { ++some_company().asked; }
-    bool is_asked_for_company() const { return company_ && company_->asked > 0; }
-    void end_company(time_point until);
+    /// request already. `end_linked_request(until)` removes the request. If its reply was lost, a
+    /// grant has expired at `until`.
+    void begin_linked_request() { ++ensure_linked_holds().asked; }
+    bool has_linked_request() const { return linked_ && linked_->asked > 0; }
+    void end_linked_request(time_point until);
     /// Notifies each linked read hold that the store has released this write hold.
-    void tell_company_of_release() const;
+    void tell_linked_of_release() const;
     /// Notes that the store has released a write hold that was linked to this read hold.
     void note_released_write(const hold& write);
     /// Returns the last few released write holds that were linked to this read hold. A failover may
@@ -194,9 +194,9 @@ public:
     void end_release();
 
     // Members that the renewal uses.
-    using agenda_hook = boost::intrusive::set_member_hook<boost::intrusive::optimize_size<true>>;
+    using schedule_hook = boost::intrusive::set_member_hook<boost::intrusive::optimize_size<true>>;
     int extensions = 0; ///< number of extensions under way
-    agenda_hook in_agenda;
+    schedule_hook in_schedule;
     std::shared_ptr<held_lock> kept; ///< reference to the hold itself, while it is in the schedule
     std::unique_ptr<watch> watched;  ///< set if the store can report that the hold may be gone
     time_point acts_at{};            ///< time of its next action; its position in the schedule
@@ -217,13 +217,13 @@ public:
 
 private:
     /// Linked holds, and pending requests for them: see stands_with(). Few holds need this.
-    struct company {
+    struct linked_holds {
         int asked = 0;
         std::vector<std::shared_ptr<held_lock>> there{};
         std::vector<hold> released{}; ///< see released_writes(); the latest is at the end
     };
 
-    company& some_company();
+    linked_holds& ensure_linked_holds();
     std::mutex& mutex() const;
     // Call these under the mutex.
     bool term_is_over() const;
@@ -246,7 +246,7 @@ private:
     std::atomic<std::uint32_t> releases_announced_ = 0; // announced releases that have not begun
     std::uint32_t shares_ = 1;
     std::uint32_t ended_threads_ = 0; // number of ended threads that still have a share
-    time_point believed_until_;
+    time_point valid_until_;
     time_point store_forgets_at_;
     duration lease_;
     // In a store with sessions, `given_` is the session's remaining time at the last reply, and
@@ -257,7 +257,7 @@ private:
     // Time of the last reply that moved the expiry.
     time_point extended_at_ = time_point::min();
     duration kept_by_others_ = duration::max();
-    std::unique_ptr<company> company_;
+    std::unique_ptr<linked_holds> linked_;
     // Each stop source is created when a caller first asks for its token. Most holds end before any
     // caller asks.
     mutable std::stop_source lost_{std::nostopstate};

@@ -17,7 +17,7 @@ inline duration margin(duration lease) {
 }
 
 /// Returns the shortest lease whose validity in this process is `length`.
-constexpr duration lease_believed_for(duration length) {
+constexpr duration lease_valid_for(duration length) {
     return length + length / 99 + duration{3};
 }
 
@@ -28,7 +28,7 @@ constexpr time_point later(time_point t, duration d) {
 /// Returns the time until which this process may rely on a lease. In this process the lease starts
 /// when the request was *sent*. In the store it starts later, when the request arrives. So the
 /// lease ends in this process before it ends in the store.
-inline time_point believed_until(time_point sent_at, duration lease) {
+inline time_point valid_until(time_point sent_at, duration lease) {
     return later(sent_at, lease - margin(lease));
 }
 

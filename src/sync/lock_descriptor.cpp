@@ -5,7 +5,8 @@
 
 namespace holdfast::sync {
 
-subject::subject(std::shared_ptr<engine> e, lock_name n, duration l, const detail::lock_setup& how)
+lock_descriptor::lock_descriptor(std::shared_ptr<engine> e, lock_name n, duration l,
+                                 const detail::lock_setup& how)
     : home{std::move(e)}
     , name{std::move(n)}
     , kind{how.kind}
@@ -17,7 +18,8 @@ subject::subject(std::shared_ptr<engine> e, lock_name n, duration l, const detai
     , numbers{how.numbers}
     , replicas{static_cast<std::uint8_t>(how.replicas.value_or(0))} {}
 
-asio::awaitable<std::shared_ptr<lock_handle>> subject::take(std::shared_ptr<acquisition>) const {
+asio::awaitable<std::shared_ptr<lock_handle>>
+lock_descriptor::take(std::shared_ptr<acquisition>) const {
     co_return nullptr; // only locks that consist of several locks override this function
 }
 
@@ -56,7 +58,7 @@ void refuse_other_kind(const holding& found, lock_kind kind) {
 
 } // namespace
 
-asio::awaitable<std::optional<holding>> subject::inspect() const {
+asio::awaitable<std::optional<holding>> lock_descriptor::inspect() const {
     std::optional<holding> found = co_await home->operators_view().inspect(name);
     if (found)
         refuse_other_kind(*found, kind);
@@ -65,11 +67,11 @@ asio::awaitable<std::optional<holding>> subject::inspect() const {
     co_return found;
 }
 
-asio::awaitable<bool> subject::force() const {
+asio::awaitable<bool> lock_descriptor::force() const {
     return home->force_kind(name, kind);
 }
 
-request request_for(std::shared_ptr<const subject> of, duration timeout,
+request request_for(std::shared_ptr<const lock_descriptor> of, duration timeout,
                     std::optional<duration> wanted_lease) {
     const duration lease = wanted_lease.value_or(of->lease);
     const duration rounding =

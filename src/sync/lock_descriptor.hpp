@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Descriptors of lock objects (`subject`) and counter objects (`counter_subject`), the families in
-// which their callers queue, and the acquire requests of the callers (`request`).
+// Descriptors of lock objects (`lock_descriptor`) and counter objects (`counter_descriptor`), the
+// families in which their callers queue, and the acquire requests of the callers (`request`).
 #pragma once
 
 #include "sync/thread_table.hpp"
@@ -89,11 +89,11 @@ class engine;
 class held_lock;
 
 /// Descriptor of a lock object. Pending calls share the descriptor, so they need not copy the name.
-class subject {
+class lock_descriptor {
 public:
-    subject(std::shared_ptr<engine>, lock_name, duration lease, const detail::lock_setup&);
-    subject(const subject&) = delete;
-    virtual ~subject() = default;
+    lock_descriptor(std::shared_ptr<engine>, lock_name, duration lease, const detail::lock_setup&);
+    lock_descriptor(const lock_descriptor&) = delete;
+    virtual ~lock_descriptor() = default;
 
     const std::shared_ptr<engine> home;
     const lock_name name; ///< name in the store
@@ -106,14 +106,14 @@ public:
     const fencing numbers;
     const std::uint8_t replicas; ///< number of replicas that must confirm each grant
 
-    // Counters (`counter_subject`) and locks that consist of several locks (src/compose) override
-    // the following functions.
+    // Counters (`counter_descriptor`) and locks that consist of several locks (src/compose)
+    // override the following functions.
 
     /// Returns the key of the lock within a client. Calls with the same `entry` and the same family
-    /// (`kin`) wait in one queue. The thread table stores a hold under `entry` and `way`
+    /// (`lock_family`) wait in one queue. The thread table stores a hold under `entry` and `way`
     /// (exclusive, shared or several locks).
     virtual const std::string& entry() const noexcept { return name.text; }
-    virtual family kin() const noexcept { return family_of(kind); }
+    virtual family lock_family() const noexcept { return family_of(kind); }
     virtual side way() const noexcept { return side_of(kind); }
 
     /// Returns the kind of the counter, or nothing for a lock. A counter grants no hold.
@@ -143,7 +143,7 @@ public:
 
 /// An acquire request with checked arguments.
 struct request {
-    std::shared_ptr<const subject> of;
+    std::shared_ptr<const lock_descriptor> of;
     duration lease;
     bool renewed;
     bool patient;          ///< true: the call may wait; false: it makes one attempt
@@ -168,24 +168,24 @@ struct request {
 
 /// Creates a request. If the caller gives a lease, the hold is not renewed. The arguments must have
 /// been checked.
-request request_for(std::shared_ptr<const subject>, duration timeout,
+request request_for(std::shared_ptr<const lock_descriptor>, duration timeout,
                     std::optional<duration> lease);
 
 /// Descriptor of a counter object. A counter grants no holds, so it uses only the name and the
 /// `lease` of the base class. Here `lease` is how long the store may remember the request of a
 /// caller that no longer waits.
-class counter_subject final : public subject {
+class counter_descriptor final : public lock_descriptor {
 public:
-    counter_subject(std::shared_ptr<engine> e, lock_name n, duration memory,
-                    const detail::counter_setup& how)
-        : subject{std::move(e), std::move(n), memory, {.replicas = how.replicas}}
+    counter_descriptor(std::shared_ptr<engine> e, lock_name n, duration memory,
+                       const detail::counter_setup& how)
+        : lock_descriptor{std::move(e), std::move(n), memory, {.replicas = how.replicas}}
         , what{how.kind}
         , most{how.most} {}
 
     const counter_kind what;
     const std::int64_t most; ///< largest number of permits; 0: no limit
 
-    family kin() const noexcept override { return family_of(what); }
+    family lock_family() const noexcept override { return family_of(what); }
     std::optional<counter_kind> counts() const noexcept override { return what; }
 };
 

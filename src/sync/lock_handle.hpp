@@ -50,7 +50,7 @@ public:
     virtual std::string owner() const = 0;
     virtual lock_kind kind() const noexcept = 0;
     virtual duration remaining() const noexcept = 0; ///< zero: the hold is no longer valid
-    bool believed() const noexcept { return remaining() > duration::zero(); }
+    bool is_valid() const noexcept { return remaining() > duration::zero(); }
     virtual std::stop_token lost() const = 0;
     virtual std::stop_token in_danger() const = 0;
     virtual bool renewed() const noexcept = 0;
@@ -63,8 +63,8 @@ public:
     virtual std::uint64_t token() const noexcept { return 0; }
     /// Returns the ids of the held permits. The result is empty if the hold is the hold of a lock.
     virtual std::vector<std::string> permit_ids() const { return {}; }
-    /// Returns the clients of the parts of a composite hold, as subject::homes() does. The result
-    /// is empty if `home` is the only client.
+    /// Returns the clients of the parts of a composite hold, as lock_descriptor::homes() does. The
+    /// result is empty if `home` is the only client.
     virtual std::vector<const engine*> homes_of_parts() const { return {}; }
     /// Adds a share for another lease or thread. Returns false if the hold has ended.
     virtual bool share() = 0;

@@ -27,7 +27,7 @@ public:
 
     void acknowledged(const release_answer& said) {
         held_->end_release();
-        held_->tell_company_of_release();
+        held_->tell_linked_of_release();
         // Note the release before the handler is called, because the handler may ask for the lock
         // again at once.
         held_->home->released(*held_, said.others_listen);
@@ -53,7 +53,7 @@ public:
         home.hold_over(*held_); // from now on a local waiter may ask the store
         uncertain_ = uncertain_ || e.code() == errc::outcome_unknown;
         const bool over = home.stopped() || home.now() >= held_->remains_until();
-        const bool denied = said_no(e.code());
+        const bool denied = is_refusal(e.code());
         if (over)
             held_->end_release();
         if (over || denied)
@@ -177,7 +177,7 @@ asio::awaitable<void> repeat_until(engine& home, engine::task& busy, Gone gone, 
             co_await step();
             co_return;
         } catch (const boost::system::system_error& e) {
-            if (said_no(e.code()))
+            if (is_refusal(e.code()))
                 busy.expect_nothing();
             rest = pause.next(e.code());
         }
@@ -195,7 +195,7 @@ asio::awaitable<void> release_all(engine& home, engine::task& busy, const held_l
     auto gone = [&ended, tried_until] { return std::max(ended.remains_until(), tried_until); };
     auto release = [&home, &ended] { return home.locks().release(ended.what); };
     co_await repeat_until(home, busy, gone, release);
-    ended.tell_company_of_release();
+    ended.tell_linked_of_release();
 }
 
 asio::awaitable<void> release_write_again(std::shared_ptr<held_lock> read, hold write) {

@@ -24,16 +24,17 @@ void renewal::watch(const shared_hold& held) {
     begin(held);
 }
 
-void renewal::pass_on(held_lock& held, const shared_hold& heir) {
+void renewal::hand_over(held_lock& held, const shared_hold& next_owner) {
     forget(held);
-    heir->contact_at = held.contact_at;
-    heir->round_trip = held.round_trip;
-    const duration lease = heir->pace(); // the old hold may have had a lease of another length
+    next_owner->contact_at = held.contact_at;
+    next_owner->round_trip = held.round_trip;
+    const duration lease =
+        next_owner->effective_lease(); // the old hold may have had a lease of another length
     const time_point usual = later(engine_.now(), renewal_period(lease));
-    const time_point unwarned = heir->ends_at() - danger_period(lease) - lease / 10;
-    heir->contact_at = std::min({held.contact_at, usual, unwarned});
-    heir->unanswered = held.unanswered;
-    begin(heir);
+    const time_point unwarned = next_owner->ends_at() - danger_period(lease) - lease / 10;
+    next_owner->contact_at = std::min({held.contact_at, usual, unwarned});
+    next_owner->unanswered = held.unanswered;
+    begin(next_owner);
 }
 
 void renewal::begin(const shared_hold& held) {
@@ -51,7 +52,7 @@ void renewal::reschedule(held_lock& held) {
     set_next_contact(held, now, draw());
     // the last extension was shorter than a lease, so renew earlier
     if (held.renewed() && !held.out_of_time()) {
-        const duration usual_rest = held.pace() - renewal_period(held.pace());
+        const duration usual_rest = held.effective_lease() - renewal_period(held.effective_lease());
         held.contact_at = std::min(held.contact_at, std::max(now, held.ends_at() - usual_rest));
     }
     schedule(held);
@@ -98,7 +99,7 @@ namespace {
 
 /// Returns the time over which non-urgent checks are spread: a tenth of the shortest lease. A
 /// server that comes back after an outage would otherwise get the checks of all clients at once.
-constexpr duration doubt_period(duration shortest_lease) {
+constexpr duration revalidation_period(duration shortest_lease) {
     return shortest_lease / 10;
 }
 
@@ -119,7 +120,7 @@ constexpr duration read_contact_min{100};
 /// to its own lease, which may be shorter than the leases of other readers, and may die after that.
 /// So a read hold is renewed several times within the shortest lease that was found.
 duration contact_period(const held_lock& held) {
-    const duration usual = renewal_period(held.pace());
+    const duration usual = renewal_period(held.effective_lease());
     if (!held.may_be_shortened())
         return usual;
     const duration known = std::max(renewal_period(held.kept_by_others()), read_contact_min);
@@ -135,7 +136,7 @@ duration lease_to_ask_for(const held_lock& held, bool renews, duration left) {
         return held.lease();
     if (!held.may_be_shortened())
         return duration::zero();
-    const duration rest = lease_believed_for(left);
+    const duration rest = lease_valid_for(left);
     const auto count = static_cast<std::uint64_t>(rest.count());
     const duration step{
         static_cast<duration::rep>(std::max(std::bit_floor(count) / 64, std::uint64_t{1}))};
@@ -148,7 +149,7 @@ time_point next_action_of(const held_lock& held) {
     const time_point end = held.ends_at();
     time_point next = std::min(held.contact_at, end);
     if (held.to_be_warned())
-        next = std::min(next, end - danger_period(held.pace()));
+        next = std::min(next, end - danger_period(held.effective_lease()));
     return next;
 }
 
@@ -158,14 +159,14 @@ int renewal::draw() {
     return static_cast<int>(engine_.jitter(duration{chance_max}).count());
 }
 
-void renewal::doubt(const std::function<bool(const lock_name&)>& which, bool urgent) {
-    ++doubts_;
+void renewal::revalidate(const std::function<bool(const lock_name&)>& which, bool urgent) {
+    ++revalidations_;
     batch doubted = all();
     if (which)
         std::erase_if(doubted, [&](const shared_hold& held) { return !which(held->what.name); });
     duration spread = urgent ? duration::zero() : duration::max();
     for (const shared_hold& held : doubted)
-        spread = std::min(spread, doubt_period(held->pace()));
+        spread = std::min(spread, revalidation_period(held->effective_lease()));
     const time_point now = engine_.now();
     const auto count = static_cast<duration::rep>(doubted.size());
     const duration chance = urgent || count == 0 ? duration::zero() : engine_.jitter(spread);
@@ -186,7 +187,7 @@ void renewal::set_next_contact(held_lock& held, time_point last, int drawn) {
     if (held.needs_contact() && !held.out_of_time()) {
         const duration half = std::max((held.ends_at() - last) / 2, duration{1});
         const time_point in_time =
-            held.ends_at() - danger_period(held.pace()) - 2 * held.round_trip;
+            held.ends_at() - danger_period(held.effective_lease()) - 2 * held.round_trip;
         const time_point soonest = later(last, std::max(period / 4, duration{1}));
         held.contact_at =
             std::min({held.contact_at, later(last, half), std::max(in_time, soonest)});
@@ -203,15 +204,15 @@ void renewal::schedule(held_lock& held) {
 void renewal::enter(held_lock& held, time_point acts_at) {
     held.acts_at = acts_at;
     const auto hint =
-        entered_last_ ? std::next(agenda_.iterator_to(*entered_last_)) : agenda_.end();
-    agenda_.insert(hint, held);
+        entered_last_ ? std::next(schedule_.iterator_to(*entered_last_)) : schedule_.end();
+    schedule_.insert(hint, held);
     entered_last_ = &held;
 }
 
 void renewal::leave(held_lock& held) {
     if (entered_last_ == &held)
         entered_last_ = nullptr;
-    agenda_.erase(agenda_.iterator_to(held));
+    schedule_.erase(schedule_.iterator_to(held));
 }
 
 /// Wakes the renewal loop if it would sleep beyond `when`, and starts the loop if it has ended.
@@ -229,8 +230,8 @@ void renewal::wake_for(time_point when) {
 asio::awaitable<void> renewal::run(std::shared_ptr<engine> home) {
     const engine::loop ends_before_closing_does{*home};
     renewal& self = home->renewals();
-    while (!self.stopped_ && !self.agenda_.empty()) {
-        self.sleeping_until_ = self.agenda_.begin()->acts_at;
+    while (!self.stopped_ && !self.schedule_.empty()) {
+        self.sleeping_until_ = self.schedule_.begin()->acts_at;
         if (self.sleeping_until_ > home->now())
             co_await self.alarm_->wait_until(self.sleeping_until_);
         else // lets the executor do other work between two batches
@@ -249,7 +250,7 @@ bool is_due(const held_lock& held, time_point now) {
 
 /// Returns whether the hold is due so soon that it may share the request of a hold that is due now.
 bool may_travel(const held_lock& held, time_point now) {
-    return held.contact_at <= later(now, held.pace() / 30);
+    return held.contact_at <= later(now, held.effective_lease() / 30);
 }
 
 } // namespace
@@ -258,12 +259,12 @@ bool may_travel(const held_lock& held, time_point now) {
 /// renewed only together with a hold that is due.
 void renewal::act_on_due() {
     const time_point now = engine_.now();
-    errands contacts;
+    requests_by_content contacts;
     batch due;
     std::size_t seen = 0;
     bool somebody_travels = false;
-    for (const held_lock& held : agenda_) { // in the order of `acts_at`
-        if (held.acts_at > later(now, gather_within) || ++seen > company_max)
+    for (const held_lock& held : schedule_) { // in the order of `acts_at`
+        if (held.acts_at > later(now, gather_within) || ++seen > batch_holds_max)
             break;
         somebody_travels = somebody_travels || is_due(held, now);
         if (held.acts_at <= now || (somebody_travels && may_travel(held, now)))
@@ -275,7 +276,7 @@ void renewal::act_on_due() {
         engine_.spawn(contact(engine_.shared_from_this(), asked, std::move(holds)));
 }
 
-void renewal::act_on(shared_hold held, time_point now, errands& contacts) {
+void renewal::act_on(shared_hold held, time_point now, requests_by_content& contacts) {
     if (!watches(*held))
         return; // an earlier action in this loop has ended the hold
     const duration left = held->ends_at() - now;
@@ -285,7 +286,7 @@ void renewal::act_on(shared_hold held, time_point now, errands& contacts) {
                           too_long ? event_cause::max_hold : event_cause::term_ended);
         return;
     }
-    if (held->to_be_warned() && left <= danger_period(held->pace())) {
+    if (held->to_be_warned() && left <= danger_period(held->effective_lease())) {
         if (held->answer_wait > duration::zero() && now - held->asked_at >= answer_period_min)
             tell_unanswered(*held, now);
         held->warn();
@@ -310,7 +311,7 @@ void renewal::tell_unanswered(held_lock& held, time_point now) {
 /// Adds a hold to the requests that are about to be sent. If the last request got no reply in time,
 /// the next request is sent over two connections, because the first connection may only be slow,
 /// and the second connection may not be open yet.
-void renewal::send(const shared_hold& held, time_point now, errands& contacts) {
+void renewal::send(const shared_hold& held, time_point now, requests_by_content& contacts) {
     const bool is_late = held->answer_wait > duration::zero();
     held->once_more = false;
     const bool renews = held->renewed() && !held->out_of_time();
@@ -328,8 +329,8 @@ void renewal::send(const shared_hold& held, time_point now, errands& contacts) {
     const bool asks_elsewhere = is_late || held->unanswered;
     // A store with sessions uses only one connection at a time.
     const bool by_session = engine_.bounds().by_session;
-    errand own{lease_to_ask_for(*held, renews, left), renews, held->what.replicas,
-               asks_elsewhere && by_session};
+    request_content own{lease_to_ask_for(*held, renews, left), renews, held->what.replicas,
+                        asks_elsewhere && by_session};
     ++held->in_flight;
     contacts[own].push_back(held);
     if (!asks_elsewhere || by_session)
@@ -342,7 +343,7 @@ void renewal::send(const shared_hold& held, time_point now, errands& contacts) {
 /// Receives the results of one request: one result for each hold.
 class renewal::reports final : public renewal_sink {
 public:
-    reports(renewal& home, const batch& holds, time_point sent_at, const errand& asked)
+    reports(renewal& home, const batch& holds, time_point sent_at, const request_content& asked)
         : home_{home}
         , holds_{holds}
         , sent_at_{sent_at}
@@ -397,12 +398,13 @@ private:
     renewal& home_;
     const batch& holds_;
     const time_point sent_at_;
-    const errand asked_;
+    const request_content asked_;
     const int drawn_; // one random number for all holds, so that they share a request again
     std::optional<boost::system::system_error> failed_;
 };
 
-asio::awaitable<void> renewal::contact(std::shared_ptr<engine> home, errand errand, batch holds) {
+asio::awaitable<void> renewal::contact(std::shared_ptr<engine> home,
+                                       request_content request_content, batch holds) {
     const engine::loop ends_before_closing_does{*home};
     renewal& self = home->renewals();
     // An earlier action in this loop may have ended some of the holds.
@@ -415,19 +417,20 @@ asio::awaitable<void> renewal::contact(std::shared_ptr<engine> home, errand erra
     if (holds.empty())
         co_return;
     const time_point now = home->now();
-    renewal_wishes how{
-        .lease_time = errand.lease_time, .answer_by = now, .elsewhere = errand.elsewhere};
+    renewal_options how{.lease_time = request_content.lease_time,
+                        .answer_by = now,
+                        .elsewhere = request_content.elsewhere};
     std::vector<const hold*> asked;
     asked.reserve(holds.size());
     for (const shared_hold& held : holds) {
         asked.push_back(&held->what);
         how.answer_by = std::max(how.answer_by, held->ends_at());
     }
-    reports to{self, holds, now, errand};
+    reports to{self, holds, now, request_content};
     co_await home->locks().renew(asked, how, to);
 }
 
-void renewal::answered(const shared_hold& held, const errand& asked, time_point sent_at,
+void renewal::answered(const shared_hold& held, const request_content& asked, time_point sent_at,
                        const answer& said, int drawn) {
     if (!watches(*held)) { // released or lost while the request was pending
         if (said.granted && asked.lease_time > duration::zero()) {
@@ -463,7 +466,7 @@ void renewal::failed(held_lock& held, const boost::system::system_error& e) {
     held.once_more = at_once && held.in_flight > 0;
     const duration left = held.ends_at() - engine_.now();
     const duration pause =
-        at_once ? duration::zero() : retry_period(held.pace(), left, held.refusals - 1);
+        at_once ? duration::zero() : retry_period(held.effective_lease(), left, held.refusals - 1);
     const time_point again_at = later(engine_.now(), pause - engine_.jitter(pause / 2));
     held.contact_at = held.in_flight > 0 ? std::min(held.contact_at, again_at) : again_at;
     schedule(held);
@@ -471,8 +474,8 @@ void renewal::failed(held_lock& held, const boost::system::system_error& e) {
 
 std::vector<std::shared_ptr<held_lock>> renewal::all() const {
     std::vector<shared_hold> holds;
-    holds.reserve(agenda_.size());
-    for (const held_lock& held : agenda_)
+    holds.reserve(schedule_.size());
+    for (const held_lock& held : schedule_)
         holds.push_back(held.kept);
     return holds;
 }
@@ -480,7 +483,7 @@ std::vector<std::shared_ptr<held_lock>> renewal::all() const {
 void renewal::stop() {
     stopped_ = true;
     entered_last_ = nullptr;
-    agenda_.clear_and_dispose([](held_lock* held) {
+    schedule_.clear_and_dispose([](held_lock* held) {
         held->watched.reset();
         held->kept.reset();
     });
@@ -501,13 +504,13 @@ failure gone() {
 }
 
 /// Content of a request: the length of the lease, and the number of replicas that must confirm it.
-struct wish {
+struct extend_options {
     duration length;
     unsigned replicas;
 };
 
 /// Sends one request and returns the reply. Throws the error of the request.
-asio::awaitable<answer> ask_once(held_lock& held, wish wanted, renewal_wishes how) {
+asio::awaitable<answer> ask_once(held_lock& held, extend_options wanted, renewal_options how) {
     engine& home = *held.home;
     const time_point sent_at = home.now();
     hold asked = held.what;
@@ -554,8 +557,8 @@ struct tries {
     int pending = 0;
 };
 
-asio::awaitable<void> ask_beside(std::shared_ptr<held_lock> held, wish wanted, renewal_wishes how,
-                                 std::shared_ptr<tries> all) {
+asio::awaitable<void> ask_beside(std::shared_ptr<held_lock> held, extend_options wanted,
+                                 renewal_options how, std::shared_ptr<tries> all) {
     const engine::task busy{*held->home};
     const under_way asked{*held};
     try {
@@ -590,7 +593,7 @@ asio::awaitable<void> await_answer(const held_lock& held, tries& all, time_point
 /// Asks the store to extend the hold. If no reply comes in time, it sends a second request over
 /// another connection, concurrently. The second request does no harm, because two requests do not
 /// extend the hold twice.
-asio::awaitable<answer> ask_in_time(std::shared_ptr<held_lock> held, wish wanted) {
+asio::awaitable<answer> ask_in_time(std::shared_ptr<held_lock> held, extend_options wanted) {
     engine& home = *held->home;
     const auto all = std::make_shared<tries>(home);
     duration wait = answer_period(held->remaining());
@@ -606,7 +609,7 @@ asio::awaitable<answer> ask_in_time(std::shared_ptr<held_lock> held, wish wanted
         const bool given_up =
             all->failed && all->failed->code() == errc::outcome_unknown && home.now() >= answer_by;
         const bool over = all->pending == 0 && !given_up;
-        if (all->said || over || is_last || !held->believed() || home.stopped())
+        if (all->said || over || is_last || !held->is_valid() || home.stopped())
             break;
     }
     all->wake.reset();
@@ -617,7 +620,7 @@ asio::awaitable<answer> ask_in_time(std::shared_ptr<held_lock> held, wish wanted
     throw boost::system::system_error{make_error_code(errc::outcome_unknown)};
 }
 
-asio::awaitable<failure> ask_store(std::shared_ptr<held_lock> held, wish wanted) {
+asio::awaitable<failure> ask_store(std::shared_ptr<held_lock> held, extend_options wanted) {
     engine& home = *held->home;
     try {
         const answer said = co_await ask_in_time(held, wanted);
@@ -627,9 +630,9 @@ asio::awaitable<failure> ask_store(std::shared_ptr<held_lock> held, wish wanted)
         }
     } catch (const boost::system::system_error& e) {
         release_late_remains(held);
-        co_return held->believed() ? failure{e.code(), e.what()} : gone();
+        co_return held->is_valid() ? failure{e.code(), e.what()} : gone();
     }
-    if (!held->believed()) {
+    if (!held->is_valid()) {
         release_late_remains(held);
         co_return gone();
     }
@@ -651,7 +654,7 @@ asio::awaitable<failure> extend_by(std::shared_ptr<held_lock> held, duration len
 /// or, for a renewed hold, the whole lease if the lease is longer. It is at most the longest lease
 /// that the server allows now.
 duration whole_term(const held_lock& held) {
-    const duration believed = lease_believed_for(held.remaining());
+    const duration believed = lease_valid_for(held.remaining());
     const bool renews = held.renewed() && !held.out_of_time();
     const duration length = renews ? std::max(held.lease(), believed) : believed;
     return std::min(length, held.home->bounds().lease_max);
@@ -689,14 +692,14 @@ asio::awaitable<void> run(std::shared_ptr<held_lock> held, asio::awaitable<failu
 
 void extend(std::shared_ptr<held_lock> held, duration length, release_handler done) {
     const std::shared_ptr<engine> home = held->home;
-    if (!held->believed())
+    if (!held->is_valid())
         return tell(*home, std::move(done), gone());
     home->spawn(run(held, extend_by(held, length), std::move(done)));
 }
 
 void confirm(std::shared_ptr<held_lock> held, unsigned replicas, release_handler done) {
     const std::shared_ptr<engine> home = held->home;
-    if (!held->believed())
+    if (!held->is_valid())
         return tell(*home, std::move(done), gone());
     home->spawn(run(held, confirm_by(held, replicas), std::move(done)));
 }

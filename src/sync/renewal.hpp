@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Renews holds and detects their end (the "watchdog"). Each client has one schedule of next actions
-// (`agenda`) and one alarm. A hold needs no coroutine, timer or allocation of its own here.
+// (`hold_schedule`) and one alarm. A hold needs no coroutine, timer or allocation of its own here.
 //
 // There are two kinds of actions. A *renewal request* (`contact` in the code) asks the store: it
 // renews a hold, or checks that a hold with a fixed lease still exists. The *expiry* of a hold
@@ -39,14 +39,14 @@ public:
 
     /// Maximum number of holds in one request. A larger request would delay other requests to the
     /// store.
-    static constexpr std::size_t company_max = 500;
+    static constexpr std::size_t batch_holds_max = 500;
 
     explicit renewal(engine&);
 
     void watch(const std::shared_ptr<held_lock>&); ///< starts to renew a hold, after its grant
     void forget(held_lock&); ///< stops the renewal; call it before the release is sent
     /// Replaces a hold in the schedule by its local successor.
-    void pass_on(held_lock&, const std::shared_ptr<held_lock>& heir);
+    void hand_over(held_lock&, const std::shared_ptr<held_lock>& next_owner);
     /// Renews the hold from now on, even if its lease was fixed before.
     void renew_from_now_on(held_lock&, duration lease);
     /// Schedules the next request of the hold anew after an extension.
@@ -60,15 +60,15 @@ public:
     /// Checks the holds whose names `which` selects (empty: all holds), because the store may have
     /// forgotten them. If `urgent` is true, the checks are sent at once. Otherwise they are spread
     /// over a tenth of the shortest lease of these holds.
-    void doubt(const std::function<bool(const lock_name&)>& which, bool urgent);
+    void revalidate(const std::function<bool(const lock_name&)>& which, bool urgent);
 
-    /// Returns how many times doubt() was called. If the request of a grant was sent before the
-    /// last call of doubt(), the granted hold must be checked, too.
-    std::size_t doubts() const { return doubts_; }
+    /// Returns how many times revalidate() was called. If the request of a grant was sent before
+    /// the last call of revalidate(), the granted hold must be checked, too.
+    std::size_t revalidations() const { return revalidations_; }
 
     /// Returns whether the schedule has no hold that a caller may still release.
-    bool idle() const { return agenda_.size() == abandoned_; }
-    std::size_t watched() const { return agenda_.size(); }
+    bool idle() const { return schedule_.size() == abandoned_; }
+    std::size_t watched() const { return schedule_.size(); }
     std::vector<std::shared_ptr<held_lock>> all() const;
     void stop();
     void let_go_of_clock() noexcept; ///< call it after stop()
@@ -80,25 +80,26 @@ private:
     class reports;
 
     /// Content of one request. Holds whose requests have the same content share one request.
-    struct errand {
+    struct request_content {
         duration lease_time;
         /// false: only checks holds with a fixed lease, and does not move their expiry
         bool renews;
         std::uint8_t replicas; ///< number of replicas that must confirm the renewal
         bool elsewhere;        ///< true: an earlier request got no reply in time
-        auto operator<=>(const errand&) const = default;
+        auto operator<=>(const request_content&) const = default;
     };
-    using errands = std::map<errand, batch>;
+    using requests_by_content = std::map<request_content, batch>;
 
     struct next_action {
         using type = time_point;
         time_point operator()(const held_lock& held) const { return held.acts_at; }
     };
-    using agenda = boost::intrusive::multiset<
+    using hold_schedule = boost::intrusive::multiset<
         held_lock, boost::intrusive::key_of_value<next_action>,
-        boost::intrusive::member_hook<held_lock, held_lock::agenda_hook, &held_lock::in_agenda>>;
+        boost::intrusive::member_hook<held_lock, held_lock::schedule_hook,
+                                      &held_lock::in_schedule>>;
 
-    static bool watches(const held_lock& held) { return held.in_agenda.is_linked(); }
+    static bool watches(const held_lock& held) { return held.in_schedule.is_linked(); }
     void begin(const shared_hold&);
     int draw();
     static void set_next_contact(held_lock&, time_point last, int drawn);
@@ -109,18 +110,19 @@ private:
     void wake_for(time_point);
     static asio::awaitable<void> run(std::shared_ptr<engine>);
     void act_on_due();
-    void act_on(shared_hold, time_point now, errands&);
-    void send(const shared_hold&, time_point now, errands&);
+    void act_on(shared_hold, time_point now, requests_by_content&);
+    void send(const shared_hold&, time_point now, requests_by_content&);
     void tell_unanswered(held_lock&, time_point now);
-    static asio::awaitable<void> contact(std::shared_ptr<engine>, errand, batch);
+    static asio::awaitable<void> contact(std::shared_ptr<engine>, request_content, batch);
     /// Handles the reply for one hold. `drawn` is one random number for all holds of a request.
-    void answered(const shared_hold&, const errand&, time_point sent_at, const answer&, int drawn);
+    void answered(const shared_hold&, const request_content&, time_point sent_at, const answer&,
+                  int drawn);
     void failed(held_lock&, const boost::system::system_error&);
 
     engine& engine_;
-    agenda agenda_;
+    hold_schedule schedule_;
     held_lock* entered_last_ = nullptr; // the next insertion is probably next to this hold
-    std::size_t doubts_ = 0;
+    std::size_t revalidations_ = 0;
     std::size_t abandoned_ = 0; // number of abandoned holds in the schedule
     std::unique_ptr<alarm> alarm_;
     time_point sleeping_until_ = time_point::max();

@@ -14,13 +14,13 @@
 namespace holdfast::sync {
 
 /// Returns whether a retry may help: the store did not reply, or the outcome is unknown.
-inline bool may_pass(const error_code& ec) {
+inline bool is_retryable(const error_code& ec) {
     return ec == errc::unreachable || ec == errc::outcome_unknown;
 }
 
 /// Returns whether the server has refused the request itself. The result is false for failed
 /// authentication, an untrusted server and lack of memory.
-inline bool said_no(const error_code& ec) {
+inline bool is_refusal(const error_code& ec) {
     return ec == errc::refused && ec != store_errc::not_authenticated &&
            ec != store_errc::untrusted && ec != store_errc::out_of_memory;
 }
@@ -44,7 +44,7 @@ public:
         return jittered(pause);
     }
     /// Returns the pause after a failure, for operations that are repeated after every error.
-    duration next(const error_code& why) { return said_no(why) ? jittered(after_a_no) : next(); }
+    duration next(const error_code& why) { return is_refusal(why) ? jittered(after_a_no) : next(); }
 
 private:
     duration jittered(duration pause) const { return pause - home_.jitter(pause / 2); }
@@ -54,9 +54,9 @@ private:
     duration next_ = how_.first;
 };
 
-class outage {
+class retry_policy {
 public:
-    explicit outage(engine& home)
+    explicit retry_policy(engine& home)
         : home_{home}
         , pause_{home} {}
 
@@ -71,7 +71,7 @@ public:
     time_point next_try(const boost::system::system_error& e, time_point sent_at) {
         if (!last_)
             since_ = sent_at;
-        if (!may_pass(e.code()) || home_.now() >= later(since_, home_.unavailable_timeout()))
+        if (!is_retryable(e.code()) || home_.now() >= later(since_, home_.unavailable_timeout()))
             throw;
         last_ = std::current_exception();
         return later(home_.now(), pause_.next());
@@ -92,7 +92,7 @@ private:
 // Rate limit for the requests of one waiter. Any program may publish on the channel of a lock. So
 // without the limit, a flood of notifications would cause a flood of requests.
 
-class look_pace {
+class attempt_pacer {
 public:
     /// Mean time between two requests during a flood of notifications.
     static constexpr duration between_looks{5};

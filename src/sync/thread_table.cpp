@@ -79,7 +79,7 @@ thread_table::entry thread_table::find(std::string_view name, side way) {
         return {};
     entry& here = found->second;
     // This entry is a part of a composite hold that was lost.
-    if (here.lent && here.count == 1 && !here.hold->believed()) {
+    if (here.lent && here.count == 1 && !here.hold->is_valid()) {
         gone = std::move(here);
         entries_.erase(found);
         return {};

@@ -109,7 +109,7 @@ public:
     ~kept_session() override { session_client_->close(); }
 
     asio::awaitable<creation> create(new_node) override;
-    asio::awaitable<entrance> create_and_list(new_node, std::string parent) override;
+    asio::awaitable<created_and_listed> create_and_list(new_node, std::string parent) override;
     asio::awaitable<listing> list(std::string path) override;
     asio::awaitable<std::optional<node_data>> get(std::string path) override;
     asio::awaitable<bool> set(std::string path, std::string data) override;
@@ -206,8 +206,8 @@ asio::awaitable<session::creation> kept_session::create(new_node node) {
                        why.text()};
 }
 
-asio::awaitable<session::entrance> kept_session::create_and_list(new_node node,
-                                                                 std::string parent) {
+asio::awaitable<session::created_and_listed> kept_session::create_and_list(new_node node,
+                                                                           std::string parent) {
     const shared_session_client home = session_client_;
     const shared_request made = asked(*home, creation_message(*home, node));
     shared_request listed;
@@ -221,7 +221,7 @@ asio::awaitable<session::entrance> kept_session::create_and_list(new_node node,
         unlisted = why;
     }
     co_await home->settled(made);
-    entrance both;
+    created_and_listed both;
     both.made = creation_of(*home, *made, node);
     try {
         if (!unlisted)

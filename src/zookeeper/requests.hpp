@@ -20,7 +20,7 @@
 
 namespace holdfast::zookeeper {
 
-class visitor;
+class inline_caller;
 
 /// A request. It lives until it is settled: answered, failed or given up. The caller and `requests`
 /// share the object.
@@ -48,7 +48,7 @@ struct request {
     using waiter = asio::any_completion_handler<void()>;
     waiter resume{};
     /// Calling thread that itself waits for this request. Null: no such thread.
-    zookeeper::visitor* visitor = nullptr;
+    zookeeper::inline_caller* inline_caller = nullptr;
     std::optional<runtime::monitor::load> under_way{};
 };
 

@@ -86,7 +86,7 @@ struct survey {
 };
 
 /// Events of a session, reported on the executor. A new session owns none of the earlier session's
-/// nodes. The listener itself must report its holds as doubtful (`store_context::doubt`).
+/// nodes. The listener itself must report its holds as doubtful (`store_context::revalidate`).
 enum class session_news : std::uint8_t {
     suspended, ///< the connection is lost; the nodes exist as long as the session lives
     /// The same session has a connection again. All watches have fired, and no watch remains.
@@ -123,11 +123,11 @@ public:
 
     /// Result of creating a node and then listing the children of `parent`. Both requests are sent
     /// in one write.
-    struct entrance {
+    struct created_and_listed {
         creation made{};
         listing children{};
     };
-    virtual asio::awaitable<entrance> create_and_list(new_node, std::string parent) = 0;
+    virtual asio::awaitable<created_and_listed> create_and_list(new_node, std::string parent) = 0;
 
     virtual asio::awaitable<listing> list(std::string path) = 0;
 

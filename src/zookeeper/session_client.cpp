@@ -57,16 +57,16 @@ private:
 session_client::session_client(options how, store_context home)
     : how_{std::move(how)}
     , home_{std::move(home)}
-    , entrance_{runtime::monitor::of(home_.executor)}
+    , monitor_{runtime::monitor::of(home_.executor)}
     , servers_{how_.servers, home_.random, how_.backoff_min, how_.backoff_max}
-    , presence_{home_}
+    , connectivity_{home_}
     , rest_{home_.time.make_alarm()}
-    , lookout_{home_, [this] { return next_limit(); },
-               [this](time_point now) { limit_reached(now); }} {
+    , deadline_timer_{home_, [this] { return next_limit(); },
+                      [this](time_point now) { limit_reached(now); }} {
     for (const server_address& one : servers_.all())
         servers_at_.push_back(std::make_shared<const net::destination>(one, how_.tls));
-    if (entrance_)
-        entrance_->welcome(visitors_max);
+    if (monitor_)
+        monitor_->welcome(inline_callers_max);
 }
 
 duration session_client::wanted_timeout() const {
@@ -95,9 +95,9 @@ std::shared_ptr<void> session_client::in_use() {
     auto mine = std::make_shared<use>(weak_from_this());
     if (users_++ == 0 && !closed_) {
         const time_point now = home_.time.now();
-        const bool soon = last_write_ <= now - 2 * beat_period();
-        beat_due_ = std::min(beat_due_, soon ? now : now + beat_period());
-        watch_for(beat_due_);
+        const bool soon = last_write_ <= now - 2 * heartbeat_period();
+        heartbeat_due_ = std::min(heartbeat_due_, soon ? now : now + heartbeat_period());
+        watch_for(heartbeat_due_);
         connect();
     }
     return mine;
@@ -167,7 +167,7 @@ asio::awaitable<std::optional<net::failure>> session_client::establish(connectio
         const net::time_limit limit{home_, give_up_at, net::give_up(line, attempt_timeout)};
         co_await line.dial(servers_at_[servers_.present()], give_up_at);
         co_await begin_session(line);
-        if (entrance_)
+        if (monitor_)
             line.make_bare();
         co_return std::nullopt;
     } catch (const session_has_ended&) {
@@ -183,8 +183,8 @@ asio::awaitable<void> session_client::begin_session(connection& line) {
     const time_point now = home_.time.now();
     if (session_.exists() && session_.is_long_gone(now))
         end_session(false);
-    if (corpse_ && !corpse_->is_long_gone(now))
-        co_await bury(line);
+    if (expired_session_ && !expired_session_->is_long_gone(now))
+        co_await close_expired_session(line);
     const greeting said = session_.to_greet(wanted_timeout());
     const welcome told = co_await greet(line, said);
     meet(told, now);
@@ -195,13 +195,13 @@ asio::awaitable<void> session_client::begin_session(connection& line) {
 
 /// Closes an earlier session that has ended according to the client's clock. The server may still
 /// keep that session, and then the session's nodes block other clients.
-asio::awaitable<void> session_client::bury(connection& line) {
-    const greeting said = corpse_->to_greet({});
+asio::awaitable<void> session_client::close_expired_session(connection& line) {
+    const greeting said = expired_session_->to_greet({});
     const welcome told = co_await greet(line, said);
-    const bool lives = told.id == corpse_->id && told.timeout_ms > 0;
+    const bool lives = told.id == expired_session_->id && told.timeout_ms > 0;
     if (lives)
         co_await say_farewell(line);
-    corpse_.reset();
+    expired_session_.reset();
     throw session_has_ended{};
 }
 
@@ -227,7 +227,7 @@ void session_client::attempt_failed(const net::failure& why) {
     line_.reset();
     if (closed_)
         return;
-    presence_.gone(address(), why);
+    connectivity_.gone(address(), why);
     trouble_ = why;
     go_on_elsewhere();
     const bool no_hope = servers_.size() == 1 || why.code() == errc::refused;
@@ -244,14 +244,14 @@ void session_client::go_on_elsewhere() {
 
 void session_client::conversation_begins() {
     connected_ = true;
-    connected_since_ = last_heard_ = last_asked_ = beat_due_ = home_.time.now();
+    connected_since_ = last_heard_ = last_asked_ = heartbeat_due_ = home_.time.now();
     leaves_ = false;
     const bool opened = std::exchange(fresh_, false);
     // To resume a session is not a write.
     last_write_ = opened ? connected_since_ : time_point::min();
-    presence_.back(address());
+    connectivity_.back(address());
     trouble_.reset();
-    watch_for(beat_due_);
+    watch_for(heartbeat_due_);
     if (!opened)
         watches_.tell_all();
     tell(opened ? session_news::opened : session_news::resumed);
@@ -264,7 +264,7 @@ void session_client::conversation_ended(const net::failure& why) {
     const bool garbage = why.code() == store_errc::protocol;
     const net::failure lost{why.code(), "connection to " + from + " lost: " + why.text()};
     if (!closed_ && !leaves_) {
-        presence_.gone(from, lost);
+        connectivity_.gone(from, lost);
         trouble_ = lost;
         // Do not reset the backoff if the server accepts connections but closes them at once.
         if (home_.time.now() - connected_since_ > how_.backoff_max)
@@ -285,8 +285,8 @@ void session_client::end_session(bool may_be_alive) {
     if (!session_.exists())
         return;
     if (may_be_alive) {
-        corpse_ = std::move(session_);
-        corpse_->last_zxid = 0; // zero makes every server accept the greeting
+        expired_session_ = std::move(session_);
+        expired_session_->last_zxid = 0; // zero makes every server accept the greeting
     }
     session_ = {};
     fresh_ = false;
@@ -317,11 +317,11 @@ void session_client::close() {
     if (std::exchange(closed_, true)) // there may be a second call after the clock was destroyed
         return;
     rest_->ring();
-    lookout_.close();
+    deadline_timer_.close();
     const net::failure why{errc::closed, "the client is closed"};
     if (line_)
         line_->cut(why);
-    for (const shared_connection& each : visits_)
+    for (const shared_connection& each : inline_calls_)
         each->cut(why);
     fail_later(requests_.drop_written(), why);
     fail_later(requests_.drop_queued(), why);
@@ -362,7 +362,7 @@ void session_client::ask(shared_request what) {
         throw net::failure{errc::overloaded, address() + ": " + std::to_string(requests_.size()) +
                                                  " requests wait already"};
     const time_point now = last_asked_ = home_.time.now();
-    what->under_way.emplace(entrance_);
+    what->under_way.emplace(monitor_);
     requests_.ask(std::move(what), now);
     watch_for(now + how_.command_timeout);
     if (!connected_)
@@ -372,7 +372,7 @@ void session_client::ask(shared_request what) {
 }
 
 asio::awaitable<void> session_client::settled(shared_request asked) {
-    if (runtime::visit* const visiting = caller())
+    if (runtime::inline_call* const visiting = caller())
         settle_by(*visiting, *asked);
     auto begin = [this, &asked](auto handler) {
         request::waiter{std::move(handler)}.swap(asked->resume);
@@ -480,13 +480,13 @@ void session_client::answered(const shared_request& whose) {
 }
 
 void session_client::resume(request& done) {
-    if (done.visitor)
-        return done.visitor->wake(entrance_->visitor());
+    if (done.inline_caller)
+        return done.inline_caller->wake(monitor_->inline_caller());
     request::waiter waiter;
     waiter.swap(done.resume);
     if (!waiter)
         return;
-    if (entrance_ && entrance_->visitor()) // a calling thread is running its own request
+    if (monitor_ && monitor_->inline_caller()) // a calling thread is running its own request
         return asio::post(home_.executor, std::move(waiter));
     try {
         std::move(waiter)();
@@ -512,8 +512,8 @@ void session_client::fail_later(const std::vector<shared_request>& all, const ne
     const auto shared = std::make_shared<const net::failure>(why);
     for (const shared_request& one : all) {
         one->failed = shared;
-        if (one->visitor)
-            one->visitor->wake(entrance_->visitor());
+        if (one->inline_caller)
+            one->inline_caller->wake(monitor_->inline_caller());
         request::waiter waiter;
         waiter.swap(one->resume);
         if (waiter)
@@ -533,47 +533,47 @@ void session_client::say_goodbye(const shared_request& goodbye) {
 
 // Requests that calling threads send themselves, and whose answers they read.
 //
-// All calling threads (visitors) share the session's connection. Each of them sends its own
-// request. One of them reads the answers of all: it wakes the visitors whose answers came, and
-// posts the other answers to the background thread. When the reader leaves, the visitor that came
-// last continues to read; if there is no visitor, the background thread reads. The operating system
-// may not run the reading thread for a long time. So at each heartbeat (`limit_reached`), the
-// background thread also reads the data that have arrived.
+// All calling threads (inline callers) share the session's connection. Each of them sends its own
+// request. One of them reads the answers of all: it wakes the inline callers whose answers came,
+// and posts the other answers to the background thread. When the reader leaves, the inline caller
+// that came last continues to read; if there is no inline caller, the background thread reads. The
+// operating system may not run the reading thread for a long time. So at each heartbeat
+// (`limit_reached`), the background thread also reads the data that have arrived.
 
-/// Returns the calling thread's `visit` (its stay in the client's monitor) if that thread may run
-/// its request itself. Otherwise returns null.
-runtime::visit* session_client::caller() const {
-    return entrance_ && connected_ && line_->bare() ? entrance_->visitor() : nullptr;
+/// Returns the calling thread's `inline_call` (its stay in the client's monitor) if that thread may
+/// run its request itself. Otherwise returns null.
+runtime::inline_call* session_client::caller() const {
+    return monitor_ && connected_ && line_->bare() ? monitor_->inline_caller() : nullptr;
 }
 
 /// Runs the request on the calling thread. If the request is still not settled afterwards, the
 /// caller waits for it through Asio.
-void session_client::settle_by(runtime::visit& caller, request& asked) {
-    visitor mine{caller, asked};
+void session_client::settle_by(runtime::inline_call& caller, request& asked) {
+    inline_caller mine{caller, asked};
     flush_by(mine);
     wait_by(mine);
 }
 
 /// Sends the queued requests. The write happens outside the monitor. Other threads can queue
 /// requests during the write, and these requests are also sent.
-void session_client::flush_by(visitor& mine) {
+void session_client::flush_by(inline_caller& mine) {
     const shared_connection line = line_;
     while (connected_ && line_ == line && line->can_send()) {
         compose_queued(line->outbox());
         if (line->outbox().empty() || !line->begin_sending())
             return;
-        mine.outside([&line]() noexcept { line->write_begun(); });
+        mine.run_outside([&line]() noexcept { line->write_begun(); });
         if (!line->end_sending())
             runtime::run_in_background(home_, finish_sending(shared_from_this(), line));
     }
 }
 
-void session_client::wait_by(visitor& mine) {
-    visitors_.push_back(mine);
+void session_client::wait_by(inline_caller& mine) {
+    inline_callers_.push_back(mine);
     while (mine.waits())
         if (!read_by(mine) && mine.waits())
             mine.rest();
-    visitors_.erase(visitors_.iterator_to(mine));
+    inline_callers_.erase(inline_callers_.iterator_to(mine));
     hand_reading_on();
 }
 
@@ -583,7 +583,7 @@ bool session_client::can_be_read_here() const {
 
 /// Reads answers until this thread's request is settled. Returns false if another thread is
 /// reading; the other thread then wakes this thread.
-bool session_client::read_by(visitor& mine) {
+bool session_client::read_by(inline_caller& mine) {
     if (!can_be_read_here())
         return false;
     const shared_connection line = line_;
@@ -611,15 +611,15 @@ void session_client::hear_arrived(connection& line) {
     }
 }
 
-/// Lets another thread read from the socket. Chooses the visitor that arrived last, because it will
-/// probably wait longest. If there is no visitor, the background thread reads.
+/// Lets another thread read from the socket. Chooses the inline caller that arrived last, because
+/// it will probably wait longest. If there is no inline caller, the background thread reads.
 void session_client::hand_reading_on() {
     if (!can_be_read_here() || !line_->bare()->looks_away())
         return;
-    if (visitors_.empty())
+    if (inline_callers_.empty())
         line_->bare()->look_away(false);
     else
-        visitors_.back().wake(entrance_->visitor());
+        inline_callers_.back().wake(monitor_->inline_caller());
 }
 
 // Timeouts of the session client, and its heartbeats.
@@ -652,7 +652,7 @@ time_point session_client::next_limit() const {
     const auto oldest = requests_.oldest();
     const time_point first = oldest ? *oldest + how_.command_timeout : time_point::max();
     if (connected_)
-        return std::min({first, silent_at(), beat_due_, idle_until()});
+        return std::min({first, silent_at(), heartbeat_due_, idle_until()});
     if (users_ > 0 && session_.exists())
         return std::min(first, session_.term.alive_until());
     return first;
@@ -666,8 +666,8 @@ void session_client::limit_reached(time_point now) {
             line_->cut(unanswered(silence_max()));
         else if (idle_until() <= now)
             say_goodbye(std::make_shared<request>(message{.what = opcode::close_session}));
-        else if (beat_due_ <= now)
-            beat(now);
+        else if (heartbeat_due_ <= now)
+            send_heartbeat(now);
     } else if (users_ > 0 && session_.term.alive_until() <= now) {
         end_session(true);
     }
@@ -676,19 +676,19 @@ void session_client::limit_reached(time_point now) {
 
 /// Sends a heartbeat. If the session is in use, the heartbeat is a write, because only a write
 /// proves that the ensemble has heard from the session. A write also proves that the ensemble heard
-/// earlier requests (`session_term`). Therefore the pings of an idle session are useful later: the
+/// earlier requests (`session_lease`). Therefore the pings of an idle session are useful later: the
 /// first write after these pings proves that at least a third of the session's timeout is left,
 /// minus the possible drift of the clocks.
-void session_client::beat(time_point now) {
-    beat_due_ = now + beat_period();
-    if (users_ > 0 && last_write_ <= now - 2 * beat_period()) {
+void session_client::send_heartbeat(time_point now) {
+    heartbeat_due_ = now + heartbeat_period();
+    if (users_ > 0 && last_write_ <= now - 2 * heartbeat_period()) {
         const std::vector<std::string> checked{below_chroot(always_there)};
         last_write_ = now; // the heartbeat is sent at once
         requests_.ask(std::make_shared<request>(check_message(checked)), now);
         flush();
-    } else if (session_.last_sent > now - beat_period()) {
+    } else if (session_.last_sent > now - heartbeat_period()) {
         if (users_ == 0)
-            beat_due_ = session_.last_sent + beat_period();
+            heartbeat_due_ = session_.last_sent + heartbeat_period();
     } else if (line_->can_send()) {
         requests_.write_ping(line_->outbox(), now);
         flush();
@@ -751,16 +751,16 @@ asio::awaitable<survey> session_client::look_around() {
     for (std::size_t number = 0; number < servers_.size(); ++number) {
         if (closed_)
             throw net::failure{errc::closed, "the client is closed"};
-        server_seen seen = co_await visit(number);
+        server_seen seen = co_await inline_call(number);
         all.servers.push_back(std::move(seen));
     }
     co_return all;
 }
 
-asio::awaitable<server_seen> session_client::visit(std::size_t number) {
+asio::awaitable<server_seen> session_client::inline_call(std::size_t number) {
     server_seen seen{.address = net::address_of(servers_.all()[number])};
     const auto line = std::make_shared<connection>(home_, how_);
-    visits_.push_back(line);
+    inline_calls_.push_back(line);
     const duration attempt_timeout = how_.connect_timeout;
     auto give_up = [&line, attempt_timeout] {
         line->cut({errc::unreachable, "no answer within " +
@@ -786,7 +786,7 @@ asio::awaitable<server_seen> session_client::visit(std::size_t number) {
         seen.trouble = why.what();
     }
     line->cut({errc::unreachable, "it was a visit"});
-    std::erase(visits_, line);
+    std::erase(inline_calls_, line);
     co_return seen;
 }
 

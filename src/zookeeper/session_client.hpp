@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Client that keeps one session alive (`session_client`), and the calling threads that run their
-// own requests (`visitor`).
+// own requests (`inline_caller`).
 #pragma once
 
 #include "net/deadlines.hpp"
@@ -25,18 +25,19 @@
 
 namespace holdfast::zookeeper {
 
-/// A calling thread that runs its own request. One visitor reads the socket for all visitors. The
-/// other visitors sleep until another thread wakes them. Call every function inside the monitor,
-/// unless its comment says "outside".
-class visitor final : public runtime::interruptible, public boost::intrusive::list_base_hook<> {
+/// A calling thread that runs its own request. One inline caller reads the socket for all inline
+/// callers. The other inline callers sleep until another thread wakes them. Call every function
+/// inside the monitor, unless its comment says "outside".
+class inline_caller final : public runtime::interruptible,
+                            public boost::intrusive::list_base_hook<> {
 public:
-    visitor(runtime::visit& caller, request& asked)
+    inline_caller(runtime::inline_call& caller, request& asked)
         : caller_{caller}
         , asked_{asked} {
-        asked_.visitor = this;
+        asked_.inline_caller = this;
     }
-    visitor(const visitor&) = delete;
-    ~visitor() { asked_.visitor = nullptr; }
+    inline_caller(const inline_caller&) = delete;
+    ~inline_caller() { asked_.inline_caller = nullptr; }
 
     /// Returns whether the request is neither settled nor left to the background thread.
     bool waits() const {
@@ -45,9 +46,9 @@ public:
     }
 
     /// Wakes the thread, because its request is settled or because it must read the socket now. The
-    /// thread may also wake without a reason. `by` is the visitor that wakes this thread; null
-    /// means the background thread.
-    void wake(runtime::visit* by) {
+    /// thread may also wake without a reason. `by` is the inline caller that wakes this thread;
+    /// null means the background thread.
+    void wake(runtime::inline_call* by) {
         if (reads_)
             reads_->interrupt();
         else if (by == &caller_)
@@ -65,19 +66,19 @@ public:
     }
 
     void rest() {
-        caller_.outside(*this, [this]() noexcept { woken_->wait(); });
+        caller_.run_outside(*this, [this]() noexcept { woken_->wait(); });
     }
 
     template <typename Work>
-    void outside(Work work) {
-        caller_.outside(*this, std::move(work));
+    void run_outside(Work work) {
+        caller_.run_outside(*this, std::move(work));
     }
 
     /// Waits outside the monitor until the socket is readable. Returns false if no data came yet.
     bool wait_for(int socket, runtime::outside_wait& how) {
         bool came = false;
         reads_ = &how;
-        caller_.outside(*this, [&how, &came, socket]() noexcept {
+        caller_.run_outside(*this, [&how, &came, socket]() noexcept {
             came = how.until_readable(socket, duration::max());
         });
         reads_ = nullptr;
@@ -85,7 +86,7 @@ public:
     }
 
 private:
-    runtime::visit& caller_;
+    runtime::inline_call& caller_;
     request& asked_;
     const std::shared_ptr<runtime::semaphore> woken_ = std::make_shared<runtime::semaphore>();
     runtime::outside_wait* reads_ = nullptr;
@@ -153,7 +154,7 @@ private:
     /// With more requests the background thread is equally fast or faster. It sends many requests
     /// in one write, and no other thread must wake it before it can read answers. Measured with 1
     /// to 64 threads on two cores.
-    static constexpr std::size_t visitors_max = 1;
+    static constexpr std::size_t inline_callers_max = 1;
 
     class use;
     class watching;
@@ -166,7 +167,7 @@ private:
     asio::awaitable<void> keep_connected(std::shared_ptr<void> keep);
     asio::awaitable<std::optional<net::failure>> establish(connection&);
     asio::awaitable<void> begin_session(connection&);
-    asio::awaitable<void> bury(connection&);
+    asio::awaitable<void> close_expired_session(connection&);
     void meet(const welcome&, time_point sent_at);
     void attempt_failed(const net::failure& why);
     void conversation_begins();
@@ -196,26 +197,26 @@ private:
     void say_goodbye(const shared_request&);
 
     // Functions for requests that calling threads run themselves.
-    runtime::visit* caller() const;
-    void settle_by(runtime::visit& caller, request&);
-    void flush_by(visitor&);
-    void wait_by(visitor&);
-    bool read_by(visitor&);
+    runtime::inline_call* caller() const;
+    void settle_by(runtime::inline_call& caller, request&);
+    void flush_by(inline_caller&);
+    void wait_by(inline_caller&);
+    bool read_by(inline_caller&);
     bool can_be_read_here() const;
     void hear_arrived(connection&);
     void hand_reading_on();
 
     // Function for an extra connection to a server, outside the session.
-    asio::awaitable<server_seen> visit(std::size_t number);
+    asio::awaitable<server_seen> inline_call(std::size_t number);
 
     // Functions for timeouts and heartbeats.
-    void watch_for(time_point limit) { lookout_.watch_for(limit, shared_from_this()); }
+    void watch_for(time_point limit) { deadline_timer_.watch_for(limit, shared_from_this()); }
     time_point next_limit() const;
     void limit_reached(time_point now);
     void give_up_late(time_point now);
     void give_up(const std::vector<shared_request>& late, duration within);
-    void beat(time_point now);
-    duration beat_period() const { return session_.timeout / (users_ > 0 ? 12 : 6); }
+    void send_heartbeat(time_point now);
+    duration heartbeat_period() const { return session_.timeout / (users_ > 0 ? 12 : 6); }
     time_point silent_at() const;
     time_point idle_until() const;
     duration silence_max() const;
@@ -224,32 +225,33 @@ private:
 
     const options how_;
     const store_context home_;
-    runtime::monitor* const entrance_; // null: calling threads cannot run requests themselves
+    runtime::monitor* const monitor_; // null: calling threads cannot run requests themselves
     ensemble servers_;
     // addresses; the indexes are those of servers_
     std::vector<std::shared_ptr<const net::destination>> servers_at_;
-    net::presence presence_;
+    net::connectivity_reporter connectivity_;
     const std::unique_ptr<alarm> rest_;
     time_point not_before_ = time_point::min(); // earliest time of the next attempt to connect
 
     known_session session_;
     // Session that has ended according to the client's clock, but whose nodes may still exist.
-    std::optional<known_session> corpse_;
+    std::optional<known_session> expired_session_;
     requests requests_;
     watches watches_;
     std::list<listener> listeners_;
-    net::lookout lookout_;
+    net::deadline_timer deadline_timer_;
 
     shared_connection line_; // connection that is being made or is in use
-    std::vector<shared_connection> visits_;
-    boost::intrusive::list<visitor> visitors_; // calling threads that wait, in order of arrival
-    visitor* reader_ = nullptr;                // visitor that reads the socket for all; null: none
-    runtime::outside_wait reading_;            // state of that visitor's wait
+    std::vector<shared_connection> inline_calls_;
+    boost::intrusive::list<inline_caller>
+        inline_callers_;              // calling threads that wait, in order of arrival
+    inline_caller* reader_ = nullptr; // inline caller that reads the socket for all; null: none
+    runtime::outside_wait reading_;   // state of that inline caller's wait
     std::optional<net::failure> trouble_;
     time_point connected_since_{};
     time_point last_heard_{};
     time_point last_write_{};
-    time_point beat_due_{};
+    time_point heartbeat_due_{};
     time_point last_asked_{};
     std::size_t users_ = 0;
     bool running_ = false; // true: keep_connected is running

@@ -9,19 +9,19 @@ duration drift(duration timeout) {
     return std::min(timeout / 100 + duration{2}, timeout / 2);
 }
 
-void session_term::opened(time_point sent_at, duration timeout) {
+void session_lease::opened(time_point sent_at, duration timeout) {
     forget();
     timeout_ = timeout;
     counted_ = sent_at;
 }
 
-void session_term::resumed(time_point sent_at, duration timeout) {
+void session_lease::resumed(time_point sent_at, duration timeout) {
     timeout_ = timeout;
     resumed_ = sent_at;
     answered_.clear(); // the earlier server may never tell the leader which requests it received
 }
 
-void session_term::answered(time_point sent_at, time_point now) {
+void session_lease::answered(time_point sent_at, time_point now) {
     if (!answered_.empty() && sent_at - answered_.back().sent_at < grain())
         return;
     answered_.push_back({sent_at, now});
@@ -31,7 +31,7 @@ void session_term::answered(time_point sent_at, time_point now) {
         answered_.pop_front();
 }
 
-void session_term::write_answered(time_point sent_at) {
+void session_lease::write_answered(time_point sent_at) {
     if (resumed_ && *resumed_ <= sent_at) {
         count(*resumed_);
         resumed_.reset();
@@ -42,11 +42,11 @@ void session_term::write_answered(time_point sent_at) {
     }
 }
 
-void session_term::count(time_point sent_at) {
+void session_lease::count(time_point sent_at) {
     counted_ = std::max(counted_.value_or(sent_at), sent_at);
 }
 
-time_point session_term::alive_until() const {
+time_point session_lease::alive_until() const {
     return counted_ ? *counted_ + timeout_ - drift(timeout_) : time_point::min();
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calculation when a session may end (`session_term`), and the data with which a client resumes
-// its session (`known_session`). The code here does no I/O and reads no clock.
+// The calculation when a session may end (`session_lease`), and the data with which a client
+// resumes its session (`known_session`). The code here does no I/O and reads no clock.
 #pragma once
 
 #include "zookeeper/protocol.hpp"
@@ -40,7 +40,7 @@ namespace holdfast::zookeeper {
 /// report is on the way.
 ///
 /// The class does no I/O and reads no clock.
-class session_term {
+class session_lease {
 public:
     void opened(time_point sent_at, duration timeout);
     void resumed(time_point sent_at, duration timeout);
@@ -85,7 +85,7 @@ struct known_session {
     std::string password{};
     duration timeout{};
     std::int64_t last_zxid = 0;
-    session_term term{};
+    session_lease term{};
     time_point last_sent{}; ///< time at which the newest request was sent
 
     bool exists() const { return id != 0; }

@@ -29,7 +29,7 @@ class yes_sayer final : public support::wrapped_locks {
 public:
     using wrapped_locks::wrapped_locks;
 
-    asio::awaitable<void> renew(hold_list holds, const renewal_wishes& how,
+    asio::awaitable<void> renew(hold_list holds, const renewal_options& how,
                                 renewal_sink& to) override {
         ++requests;
         renewed += holds.size();
@@ -41,10 +41,10 @@ public:
     std::size_t requests = 0, renewed = 0;
 };
 
-/// What a whole company takes: lists of it, which grow, and the call itself.
-constexpr std::size_t per_company = 60;
-constexpr std::size_t company = sync::renewal::company_max;
-static_assert(4 * per_company < company, "one for each hold would not be seen");
+/// What a whole batch takes: lists of it, which grow, and the call itself.
+constexpr std::size_t per_batch = 60;
+constexpr std::size_t batch = sync::renewal::batch_holds_max;
+static_assert(4 * per_batch < batch, "one for each hold would not be seen");
 
 TEST(Renewal, AllocatesNothingForAHold) {
     asio::io_context io;
@@ -61,7 +61,7 @@ TEST(Renewal, AllocatesNothingForAHold) {
                                 return made;
                             },
                         .random = [] { return 0; }}};
-    constexpr int leases = 4 * static_cast<int>(company);
+    constexpr int leases = 4 * static_cast<int>(batch);
     for (int i = 0; i < leases; ++i) {
         mutex lock{home, name_of(i)};
         support::said<lease> taken;
@@ -77,7 +77,7 @@ TEST(Renewal, AllocatesNothingForAHold) {
     const std::size_t requests = yes->requests - requests_before;
     EXPECT_EQ(yes->renewed - renewed_before, 60u * leases);
     EXPECT_EQ(requests, 60u * 4) << "full companies";
-    EXPECT_LE(allocations, requests * per_company);
+    EXPECT_LE(allocations, requests * per_batch);
     held.clear();
 }
 
@@ -93,7 +93,7 @@ public:
     }
     asio::awaitable<redis::reply> call(const redis::script&, std::span<const std::string_view>,
                                        std::span<const redis::argument>,
-                                       redis::call_wishes) override {
+                                       redis::call_options) override {
         co_return std::move(answer_);
     }
     void distrust(const redis::reply&) noexcept override {}
@@ -118,7 +118,7 @@ TEST(Renewal, ItsScriptIsWrittenWithoutACopyOfAnything) {
     yes_node server{names};
     std::size_t allocations = 0;
     auto ask = [&]() -> asio::awaitable<void> {
-        const renewal_wishes how{.lease_time = 30s};
+        const renewal_options how{.lease_time = 30s};
         support::renewal_record record{names};
         const counted ours;
         co_await redis::renew_holds(server, io.get_executor(), list, how, record);

@@ -187,15 +187,15 @@ TEST_P(Permits, AReleasePassesToAWaiterOfItsClientWithoutAMessage) {
     std::future<lease> waiting = seats.async_acquire(2, asio::use_future);
     ASSERT_TRUE(somebody_listens());
     (void)seats.available_permits();
-    std::optional<lease> heir;
+    std::optional<lease> next_owner;
     const std::size_t sent = requests_during([&] {
         held.unlock();
-        heir = soon(std::move(waiting));
+        next_owner = soon(std::move(waiting));
     });
     EXPECT_EQ(sent, 0u);
-    EXPECT_EQ(heir->owner(), owner);
+    EXPECT_EQ(next_owner->owner(), owner);
     EXPECT_EQ(seats.available_permits(), 0);
-    heir.reset();
+    next_owner.reset();
     EXPECT_TRUE(support::eventually([&] { return seats.available_permits() == 2; }));
 }
 

@@ -68,9 +68,10 @@ TEST_F(Database, AnErrorBehindSomethingThatWasDoneIsUnknown) {
 }
 
 TEST_F(Database, AnErrorOfAHintIsTold) {
-    mysql::call_wishes wishes;
-    wishes.rest_is_hint = true;
-    const asked call = ask_all({"UPDATE t SET v = 5 WHERE k = 1", "SELECT nothing FROM t"}, wishes);
+    mysql::call_options options;
+    options.rest_is_hint = true;
+    const asked call =
+        ask_all({"UPDATE t SET v = 5 WHERE k = 1", "SELECT nothing FROM t"}, options);
     ASSERT_EQ(call->code, error_code{}) << call->text;
     EXPECT_EQ(call->got.of.at(0).matched, 1u);
     EXPECT_EQ(call->got.of.at(1).error, 1054u);
@@ -133,15 +134,15 @@ TEST_F(Database, GoesOnAfterAKill) {
 
 class DatabaseCarriers : public database_with_rows {
 protected:
-    asked ask_on(const std::shared_ptr<mysql::carrier>& on, const std::string& what) {
-        mysql::call_wishes wishes;
-        wishes.on = on;
-        return ask(what, wishes);
+    asked ask_on(const std::shared_ptr<mysql::pinned_connection>& on, const std::string& what) {
+        mysql::call_options options;
+        options.on = on;
+        return ask(what, options);
     }
     asked open_transaction() {
-        mysql::call_wishes wishes;
-        wishes.leaves_open = true;
-        return ask_all({"START TRANSACTION", "SELECT v FROM t WHERE k = 1 FOR UPDATE"}, wishes);
+        mysql::call_options options;
+        options.leaves_open = true;
+        return ask_all({"START TRANSACTION", "SELECT v FROM t WHERE k = 1 FOR UPDATE"}, options);
     }
     bool row_is_free() {
         try {
@@ -165,9 +166,9 @@ TEST_F(DatabaseCarriers, ATransactionIsEndedWhereItWasBegun) {
     const asked begun = open_transaction();
     ASSERT_EQ(begun->code, error_code{}) << begun->text;
     EXPECT_EQ(ask("SELECT @@in_transaction")->value(), "0") << "nobody else comes in";
-    mysql::call_wishes wishes;
-    wishes.on = begun->got.by;
-    const asked ended = ask_all({"UPDATE t SET v = 77 WHERE k = 1", "COMMIT"}, wishes);
+    mysql::call_options options;
+    options.on = begun->got.by;
+    const asked ended = ask_all({"UPDATE t SET v = 77 WHERE k = 1", "COMMIT"}, options);
     EXPECT_EQ(ended->code, error_code{}) << ended->text;
     EXPECT_EQ(value_of_1(), "77");
 }
@@ -230,9 +231,9 @@ TEST_F(DatabaseCarriers, AWaitThatIsCalledOffEndsAtOnce) {
     ASSERT_EQ(other.value("SELECT GET_LOCK('called off', 0)"), "1");
     const auto on = connection_to_wait_on();
     ASSERT_TRUE(on);
-    mysql::call_wishes wishes;
-    wishes.on = on;
-    const asked wait = begin({"SELECT GET_LOCK('called off', 60)"}, wishes);
+    mysql::call_options options;
+    options.on = on;
+    const asked wait = begin({"SELECT GET_LOCK('called off', 60)"}, options);
     ASSERT_TRUE(run_until([&] {
         return server().value("SELECT COUNT(*) FROM information_schema.processlist WHERE "
                               "state = 'User lock'") == "1";
@@ -249,7 +250,7 @@ TEST_F(DatabaseCarriers, AConnectionThatIsGivenBackHasNoUserLocksAndServesTheNex
     const asked took = ask_on(on, "SELECT CONCAT(GET_LOCK('left behind', 0), ':', "
                                   "CONNECTION_ID())");
     took->got.by.reset();
-    took->wishes.on.reset();
+    took->options.on.reset();
     on.reset();
     ASSERT_TRUE(
         run_until([&] { return server().value("SELECT IS_FREE_LOCK('left behind')") == "1"; }));
@@ -308,11 +309,11 @@ TEST_F(DatabaseRepeats, WhereALockMayBeMetItIsAnAnswerAndNothingStaysOpen) {
     auto other = server().connect();
     other.run("START TRANSACTION");
     other.run("UPDATE t SET v = 11 WHERE k = 1");
-    mysql::call_wishes wishes;
-    wishes.may_meet_lock = 1;
+    mysql::call_options options;
+    options.may_meet_lock = 1;
     // The last one has no end of its own.
     const asked call =
-        ask_all({"START TRANSACTION", "UPDATE t SET v = v + 1 WHERE k = 1", "DO 0"}, wishes);
+        ask_all({"START TRANSACTION", "UPDATE t SET v = v + 1 WHERE k = 1", "DO 0"}, options);
     ASSERT_EQ(call->code, error_code{}) << call->text;
     EXPECT_EQ(call->what.composed, 1);
     EXPECT_EQ(call->got.of.at(1).error, 1205U);
@@ -345,15 +346,15 @@ TEST_F(DatabaseRepeats, ADeadlockIsRepeated) {
 
 TEST_F(DatabaseRepeats, AnErrorInATransactionOfTwoCallsIsNotRepeated) {
     how_.command_timeout = 20s;
-    mysql::call_wishes wishes;
-    wishes.leaves_open = true;
+    mysql::call_options options;
+    options.leaves_open = true;
     const asked begun =
-        ask_all({"START TRANSACTION", "SELECT v FROM t WHERE k = 1 FOR UPDATE"}, wishes);
+        ask_all({"START TRANSACTION", "SELECT v FROM t WHERE k = 1 FOR UPDATE"}, options);
     ASSERT_EQ(begun->code, error_code{}) << begun->text;
     auto other = server().connect();
     other.run("START TRANSACTION");
     other.run("UPDATE t SET v = 11 WHERE k = 2");
-    mysql::call_wishes second;
+    mysql::call_options second;
     second.on = begun->got.by;
     const asked ended = ask_all({"UPDATE t SET v = 5 WHERE k = 2"}, second);
     EXPECT_EQ(ended->code, make_error_code(store_errc::try_again)) << ended->text;

@@ -41,7 +41,7 @@ public:
         explicit asking(std::vector<std::string> all)
             : what{std::move(all)} {}
         fixed_statements what;
-        mysql::call_wishes wishes{};
+        mysql::call_options options{};
         bool done = false;
         mysql::answers got{};
         error_code code{};
@@ -74,7 +74,7 @@ public:
 
     store_context context() {
         store_context made = driven_loop::context();
-        made.doubt = [this](const std::function<bool(const lock_name&)>& which, bool urgent) {
+        made.revalidate = [this](const std::function<bool(const lock_name&)>& which, bool urgent) {
             EXPECT_FALSE(which) << "of all holds";
             doubts_.push_back(urgent);
         };
@@ -82,28 +82,28 @@ public:
         return made;
     }
 
-    asked begin(std::vector<std::string> all, mysql::call_wishes wishes = {}) {
-        return begin_on(io_.get_executor(), std::move(all), std::move(wishes));
+    asked begin(std::vector<std::string> all, mysql::call_options options = {}) {
+        return begin_on(io_.get_executor(), std::move(all), std::move(options));
     }
     asked begin_on(const asio::any_io_executor& where, std::vector<std::string> all,
-                   mysql::call_wishes wishes = {}) {
+                   mysql::call_options options = {}) {
         const auto made = std::make_shared<asking>(std::move(all));
-        made->wishes = std::move(wishes);
+        made->options = std::move(options);
         asio::co_spawn(where, run(database(), made),
                        [made](const std::exception_ptr& failed) { end(*made, failed); });
         return made;
     }
-    asked ask_all(std::vector<std::string> all, mysql::call_wishes wishes = {}) {
-        const asked made = begin(std::move(all), std::move(wishes));
+    asked ask_all(std::vector<std::string> all, mysql::call_options options = {}) {
+        const asked made = begin(std::move(all), std::move(options));
         EXPECT_TRUE(run_until([&] { return made->done; }));
         return made;
     }
-    asked ask(std::string one, mysql::call_wishes wishes = {}) {
-        return ask_all({std::move(one)}, std::move(wishes));
+    asked ask(std::string one, mysql::call_options options = {}) {
+        return ask_all({std::move(one)}, std::move(options));
     }
 
-    std::shared_ptr<mysql::carrier> connection_to_wait_on() {
-        std::shared_ptr<mysql::carrier> got;
+    std::shared_ptr<mysql::pinned_connection> connection_to_wait_on() {
+        std::shared_ptr<mysql::pinned_connection> got;
         bool done = false;
         auto wait = [&]() -> asio::awaitable<void> {
             got = co_await database().connection_to_wait_on(time_point::max());
@@ -124,7 +124,7 @@ public:
 
 private:
     static asio::awaitable<void> run(mysql::database& on, asked mine) {
-        mine->got = co_await on.run(mine->what, mine->wishes);
+        mine->got = co_await on.run(mine->what, mine->options);
     }
     static void end(asking& mine, const std::exception_ptr& failed) {
         mine.done = true;

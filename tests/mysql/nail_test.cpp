@@ -33,7 +33,7 @@ protected:
         lease held = lease_of(ours, lease_time{300ms});
         session user = users_own();
         user.run("START TRANSACTION");
-        user.run(nail(held));
+        user.run(transaction_guard(held));
         ASSERT_EQ(user.changed(), 1U);
         client other = make_client({.unavailable_timeout = 100ms}); // a lock is no outage
         std::atomic<bool> committed = false;
@@ -56,7 +56,7 @@ TEST_F(Nail, ANailedLeaseOutlivesItsTerm) {
     lease held = lease_of(ours, lease_time{300ms});
     session user = users_own();
     user.run("START TRANSACTION");
-    user.run(nail(held));
+    user.run(transaction_guard(held));
     ASSERT_EQ(user.changed(), 1U);
     ASSERT_TRUE(support::eventually([&] { return !held.owns_lock() && !is_held(); }));
     std::atomic<bool> committed = false;
@@ -100,7 +100,7 @@ TEST_F(Nail, ATimedTryBehindOneIsBusy) {
     lease held = lease_of(ours, lease_time{30s});
     session user = users_own();
     user.run("START TRANSACTION");
-    user.run(nail(held));
+    user.run(transaction_guard(held));
     EXPECT_FALSE(theirs.try_lock());
     EXPECT_FALSE(theirs.try_lock_for(1500ms));
     user.run("COMMIT");
@@ -110,7 +110,7 @@ TEST_F(Nail, OfALostLeaseHasNoRow) {
     client home = make_client();
     mutex lock{home, name_};
     lease held = lease_of(lock, lease_time{50ms});
-    const std::string text = nail(held);
+    const std::string text = transaction_guard(held);
     ASSERT_TRUE(support::eventually([&] { return !is_held(); }));
     session user = users_own();
     user.run("START TRANSACTION");
@@ -124,10 +124,10 @@ TEST_F(Nail, OutsideATransactionHasNoRow) {
     mutex lock{home, name_};
     lease held = lease_of(lock, lease_time{30s});
     session user = users_own();
-    user.run(nail(held));
+    user.run(transaction_guard(held));
     EXPECT_EQ(user.changed(), 0U);
     user.run("SET autocommit=0");
-    user.run(nail(held));
+    user.run(transaction_guard(held));
     EXPECT_EQ(user.changed(), 1U) << "the nail begins the transaction";
     user.run("ROLLBACK");
 }
@@ -138,17 +138,18 @@ TEST_F(Nail, OfAnotherSchemaNamesIt) {
     lease held = lease_of(lock, lease_time{30s});
     session user = users_own();
     user.run("START TRANSACTION");
-    user.run(nail(held, std::string{support::mariadb_server::schema} + ".holdfast_lock"));
+    user.run(
+        transaction_guard(held, std::string{support::mariadb_server::schema} + ".holdfast_lock"));
     EXPECT_EQ(user.changed(), 1U);
     user.run("ROLLBACK");
 }
 
 TEST_F(Nail, IsForOneLockThatIsHeld) {
     client home = make_client();
-    EXPECT_THROW((void)nail(lease{}), boost::system::system_error);
+    EXPECT_THROW((void)transaction_guard(lease{}), boost::system::system_error);
     shared_mutex lock{home, name_};
     lease reads = lock.async_lock_shared(asio::use_future).get();
-    EXPECT_THROW((void)nail(reads), boost::system::system_error);
+    EXPECT_THROW((void)transaction_guard(reads), boost::system::system_error);
 }
 
 // What follows from that: HandOff.AHoldThatStaysWithItsHolderIsReleased (tests/unit/sync).
@@ -158,7 +159,7 @@ TEST_F(Nail, ANailedLeaseIsNotHandedOn) {
     lease held = lease_of(lock, lease_time{30s});
     const auto& hold = dynamic_cast<const sync::held_lock&>(*held.hold());
     EXPECT_FALSE(hold.stays_with_its_holder());
-    (void)nail(held);
+    (void)transaction_guard(held);
     EXPECT_TRUE(hold.stays_with_its_holder());
 }
 

@@ -138,7 +138,7 @@ TEST_F(AttemptsOnMySQL9, ARenewalPassesByARowThatIsLocked) {
     lease nailed = kept.async_lock(boost::asio::use_future).get();
     session user{server()};
     user.run("START TRANSACTION");
-    user.run(nail(nailed));
+    user.run(transaction_guard(nailed));
     ASSERT_EQ(user.changed(), 1U);
     const std::string end = of_row("expires");
     EXPECT_TRUE(support::eventually([&] { return of_row("expires") > end; }));
@@ -152,7 +152,7 @@ TEST_F(AttemptsOnMySQL9, WaitBehindALongNail) {
     lease held = ours.async_lock(lease_time{300ms}, boost::asio::use_future).get();
     session user{server()};
     user.run("START TRANSACTION");
-    user.run(nail(held));
+    user.run(transaction_guard(held));
     ASSERT_EQ(user.changed(), 1U);
     std::atomic<bool> committed = false;
     auto waited = meanwhile([&] {
@@ -221,13 +221,13 @@ TEST_F(DatabaseOnMysql, TellsWhatItIs) {
 TEST_F(DatabaseOnMysql, ATransactionIsEndedWhereItWasBegun) {
     server().sql("CREATE TABLE t (k INT PRIMARY KEY, v BIGINT UNSIGNED) ENGINE=InnoDB");
     server().sql("INSERT INTO t VALUES (1, 10)");
-    mysql::call_wishes wishes;
-    wishes.leaves_open = true;
+    mysql::call_options options;
+    options.leaves_open = true;
     const asked begun =
-        ask_all({"START TRANSACTION", "SELECT v FROM t FOR UPDATE SKIP LOCKED"}, wishes);
+        ask_all({"START TRANSACTION", "SELECT v FROM t FOR UPDATE SKIP LOCKED"}, options);
     ASSERT_EQ(begun->code, error_code{}) << begun->text;
     EXPECT_EQ(begun->value(), "10");
-    mysql::call_wishes second;
+    mysql::call_options second;
     second.on = begun->got.by;
     const asked ended =
         ask_all({"UPDATE t SET v = LAST_INSERT_ID(9223372036854775810)", "COMMIT"}, second);
@@ -259,12 +259,12 @@ TEST_F(DatabaseOnMysql, AReadOnlyServerIsLeft) {
 TEST_F(DatabaseOnMysql, ACarrierThatIsGivenBackHasNoUserLocks) {
     auto on = connection_to_wait_on();
     ASSERT_TRUE(on);
-    mysql::call_wishes wishes;
-    wishes.on = on;
-    asked took = ask("SELECT GET_LOCK('left behind', 0)", wishes);
+    mysql::call_options options;
+    options.on = on;
+    asked took = ask("SELECT GET_LOCK('left behind', 0)", options);
     EXPECT_EQ(took->value(), "1") << took->text;
     took.reset();
-    wishes.on.reset();
+    options.on.reset();
     on.reset();
     EXPECT_TRUE(
         run_until([&] { return server().value("SELECT IS_FREE_LOCK('left behind')") == "1"; }));

@@ -265,36 +265,36 @@ TEST_F(Attempt, TheShortestOneSaysNothingElse) {
 
 TEST_F(Attempt, TheShortestOneThatWaitedBehindARowLockDoesNotGrantLate) {
     session alice{server()};
-    row_lock nail{server(), name_};
+    row_lock transaction_guard{server(), name_};
     const std::int64_t late = operate().now() + 200'000;
     auto told = std::async(std::launch::async, [&] {
         return alice.attempt_if_free(wanted(lock_kind::plain, 1), std::to_string(late));
     });
     ASSERT_TRUE(somebody_waits());
     until_after(late);
-    nail.end();
+    transaction_guard.end();
     EXPECT_TRUE(told.get().no_row);
     EXPECT_EQ(of_row("owner"), "");
 }
 
 TEST_F(Attempt, AnUpdateThatWaitedBehindARowLockDoesNotGrantLate) {
     session alice{server()};
-    row_lock nail{server(), name_};
+    row_lock transaction_guard{server(), name_};
     const std::int64_t late = operate().now() + 200'000;
     auto told = attempted_meanwhile(alice, wanted(lock_kind::plain, 1), std::to_string(late));
     ASSERT_TRUE(somebody_waits());
     until_after(late);
-    nail.end();
+    transaction_guard.end();
     EXPECT_EQ(told.get().said, verdict::late);
     EXPECT_EQ(of_row("owner"), "");
 }
 
 TEST_F(Attempt, AnUpdateThatWaitedBehindARowLockInTimeIsGranted) {
     session alice{server()};
-    row_lock nail{server(), name_};
+    row_lock transaction_guard{server(), name_};
     auto told = attempted_meanwhile(alice, wanted(lock_kind::plain, 1), never_late);
     ASSERT_TRUE(somebody_waits());
-    nail.end();
+    transaction_guard.end();
     EXPECT_EQ(told.get().said, verdict::granted);
 }
 

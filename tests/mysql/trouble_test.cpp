@@ -119,10 +119,10 @@ protected:
     /// Whether it was granted, and what it was told: it waits behind a row lock when an operator
     /// tells the server to be read-only.
     std::pair<bool, support::thrown> behind_a_row_lock(std::function<bool()> call) {
-        session nail{server()};
-        nail.run("START TRANSACTION");
-        nail.run("SELECT 1 FROM " + in_schema.locks + " WHERE name=" + hex(name_.text) +
-                 " FOR UPDATE");
+        session transaction_guard{server()};
+        transaction_guard.run("START TRANSACTION");
+        transaction_guard.run("SELECT 1 FROM " + in_schema.locks +
+                              " WHERE name=" + hex(name_.text) + " FOR UPDATE");
         bool granted = false;
         auto told = meanwhile([&] { return support::thrown_by([&] { granted = call(); }); });
         EXPECT_TRUE(support::eventually(
@@ -133,7 +133,7 @@ protected:
             return true;
         });
         EXPECT_TRUE(waits_for_a_backup_lock("root"));
-        nail.run("ROLLBACK");
+        transaction_guard.run("ROLLBACK");
         const support::thrown what = support::soon(std::move(told));
         EXPECT_TRUE(support::soon(std::move(turned)));
         return {granted, what};

@@ -40,7 +40,7 @@ protected:
         ASSERT_EQ(ask("SELECT 1")->value(), "1");
     }
     asked visit(const std::string& what, bool waits = true) {
-        runtime::visit here{entrance_};
+        runtime::inline_call here{entrance_};
         EXPECT_TRUE(here) << "it is not welcome";
         if (!waits)
             here.wait_for_nothing();
@@ -124,16 +124,16 @@ TEST_F(DatabaseVisited, WhoFindsNoFreeConnectionSleeps) {
 TEST_F(DatabaseVisited, WhoIsInterruptedLeavesItsRequestToTheBackground) {
     have_database();
     const std::string statement = "SELECT SLEEP(0.5)";
-    std::promise<runtime::visit*> came;
+    std::promise<runtime::inline_call*> came;
     auto waits = std::async(std::launch::async, [&] {
-        runtime::visit here{entrance_};
+        runtime::inline_call here{entrance_};
         came.set_value(&here);
         return begin_on(here.executor(), {statement});
     });
-    runtime::visit* const there = came.get_future().get();
+    runtime::inline_call* const there = came.get_future().get();
     ASSERT_TRUE(server_is_at(statement));
     {
-        const runtime::visit here{entrance_};
+        const runtime::inline_call here{entrance_};
         there->interrupt();
     }
     const asked call = waits.get();
@@ -150,7 +150,7 @@ TEST_F(DatabaseVisited, WhoeverClosesTheClientEndsItsWait) {
     auto waits = std::async(std::launch::async, [&] { return visit(statement); });
     ASSERT_TRUE(server_is_at(statement));
     {
-        runtime::visit here{entrance_};
+        runtime::inline_call here{entrance_};
         database().close();
     }
     const asked call = waits.get();

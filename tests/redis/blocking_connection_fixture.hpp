@@ -53,7 +53,7 @@ protected:
     }
     reply ask() {
         const std::string_view keys[] = {"k"};
-        runtime::visit here{entrance_};
+        runtime::inline_call here{entrance_};
         request one{holdfast::script, keys, {}};
         return line_->ask(here, one);
     }
@@ -73,7 +73,7 @@ protected:
     struct owed {
         explicit owed(on_lane& by) {
             request::waiter{[this] { resumed = true; }}.swap(asked.resume);
-            runtime::visit here{by.entrance_};
+            runtime::inline_call here{by.entrance_};
             by.line_->send_off(here, asked);
         }
         const std::string_view keys[1] = {"k"};
@@ -92,7 +92,7 @@ protected:
 
     std::string words_of_failure(time_point answer_by) {
         const std::string_view keys[] = {"k"};
-        runtime::visit here{entrance_};
+        runtime::inline_call here{entrance_};
         request one{holdfast::script, keys, {}, {.answer_by = answer_by}};
         try {
             (void)line_->ask(here, one);

@@ -157,7 +157,7 @@ TEST_F(BlockingConnection, WhatHadArrivedWhenItWasCondemnedIsNotBelievedEither) 
     pollfd question{.fd = server_end_, .events = POLLIN, .revents = 0};
     EXPECT_EQ(::poll(&question, 1, 10'000), 1);
     {
-        const runtime::visit here{entrance_};
+        const runtime::inline_call here{entrance_};
         say(":1\r\n:7\r\n");
         const auto unread = [this] {
             int bytes = 0;
@@ -182,7 +182,7 @@ TEST_F(BlockingConnection, WhoWaitsIsNotKeptWaitingWhenItIsCondemned) {
     pollfd question{.fd = server_end_, .events = POLLIN, .revents = 0};
     EXPECT_EQ(::poll(&question, 1, 10'000), 1);
     {
-        const runtime::visit here{entrance_};
+        const runtime::inline_call here{entrance_};
         line_->condemn({errc::outcome_unknown, "it was lost"});
     }
     asks.join();
@@ -260,7 +260,7 @@ protected:
     struct owed {
         owed(Lanes& by, const blocking_connections::borrowed_connection& where) {
             request::waiter{[this] { resumed = true; }}.swap(asked.resume);
-            runtime::visit here{by.entrance_};
+            runtime::inline_call here{by.entrance_};
             where->send_off(here, asked);
         }
         const std::string_view keys[1] = {"k"};
@@ -431,7 +431,7 @@ TEST_F(Lanes, WhoWaitsAtOneIsNotKeptWaitingByTheEndOfTheClient) {
     std::thread asks{[&] {
         const std::string_view keys[] = {"k"};
         request one{holdfast::script, keys, {}};
-        runtime::visit here{entrance_};
+        runtime::inline_call here{entrance_};
         try {
             (void)mine->ask(here, one);
         } catch (const boost::system::system_error& why) {
@@ -444,7 +444,7 @@ TEST_F(Lanes, WhoWaitsAtOneIsNotKeptWaitingByTheEndOfTheClient) {
         return !server_.last().asked.empty();
     }));
     {
-        const runtime::visit here{entrance_};
+        const runtime::inline_call here{entrance_};
         all()->close();
     }
     asks.join();

@@ -35,7 +35,7 @@ using sent_words = fake_server::words;
 
 class Confirmed : public on_fake_server {
 protected:
-    static redis::call_wishes by(std::uint8_t replicas, duration within = 900ms) {
+    static redis::call_options by(std::uint8_t replicas, duration within = 900ms) {
         return {.replicas = replicas, .replicas_within = within};
     }
 
@@ -194,7 +194,7 @@ TEST_F(Confirmed, WhoIsCancelledMeanwhileIsToldAtOnceAndTheOthersLater) {
 
 TEST_F(Confirmed, WhoseTimeIsOverMeanwhileDoesNotKnow) {
     be_slow();
-    redis::call_wishes hurried = by(1);
+    redis::call_options hurried = by(1);
     hurried.answer_by = clock_.now() + 100ms;
     const asked mine = ask("k", hurried), next = ask("k", by(1));
     pass(100ms);
@@ -277,7 +277,7 @@ class ConfirmedLane : public on_lane {
 protected:
     reply ask_confirmed(std::uint8_t replicas = 1) {
         const std::string_view keys[] = {"k"};
-        runtime::visit here{entrance_};
+        runtime::inline_call here{entrance_};
         request one{holdfast::script, keys, {}, {.replicas = replicas, .replicas_within = 900ms}};
         return line_->ask(here, one);
     }

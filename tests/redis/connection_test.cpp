@@ -221,10 +221,10 @@ protected:
         for (support::redis_server* const each : {&pair_->old(), &pair_->next()})
             if (each->is_up()) // so that it is sent once, and not known there only then
                 digest = each->command({"SCRIPT", "LOAD", text}).text;
-        redis::call_wishes wishes;
-        wishes.replicas = confirmed ? 1 : 0;
-        wishes.replicas_within = 10ms;
-        return call({"", digest, text}, {}, {redis::server_deadline{deadline}}, wishes);
+        redis::call_options options;
+        options.replicas = confirmed ? 1 : 0;
+        options.replicas_within = 10ms;
+        return call({"", digest, text}, {}, {redis::server_deadline{deadline}}, options);
     }
     /// What is left of a minute when it arrives.
     std::chrono::microseconds left_of_a_minute(bool confirmed) {
@@ -346,12 +346,12 @@ TEST_P(ClientKey, SaysWhoTheClientIs) {
     mutex lock{home, "L"};
     lock.lock();
     ASSERT_TRUE(eventually([&] { return exists(key_of(home)); }));
-    const auto card = boost::json::parse(server().command({"GET", key_of(home)}).text).as_object();
+    const auto info = boost::json::parse(server().command({"GET", key_of(home)}).text).as_object();
     const runtime::self here = runtime::this_process();
-    EXPECT_EQ(card.at("host").as_string(), here.host);
-    EXPECT_EQ(card.at("pid").as_int64(), here.pid);
-    EXPECT_EQ(card.at("program").as_string(), "redis_test");
-    EXPECT_EQ(card.at("label").as_string(), "till \"3\"");
+    EXPECT_EQ(info.at("host").as_string(), here.host);
+    EXPECT_EQ(info.at("pid").as_int64(), here.pid);
+    EXPECT_EQ(info.at("program").as_string(), "redis_test");
+    EXPECT_EQ(info.at("label").as_string(), "till \"3\"");
 
     const std::optional<lock_state> seen = client{reaching()}.inspect("L");
     ASSERT_TRUE(seen && seen->owners.size() == 1 && seen->owners[0].client);

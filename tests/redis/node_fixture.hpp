@@ -36,7 +36,7 @@ protected:
     /// One call of a script, and what came of it.
     struct asking {
         std::string key;
-        redis::call_wishes wishes{};
+        redis::call_options options{};
         bool done = false;
         redis::reply answer{};
         error_code code{};
@@ -70,13 +70,14 @@ protected:
         node_.reset();
     }
 
-    asked begin(std::string key = "k", redis::call_wishes wishes = {}) {
-        return begin_on(io_.get_executor(), std::move(key), wishes);
+    asked begin(std::string key = "k", redis::call_options options = {}) {
+        return begin_on(io_.get_executor(), std::move(key), options);
     }
-    asked begin_on(const asio::any_io_executor& where, std::string key, redis::call_wishes wishes) {
+    asked begin_on(const asio::any_io_executor& where, std::string key,
+                   redis::call_options options) {
         const auto made = std::make_shared<asking>();
         made->key = std::move(key);
-        made->wishes = wishes;
+        made->options = options;
         auto ended = [made](const std::exception_ptr& failed) { end(*made, failed); };
         asio::co_spawn(where, run(node(), made),
                        asio::bind_cancellation_slot(made->cancel.slot(), ended));
@@ -84,8 +85,8 @@ protected:
     }
 
     /// The same, as far as it gets without time going on.
-    asked ask(std::string key = "k", redis::call_wishes wishes = {}) {
-        asked made = begin(std::move(key), wishes);
+    asked ask(std::string key = "k", redis::call_options options = {}) {
+        asked made = begin(std::move(key), options);
         settle();
         return made;
     }
@@ -98,7 +99,7 @@ protected:
         store_context made{
             io_.get_executor(), clock_, [this] { return random_(); }, {}, "test", poll_bound_, tell,
             lease_time_};
-        made.doubt = [this](const std::function<bool(const lock_name&)>& which, bool urgent) {
+        made.revalidate = [this](const std::function<bool(const lock_name&)>& which, bool urgent) {
             EXPECT_EQ(!which, !how_.cluster) << "of all holds, unless they are at several servers";
             doubts_.push_back(urgent);
             doubted_.push_back(which);
@@ -123,7 +124,7 @@ protected:
 private:
     static asio::awaitable<void> run(redis::node& on, asked mine) {
         const std::string_view keys[] = {mine->key};
-        mine->answer = co_await on.call(script, keys, {}, mine->wishes);
+        mine->answer = co_await on.call(script, keys, {}, mine->options);
     }
 
     static void end(asking& mine, const std::exception_ptr& failed) {

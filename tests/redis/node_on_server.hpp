@@ -38,10 +38,10 @@ protected:
         std::string text;
     };
     outcome call(const redis::script& what, std::vector<std::string_view> keys,
-                 std::vector<redis::argument> arguments, const redis::call_wishes& wishes = {}) {
+                 std::vector<redis::argument> arguments, const redis::call_options& options = {}) {
         redis::reply answer;
         auto run = [&]() -> asio::awaitable<void> {
-            answer = co_await node().call(what, keys, arguments, wishes);
+            answer = co_await node().call(what, keys, arguments, options);
         };
         bool done = false;
         support::thrown why;

@@ -470,7 +470,7 @@ class OthersTogether : public on_changing_server<on_fake_channels> {
 protected:
     OthersTogether() { server_.says["WAIT"] = ":1\r\n"; }
 
-    static redis::call_wishes confirmed() { return {.replicas = 1, .replicas_within = 900ms}; }
+    static redis::call_options confirmed() { return {.replicas = 1, .replicas_within = 900ms}; }
     void lose_the_shared_connection() {
         server_.sessions.front()->close();
         settle();

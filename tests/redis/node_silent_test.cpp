@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 
 class NodeSilent : public on_fake_server {
 protected:
-    redis::call_wishes within(duration length, bool elsewhere = false) {
+    redis::call_options within(duration length, bool elsewhere = false) {
         return {.answer_by = clock_.now() + length, .elsewhere = elsewhere};
     }
     /// The connection there is hears, and answers nothing any more; a next one answers.

@@ -18,7 +18,7 @@ protected:
     ~on_visited_server() override { close(); }
 
     /// By a thread that has it only sent, as a rule: the server answers in this very thread.
-    asked visit(redis::call_wishes wishes = {}, bool waits = false) {
+    asked visit(redis::call_options options = {}, bool waits = false) {
         if (!node_) {
             store_context home = context();
             home.executor = entrance_.executor();
@@ -26,10 +26,10 @@ protected:
         }
         asked made;
         {
-            runtime::visit here{entrance_};
+            runtime::inline_call here{entrance_};
             if (!waits)
                 here.wait_for_nothing();
-            made = begin_on(here.executor(), "k", wishes);
+            made = begin_on(here.executor(), "k", options);
         }
         settle();
         return made;

@@ -49,9 +49,9 @@ void scripted_node::will_fail(error_code why, duration takes) {
 asio::awaitable<redis::reply> scripted_node::call(const redis::script& what,
                                                   std::span<const std::string_view> keys,
                                                   std::span<const redis::argument> arguments,
-                                                  redis::call_wishes wishes) {
+                                                  redis::call_options options) {
     asked.push_back(copy_of(what, keys, arguments, time_.now()));
-    asked.back().wishes = wishes;
+    asked.back().options = options;
     outcome next = next_outcome(asked.back());
 
     in_flight_max = std::max(in_flight_max, ++in_flight_);

@@ -24,7 +24,7 @@ public:
         std::vector<std::string> words;          ///< texts and numbers among the arguments
         std::optional<time_point> deadline = {}; ///< the one that is a moment
         time_point at{};
-        redis::call_wishes wishes{};
+        redis::call_options options{};
     };
     struct outcome {
         redis::reply answer{};
@@ -42,7 +42,7 @@ public:
 
     asio::awaitable<redis::reply> call(const redis::script&, std::span<const std::string_view> keys,
                                        std::span<const redis::argument>,
-                                       redis::call_wishes) override;
+                                       redis::call_options) override;
     void distrust(const redis::reply&) noexcept override { ++distrusted; }
     std::unique_ptr<redis::hearing> hear(redis::channel_name, alarm& wake, redis::linger) override;
     bool hears(const redis::channel_name&) const override { return false; }

@@ -15,7 +15,7 @@ using ::testing::Le;
 
 class FencedScripts : public on_scripts {
 protected:
-    std::int64_t token_of(const std::string& owner, wishes how) {
+    std::int64_t token_of(const std::string& owner, options how) {
         return integers_of(fence(owner, how)).at(3);
     }
     std::int64_t token_of(const std::string& owner) { return token_of(owner, {}); }

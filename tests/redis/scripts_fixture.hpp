@@ -30,13 +30,13 @@ protected:
     }
 
     /// What an attempt at a fenced lock asks for.
-    struct wishes {
+    struct options {
         std::int64_t lease = 30'000;
         std::int64_t deadline = 0;
         int tokens = 1;
         bool dated = false;
     };
-    redis::reply fence(const std::string& owner, wishes how) {
+    redis::reply fence(const std::string& owner, options how) {
         return run(redis::scripts::lock_fenced, {name_, tokens_},
                    {std::to_string(how.lease), owner, std::to_string(how.deadline),
                     std::to_string(how.tokens), how.dated ? "1" : "0"});

@@ -84,18 +84,18 @@ TEST_F(StoreConfirmation, EveryKindAsksForItsReplicasAndWaitsForAPartOfItsLease)
             fail(errc::unreachable);
             line_up(wanted(kind, replicas));
             EXPECT_EQ(look().code, errc::unreachable);
-            EXPECT_EQ(node_.asked.back().wishes.replicas, replicas);
-            EXPECT_EQ(node_.asked.back().wishes.replicas_within, 10s);
+            EXPECT_EQ(node_.asked.back().options.replicas, replicas);
+            EXPECT_EQ(node_.asked.back().options.replicas_within, 10s);
         }
         fail(errc::unreachable);
         const hold held = wanted(kind);
         EXPECT_EQ(failure_of(store_.release(held)), errc::unreachable);
-        EXPECT_EQ(node_.asked.back().wishes.replicas, 0) << "what is lost of it hurts nobody";
+        EXPECT_EQ(node_.asked.back().options.replicas, 0) << "what is lost of it hurts nobody";
         fail(errc::unreachable);
         const hold* const one[] = {&held};
         EXPECT_EQ(failure_of(support::renewed(store_, one, 9s)), errc::unreachable);
-        EXPECT_EQ(node_.asked.back().wishes.replicas, 2);
-        EXPECT_EQ(node_.asked.back().wishes.replicas_within, 3s);
+        EXPECT_EQ(node_.asked.back().options.replicas, 2);
+        EXPECT_EQ(node_.asked.back().options.replicas_within, 3s);
     }
 }
 
@@ -197,7 +197,7 @@ TEST_F(StoreConfirmation, AHoldThatIsGoneIsGoneWhoeverConfirmedIt) {
 TEST_F(StoreConfirmation, WhatIsOnlyAskedIsConfirmedByNobody) {
     say({1}, 0);
     EXPECT_TRUE(renew(duration::zero()).granted);
-    EXPECT_EQ(node_.asked.back().wishes.replicas, 0);
+    EXPECT_EQ(node_.asked.back().options.replicas, 0);
 }
 
 class CounterConfirmation : public StoreConfirmation {
@@ -231,7 +231,7 @@ TEST_F(CounterConfirmation, WhatIsTakenWithoutItIsToBeGivenBack) {
         line_up_for(kind);
         EXPECT_EQ(look().code, make_error_code(store_errc::not_replicated));
         EXPECT_TRUE(place_->must_leave());
-        EXPECT_EQ(node_.asked.back().wishes.replicas, 2);
+        EXPECT_EQ(node_.asked.back().options.replicas, 2);
         say({1, 0});
         complete(place_->leave());
         EXPECT_FALSE(place_->must_leave());
@@ -259,7 +259,7 @@ TEST_F(CounterConfirmation, AChangeThatTooFewConfirmedIsUnknown) {
     for (const auto& [kind, what] : changes) {
         say(done, 2);
         EXPECT_TRUE(change(kind, what).granted);
-        EXPECT_EQ(node_.asked.back().wishes.replicas, 2);
+        EXPECT_EQ(node_.asked.back().options.replicas, 2);
         say(done, 1);
         const outcome got = change(kind, what);
         EXPECT_EQ(got.code, make_error_code(store_errc::not_replicated));

@@ -290,7 +290,7 @@ TEST_F(StoreToken, RequestsNameTheOwnerAndItsChannel) {
     EXPECT_EQ(node_.asked.back().script, "release_token");
     EXPECT_THAT(node_.asked.back().words,
                 ElementsAre(alice_text_, "holdfast_token_lock:{L}", "PUBLISH"));
-    EXPECT_TRUE(node_.asked.back().wishes.reserved) << "there is room for it";
+    EXPECT_TRUE(node_.asked.back().options.reserved) << "there is room for it";
 }
 
 TEST_F(StoreToken, BehindOneOfOursItListensAndSleepsAsForAMutex) {
@@ -346,9 +346,9 @@ TEST_F(StoreToken, ItsHoldsAreRenewedByAScriptOfTheirOwn) {
     const std::size_t colon = alice_text_.find(':');
     EXPECT_THAT(renewal.words, ElementsAre("30000", alice_text_.substr(0, colon + 1),
                                            alice_text_.substr(colon + 1)));
-    EXPECT_EQ(renewal.wishes.answer_by, soon);
-    EXPECT_TRUE(renewal.wishes.elsewhere);
-    EXPECT_TRUE(renewal.wishes.reserved);
+    EXPECT_EQ(renewal.options.answer_by, soon);
+    EXPECT_TRUE(renewal.options.elsewhere);
+    EXPECT_TRUE(renewal.options.reserved);
 }
 
 // What `make_store` refuses before anything is sent.

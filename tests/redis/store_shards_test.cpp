@@ -42,13 +42,13 @@ public:
 
     asio::awaitable<redis::reply> call(const redis::script&, std::span<const std::string_view> keys,
                                        std::span<const redis::argument>,
-                                       redis::call_wishes wishes) override {
-        EXPECT_TRUE(wishes.divisible);
+                                       redis::call_options options) override {
+        EXPECT_TRUE(options.divisible);
         co_return answer({std::nullopt, {keys.begin(), keys.end()}});
     }
     asio::awaitable<redis::reply> call_at(redis::shard where, const redis::script&,
                                           std::span<const redis::argument> arguments,
-                                          redis::call_wishes) override {
+                                          redis::call_options) override {
         request made{where, {}};
         const std::size_t names = (arguments.size() - 2) / 2; // behind as many numbers
         for (const redis::argument& each : arguments.last(names))
@@ -229,7 +229,7 @@ TEST_F(StoreShards, AServerThatFailsFailsOnlyWhatItHas) {
         all.emplace_back(lock_name{each}, owner_id{{}, all.size()}, lock_kind::plain);
         listed.push_back(&all.back());
     }
-    const renewal_wishes how{.lease_time = duration{30'000}};
+    const renewal_options how{.lease_time = duration{30'000}};
     asio::co_spawn(io_, store_.renew(listed, how, noted), [](std::exception_ptr) {});
     clock_.run_until_idle();
     EXPECT_EQ(noted.ill.size(), at_first);

@@ -672,15 +672,15 @@ TEST_F(RedisStore, RenewalsAndReleasesTellTheirWishes) {
     will_say(1, 1);
     complete(store_.renew(
         holds(1), {.lease_time = duration{30'000}, .answer_by = soon, .elsewhere = true}, said));
-    EXPECT_EQ(node_.asked[0].wishes.answer_by, soon);
-    EXPECT_TRUE(node_.asked[0].wishes.elsewhere);
-    EXPECT_TRUE(node_.asked[0].wishes.reserved);
+    EXPECT_EQ(node_.asked[0].options.answer_by, soon);
+    EXPECT_TRUE(node_.asked[0].options.elsewhere);
+    EXPECT_TRUE(node_.asked[0].options.reserved);
     node_.will_answer({1, 0});
     EXPECT_TRUE(complete(store_.release({"L", alice_, lock_kind::plain})));
-    EXPECT_TRUE(node_.asked[1].wishes.reserved);
+    EXPECT_TRUE(node_.asked[1].options.reserved);
     node_.will_answer({1, 0, 0});
     EXPECT_TRUE(complete(store_.line_up(want(duration::max()), *wake_)->look()).granted);
-    EXPECT_FALSE(node_.asked[2].wishes.reserved);
+    EXPECT_FALSE(node_.asked[2].options.reserved);
 }
 
 TEST_F(RedisStore, AnAnswerForAnotherNumberOfHoldsIsNotBelieved) {
@@ -711,8 +711,8 @@ TEST_F(RedisStore, OffersEveryKind) {
          {lock_kind::plain, lock_kind::spin, lock_kind::fenced, lock_kind::fair, lock_kind::read,
           lock_kind::write, lock_kind::token, lock_kind::permit})
         EXPECT_TRUE(store_.offers(kept));
-    struct : doubter {
-        void doubt() noexcept override {}
+    struct : revalidator {
+        void revalidate() noexcept override {}
     } nobody;
     EXPECT_EQ(store_.watch_over(hold{"L", alice_, lock_kind::plain}, nobody), nullptr);
 }

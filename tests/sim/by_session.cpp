@@ -30,7 +30,7 @@ void draw_fixed(dice& d, plan& p) {
 /// locks of other names keep the session alive.
 void draw_denied(dice& d, plan& p) {
     draw_fixed(d, p);
-    p.fate.denials = seconds{d.between(1, 4)};
+    p.fate.missing_permissions = seconds{d.between(1, 4)};
     p.people.holds = p.how.lease_time;
     p.people.pause = milliseconds{5};
     p.names = 4;

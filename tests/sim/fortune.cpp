@@ -23,7 +23,7 @@ void fortune::begin() {
             world_.play(replace(place, world_.chance.split()));
         if (m.silences > duration{})
             world_.play(silence(place, world_.further.split()));
-        if (m.denials > duration{})
+        if (m.missing_permissions > duration{})
             world_.play(deny(place, world_.further.split()));
     }
     if (m.foreigners > duration{})
@@ -114,7 +114,7 @@ asio::awaitable<void> fortune::silence(seat& place, dice d) {
 
 asio::awaitable<void> fortune::deny(seat& place, dice d) {
     for (;;) {
-        co_await pause(d, plan_.fate.denials);
+        co_await pause(d, plan_.fate.missing_permissions);
         if (over())
             co_return;
         const int name = d.between(0, world_.names() - 1);
@@ -220,7 +220,7 @@ asio::awaitable<void> fortune::reconnect(seat& place, duration takes) {
         co_return;
     world_.log.note({.client = place.number}, "is connected anew");
     place.net.connected_anew();
-    place.program->engine()->renewals().doubt({}, true);
+    place.program->engine()->renewals().revalidate({}, true);
 }
 
 asio::awaitable<void> fortune::trouble_server(dice d) {

@@ -274,8 +274,8 @@ std::ostream& operator<<(std::ostream& out, const plan& p) {
         << "; its clock's rate " << p.fate.rate << "\nlongest lease " << ms(p.how.lease_longest)
         << ", no room " << p.usual.no_room << ", handlers throw " << p.people.blunders
         << ", forces " << p.people.forces << "; silences " << ms(p.fate.silences) << " (up to "
-        << ms(p.fate.silence_lasts) << " ms), denials " << ms(p.fate.denials) << "; fair names "
-        << p.fair << ", strangers " << ms(p.fate.strangers) << "\nother locks:";
+        << ms(p.fate.silence_lasts) << " ms), denials " << ms(p.fate.missing_permissions)
+        << "; fair names " << p.fair << ", strangers " << ms(p.fate.strangers) << "\nother locks:";
     for (const lock_kind kind : p.kinds)
         out << ' ' << spelled(kind);
     out << "; counters:";

@@ -54,7 +54,7 @@ struct mishaps {
     duration silences{};          ///< a connection dies silently
     duration silence_lasts{};
     /// access to a name is denied for a while; other names stay allowed
-    duration denials{};
+    duration missing_permissions{};
     duration strangers{};          ///< a JVM asks for a fair lock
     duration server{};             ///< a fault of the server, from the list below
     duration failovers{};          ///< failovers; they and the next fault need replicas

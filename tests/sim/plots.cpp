@@ -35,7 +35,7 @@ void busy_hands(dice& d, plan& p) {
 
 void one_name_is_denied(dice& d, plan& p) {
     quiet_holders(d, p);
-    p.fate.denials = seconds{d.between(1, 4)};
+    p.fate.missing_permissions = seconds{d.between(1, 4)};
     p.people.pause = milliseconds{5};
     p.people.timed = 0;
     p.clients = 2; // two clients that can hold several locks each, so that renewals share requests
@@ -148,7 +148,7 @@ void mixture(dice& d, plan& p) {
     if (d.percent(50))
         p.fate = {.closes = p.fate.closes};
     if (d.percent(25))
-        p.fate.denials = seconds{d.between(2, 8)};
+        p.fate.missing_permissions = seconds{d.between(2, 8)};
     if (d.percent(25)) {
         p.fate.silences = seconds{d.between(2, 10)};
         p.fate.silence_lasts = 2 * std::max(r.command_timeout, r.lease_time);

@@ -22,7 +22,7 @@ std::string text_of(const redis::argument& value, const runtime::remote_clock& c
 asio::awaitable<redis::reply> blocking_node::call(const redis::script& what,
                                                   std::span<const std::string_view> keys,
                                                   std::span<const redis::argument> arguments,
-                                                  redis::call_wishes) {
+                                                  redis::call_options) {
     std::vector<std::string> words{"EVALSHA", std::string{what.sha1}, std::to_string(keys.size())};
     words.insert(words.end(), keys.begin(), keys.end());
     for (const redis::argument& each : arguments)

@@ -25,7 +25,7 @@ public:
 
     asio::awaitable<redis::reply> call(const redis::script&, std::span<const std::string_view> keys,
                                        std::span<const redis::argument>,
-                                       redis::call_wishes) override;
+                                       redis::call_options) override;
     void distrust(const redis::reply&) noexcept override {}
     std::unique_ptr<redis::hearing> hear(redis::channel_name, alarm& wake, redis::linger) override;
     bool hears(const redis::channel_name&) const override { return false; }

@@ -37,11 +37,11 @@ public:
         : inner_{std::move(inner)}
         , count_{count} {}
 
-    asio::awaitable<mysql::answers> run(mysql::statements& what, mysql::call_wishes how) override {
+    asio::awaitable<mysql::answers> run(mysql::statements& what, mysql::call_options how) override {
         listener heard{what, how.leaves_open ? nullptr : &count_};
         co_return co_await inner_->run(heard, std::move(how));
     }
-    asio::awaitable<std::shared_ptr<mysql::carrier>>
+    asio::awaitable<std::shared_ptr<mysql::pinned_connection>>
     connection_to_wait_on(time_point limit) override {
         return inner_->connection_to_wait_on(limit);
     }

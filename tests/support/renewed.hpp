@@ -28,7 +28,7 @@ public:
 inline asio::awaitable<std::vector<answer>> renewed(lock_store& store, hold_list holds,
                                                     duration lease_time) {
     renewal_record record{holds.size()};
-    const renewal_wishes how{.lease_time = lease_time};
+    const renewal_options how{.lease_time = lease_time};
     co_await store.renew(holds, how, record);
     std::vector<answer> answers;
     for (std::size_t i = 0; i < holds.size(); ++i) {

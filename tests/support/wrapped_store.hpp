@@ -27,14 +27,14 @@ public:
     std::unique_ptr<place> line_up(ask want, alarm& wake) override {
         return real_.line_up(std::move(want), wake);
     }
-    asio::awaitable<void> renew(hold_list holds, const renewal_wishes& how,
+    asio::awaitable<void> renew(hold_list holds, const renewal_options& how,
                                 renewal_sink& to) override {
         return real_.renew(holds, how, to);
     }
     asio::awaitable<release_answer> release(hold what) override {
         return real_.release(std::move(what));
     }
-    std::unique_ptr<watch> watch_over(const hold& what, doubter& whom) override {
+    std::unique_ptr<watch> watch_over(const hold& what, revalidator& whom) override {
         return real_.watch_over(what, whom);
     }
 

@@ -74,16 +74,17 @@ public:
         };
         return call<creation>("create", path, std::move(act), true);
     }
-    asio::awaitable<entrance> create_and_list(new_node what, std::string parent) override {
+    asio::awaitable<created_and_listed> create_and_list(new_node what,
+                                                        std::string parent) override {
         const std::string path = what.path;
-        std::function<entrance()> act = [this, what, parent] {
+        std::function<created_and_listed()> act = [this, what, parent] {
             ++model_.figures_.creates;
             ++model_.figures_.lists;
-            entrance got{model_.create(what, id_), {}};
+            created_and_listed got{model_.create(what, id_), {}};
             got.children = model_.list(parent);
             return got;
         };
-        return call<entrance>("create_and_list", path, std::move(act), true);
+        return call<created_and_listed>("create_and_list", path, std::move(act), true);
     }
     asio::awaitable<listing> list(std::string path) override {
         std::function<listing()> act = [this, path] {

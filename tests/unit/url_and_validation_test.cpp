@@ -404,11 +404,11 @@ struct store_that_objects : lock_store {
         return "it is not good";
     }
     std::unique_ptr<place> line_up(ask, alarm&) override { return nullptr; }
-    asio::awaitable<void> renew(hold_list, const renewal_wishes&, renewal_sink&) override {
+    asio::awaitable<void> renew(hold_list, const renewal_options&, renewal_sink&) override {
         co_return;
     }
     asio::awaitable<release_answer> release(hold) override { co_return release_answer{}; }
-    std::unique_ptr<watch> watch_over(const hold&, doubter&) override { return nullptr; }
+    std::unique_ptr<watch> watch_over(const hold&, revalidator&) override { return nullptr; }
 };
 
 TEST(Validation, TheDefaultsAreAllowed) {

@@ -233,15 +233,15 @@ TEST_P(SessionOnServer, WhoHasNotLoggedInCanOwnNothing) {
 }
 
 TEST_P(SessionOnServer, BelowAChrootThatIsThere) {
-    running_session outside{how()};
-    outside.create("/team", node_mode::persistent);
+    running_session run_outside{how()};
+    run_outside.create("/team", node_mode::persistent);
     zookeeper::options own = how();
     own.chroot = "/team";
     running_session mine{own};
     mine.use();
     EXPECT_EQ(mine.create("/n", node_mode::ephemeral), "/n");
     EXPECT_THAT(mine.run(mine->list("/")).value(), ElementsAre("n"));
-    EXPECT_TRUE(outside.has("/team/n"));
+    EXPECT_TRUE(run_outside.has("/team/n"));
     mine.run(mine->confirm({}, time_point::max()));
     EXPECT_GT(mine->state().alive_until, runtime::machine_time());
 }

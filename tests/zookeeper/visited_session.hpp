@@ -70,11 +70,11 @@ protected:
     call ask(std::string path) { return begin(entrance_.executor(), std::move(path)); }
     /// By this thread.
     call visit(std::string path) {
-        runtime::visit here{entrance_};
+        runtime::inline_call here{entrance_};
         EXPECT_TRUE(here) << "it is not welcome";
         return begin(here.executor(), std::move(path));
     }
-    call begin_on(runtime::visit& here, std::string path) {
+    call begin_on(runtime::inline_call& here, std::string path) {
         return begin(here.executor(), std::move(path));
     }
     auto visit_elsewhere(std::string path) {

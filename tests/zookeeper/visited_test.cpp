@@ -126,7 +126,7 @@ TEST_F(SessionVisited, TheReaderLeavesItToAnotherVisitor) {
 TEST_F(SessionVisited, WhoWaitsForNothingIsNotKept) {
     open();
     hold_answers();
-    runtime::visit here{entrance_};
+    runtime::inline_call here{entrance_};
     here.wait_for_nothing();
     const call mine = begin_on(here, "/a");
     EXPECT_TRUE(has_asked(1)) << "but it has sent it";
@@ -141,16 +141,16 @@ TEST_F(SessionVisited, WhoIsInterruptedLeavesItsRequestToTheBackground) {
         std::future<call> reader;
         if (!reads)
             reader = wait_elsewhere("/reader");
-        std::promise<runtime::visit*> came;
+        std::promise<runtime::inline_call*> came;
         auto waits = std::async(std::launch::async, [&] {
-            runtime::visit here{entrance_};
+            runtime::inline_call here{entrance_};
             came.set_value(&here);
             return begin_on(here, "/mine");
         });
-        runtime::visit* const there = came.get_future().get();
+        runtime::inline_call* const there = came.get_future().get();
         ASSERT_TRUE(has_asked(before + (reads ? 1 : 2)));
         {
-            const runtime::visit here{entrance_};
+            const runtime::inline_call here{entrance_};
             there->interrupt();
         }
         const call mine = support::soon(std::move(waits));
@@ -187,7 +187,7 @@ TEST_F(SessionVisited, ManyAtOnceAllHaveTheirOwnAnswers) {
                 const std::string path = "/" + std::to_string(i) + "/" + std::to_string(k);
                 call mine;
                 while (!mine) { // not while too much of the others' is under way
-                    if (runtime::visit here{entrance_})
+                    if (runtime::inline_call here{entrance_})
                         mine = begin_on(here, path);
                     else
                         std::this_thread::yield();
@@ -250,7 +250,7 @@ TEST_F(SessionVisitedInVain, WhoeverClosesTheClientEndsItsWait) {
     auto first = wait_elsewhere("/reads");
     auto second = wait_elsewhere("/sleeps");
     {
-        const runtime::visit here{entrance_};
+        const runtime::inline_call here{entrance_};
         session_->close();
     }
     EXPECT_EQ(support::soon(std::move(first))->code, errc::closed);

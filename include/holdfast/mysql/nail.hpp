@@ -9,10 +9,10 @@
 
 namespace holdfast::mysql {
 
-/// Returns an SQL statement (a *nail*) that ties a transaction of yours, in the same database, to a
-/// lease. Run it first in the transaction:
+/// Returns an SQL statement (a *guard*) that ties a transaction of yours, in the same database, to
+/// a lease. Run it first in the transaction:
 ///
-///     START TRANSACTION;  <nail>;  UPDATE stock …;  COMMIT;
+///     START TRANSACTION;  <guard>;  UPDATE stock …;  COMMIT;
 ///
 /// *If the statement matches one row*, nobody else is granted the lock until this transaction ends,
 /// even if the lease expires in the meantime. For this statement, the number of matched rows equals
@@ -25,7 +25,7 @@ namespace holdfast::mysql {
 ///   some seconds.
 /// - Keep the transaction shorter than the lease, because renewals skip the row while it is locked.
 /// - After an error, especially 1213 (deadlock), the server may have ended your transaction and
-///   removed the nail: roll back, and start again with a nail.
+///   removed the guard: roll back, and start again with a guard.
 /// - Outside a transaction the statement protects nothing. MariaDB then reports "no row"; MySQL
 ///   cannot detect it.
 /// - After this call the lease is released at the store, and not handed over within this client.
@@ -34,6 +34,7 @@ namespace holdfast::mysql {
 /// table's schema before the name: "shop.holdfast_lock". The lease must be exclusive (a mutex, a
 /// writer). Throws `errc::invalid_argument` for other leases, and `errc::not_owner` for a lease
 /// that holds nothing.
-HOLDFAST_EXPORT std::string nail(const lease&, std::string_view table = "holdfast_lock");
+HOLDFAST_EXPORT std::string transaction_guard(const lease&,
+                                              std::string_view table = "holdfast_lock");
 
 } // namespace holdfast::mysql

@@ -47,7 +47,7 @@ blocking_connection::~blocking_connection() {
     ::close(socket_);
     const auto why = std::make_shared<const net::failure>(
         errc::outcome_unknown, "connection to " + to_->address + " ended before its answer");
-    for (const debt& one : owed_) {
+    for (const pending_reply& one : owed_) {
         one.to->failed = why;
         asio::post(context_.home.executor, std::move(one.to->resume));
     }
@@ -67,14 +67,14 @@ void blocking_connection::hang_up() noexcept {
     ::shutdown(socket_, SHUT_RDWR);
 }
 
-reply blocking_connection::ask(runtime::visit& caller, request& asked) {
-    const bool confirms = asked.wishes.replicas > 0;
+reply blocking_connection::ask(runtime::inline_call& caller, request& asked) {
+    const bool confirms = asked.options.replicas > 0;
     for (;;) {
         const time_point sent_at = context_.home.time.now();
         const duration timeout = timeout_for(asked);
         asked.compose(composer{outbox_}, *server_clock_);
         if (confirms)
-            compose_wait(composer{outbox_}, asked.wishes.replicas, asked.wishes.replicas_within);
+            compose_wait(composer{outbox_}, asked.options.replicas, asked.options.replicas_within);
         exchange(caller, timeout, confirms);
         reply& said = confirms ? unconfirmed_.front() : *answer_;
         if (!asked.with_text && said.type == reply::kind::error && asks_for_script(said.text)) {
@@ -99,7 +99,7 @@ void blocking_connection::confirm(reply& said, const reply& confirmation) {
 
 duration blocking_connection::timeout_for(const request& asked) const {
     const duration timeout = context_.how.command_timeout;
-    const time_point limit = asked.wishes.answer_by;
+    const time_point limit = asked.options.answer_by;
     if (limit == time_point::max())
         return timeout;
     const time_point now = context_.home.time.now();
@@ -108,11 +108,11 @@ duration blocking_connection::timeout_for(const request& asked) const {
     return std::min(timeout, limit - now);
 }
 
-void blocking_connection::exchange(runtime::visit& caller, duration timeout, bool confirms) {
+void blocking_connection::exchange(runtime::inline_call& caller, duration timeout, bool confirms) {
     answer_ = nullptr;
     unconfirmed_.clear();
     wants_confirmation_ = confirms;
-    caller.outside(*this, [this, timeout]() noexcept { talk(timeout); });
+    caller.run_outside(*this, [this, timeout]() noexcept { talk(timeout); });
     wants_confirmation_ = false;
     outbox_.clear();
     give_out();
@@ -154,10 +154,10 @@ void blocking_connection::talk(duration timeout) noexcept {
     }
 }
 
-void blocking_connection::send_off(runtime::visit& caller, request& asked) {
+void blocking_connection::send_off(runtime::inline_call& caller, request& asked) {
     asked.compose(composer{outbox_}, *server_clock_);
     owed_.push_back({&asked, context_.home.time.now()});
-    caller.outside(*this, [this]() noexcept {
+    caller.run_outside(*this, [this]() noexcept {
         try {
             send();
         } catch (...) {
@@ -186,13 +186,13 @@ void blocking_connection::give_out() {
     if (condemned_) // the destructor fails the waiting requests
         early_.clear();
     for (reply& one : std::exchange(early_, {})) {
-        const debt oldest = owed_.front();
+        const pending_reply oldest = owed_.front();
         owed_.pop_front();
         settle(oldest, std::move(one));
     }
 }
 
-void blocking_connection::settle(debt of, reply said) {
+void blocking_connection::settle(pending_reply of, reply said) {
     request& asked = *of.to;
     if (said.type == reply::kind::error && asks_for_script(said.text))
         asked.with_text = true;
@@ -284,7 +284,7 @@ blocking_connection* blocking_connections::borrow() {
         if (!each.lent && !each.leaves && (!best || each.used_at > best->used_at))
             best = &each;
     if (!best) {
-        wish_for_one_more();
+        ask_for_one_more();
         return nullptr;
     }
     if (!best->line->alive()) { // the other blocking connections are probably dead too
@@ -307,11 +307,11 @@ void blocking_connections::give_back(const blocking_connection& used) {
         all_.erase(found);
 }
 
-void blocking_connections::wish_for_one_more() {
+void blocking_connections::ask_for_one_more() {
     if (closed_ || opening_ || all_.size() >= context_->how.blocking_connections_max ||
-        context_->home.time.now() < not_before_ || ++wishes_ < wishes_min)
+        context_->home.time.now() < not_before_ || ++demands_ < demands_min)
         return;
-    wishes_ = 0;
+    demands_ = 0;
     opening_ = std::make_shared<connection>(context_->home, context_->how);
     runtime::run_in_background(context_->home, open(shared_from_this()));
 }

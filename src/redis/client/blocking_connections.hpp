@@ -37,7 +37,7 @@ public:
 
     /// Sends the request and waits for its reply; see node::call(). Throws instead of queueing. If
     /// it throws and broken() is true afterwards, the blocking connection cannot be used again.
-    reply ask(runtime::visit& caller, request&);
+    reply ask(runtime::inline_call& caller, request&);
     bool broken() const { return broken_; }
 
     /// Returns whether the reply came over this blocking connection.
@@ -57,7 +57,7 @@ public:
     /// reply calls `resume`, which keeps the request alive. If the blocking connection ends first,
     /// `resume` is posted. If the server does not know the script, `with_text` is set when `resume`
     /// is called, and the caller must send the request again.
-    void send_off(runtime::visit& caller, request&);
+    void send_off(runtime::inline_call& caller, request&);
     bool owes() const { return !owed_.empty(); }
     std::optional<time_point> owed_since() const {
         return owes() ? std::optional{owed_.front().sent_at} : std::nullopt;
@@ -75,19 +75,19 @@ public:
 private:
     static constexpr std::size_t owes_max = 64;
 
-    struct debt {
+    struct pending_reply {
         request* to;
         time_point sent_at;
     };
 
     duration timeout_for(const request&) const;
-    void exchange(runtime::visit& caller, duration timeout, bool confirms);
+    void exchange(runtime::inline_call& caller, duration timeout, bool confirms);
     void talk(duration timeout) noexcept;
     void finish(request&, reply&, time_point sent_at);
     void confirm(reply&, const reply& confirmation);
     void note_demotion(const reply& error);
     void give_out();
-    void settle(debt, reply);
+    void settle(pending_reply, reply);
     void send();
     void wait_until_writable();
     bool arrived();
@@ -102,7 +102,7 @@ private:
     const std::shared_ptr<runtime::remote_clock> server_clock_;
     runtime::answer_wait& wait_;
     answer_reader reader_;
-    std::deque<debt> owed_; // requests without a reply, in the order of sending
+    std::deque<pending_reply> owed_; // requests without a reply, in the order of sending
     // Replies to the first requests in `owed_` that were read but not yet given to their callers.
     std::vector<reply> early_;
     reply* answer_ = nullptr;
@@ -177,7 +177,7 @@ public:
 private:
     /// Number of calls that must find no free blocking connection before one is opened. So a
     /// program that locks only once or twice opens no second connection.
-    static constexpr unsigned wishes_min = 4;
+    static constexpr unsigned demands_min = 4;
     static constexpr duration idle_max = std::chrono::seconds{10};
     /// Interval at which the connections are checked for replies that had not arrived.
     static constexpr duration collect_period{1};
@@ -194,7 +194,7 @@ private:
     void sweep_soon();
     blocking_connection* borrow();
     void give_back(const blocking_connection&);
-    void wish_for_one_more();
+    void ask_for_one_more();
     static asio::awaitable<void> open(std::shared_ptr<blocking_connections>);
     static asio::awaitable<void> close_idle(std::shared_ptr<blocking_connections>);
     static asio::awaitable<void> collect(std::shared_ptr<blocking_connections>);
@@ -212,7 +212,7 @@ private:
     const std::unique_ptr<alarm> suspecting_;
     std::vector<entry> all_;
     std::shared_ptr<connection> opening_; // the blocking connection that is being opened
-    unsigned wishes_ = 0;
+    unsigned demands_ = 0;
     time_point not_before_ =
         time_point::min(); // earliest time of the next attempt to open a blocking connection
     bool tidies_ = false;

@@ -28,7 +28,8 @@ std::optional<time_point> later_of(std::optional<time_point> one, std::optional<
 // Compares the id of the data's history (replication id), not only the id of the process (run_id).
 // A primary that was demoted and promoted again keeps its run_id, but it may now have another
 // server's data.
-portrait::meeting portrait::meet(const server_hello& told, time_point now) {
+server_identity_tracker::handshake_result server_identity_tracker::meet(const server_hello& told,
+                                                                        time_point now) {
     const bool same = !told.replication_id.empty() && told.replication_id == replication_id_;
     const bool same_process = same && !told.run_id.empty() && told.run_id == run_id_;
     may_be_another_ = met_ && (told.run_id.empty() || told.run_id != run_id_);
@@ -40,11 +41,11 @@ portrait::meeting portrait::meet(const server_hello& told, time_point now) {
         forgets_before_ = later_of(forgets_before_, now - *told.uptime + uptime_rounding);
     before_loss_ = forgets_before_;
     if (!std::exchange(met_, true))
-        return meeting::first;
-    return same ? meeting::same : meeting::other_or_unknown;
+        return handshake_result::first;
+    return same ? handshake_result::same : handshake_result::other_or_unknown;
 }
 
-void portrait::lost(time_point now) {
+void server_identity_tracker::lost(time_point now) {
     forgets_before_ = now;
 }
 
@@ -56,15 +57,15 @@ command_connection::command_connection(std::shared_ptr<node_context> context, pu
     , timeout_{context_->how.command_timeout}
     , idle_bound_{std::clamp(context_->home.lease_time / 3, timeout_, std::max(timeout_, idle_max))}
     , hang_detector_{*context_}
-    , link_{*context_, what_for, *this}
-    , lookout_{context_->home, [this] { return next_limit(); },
-               [this](time_point now) { limit_reached(now); }} {}
+    , connection_{*context_, what_for, *this}
+    , deadline_timer_{context_->home, [this] { return next_limit(); },
+                      [this](time_point now) { limit_reached(now); }} {}
 
 asio::awaitable<reply> command_connection::ask(const script& what, request::names_list keys,
                                                request::arguments_list arguments,
-                                               const call_wishes& wishes) {
-    admit(wishes);
-    request mine{what, keys, arguments, wishes};
+                                               const call_options& options) {
+    admit(options);
+    request mine{what, keys, arguments, options};
     auto begin = [this, &mine](auto handler) {
         request::waiter{std::move(handler)}.swap(mine.resume);
         enqueue(mine);
@@ -73,14 +74,14 @@ asio::awaitable<reply> command_connection::ask(const script& what, request::name
     co_return mine.take_answer(); // this object may be destroyed by now
 }
 
-void command_connection::admit(const call_wishes& wishes) const {
+void command_connection::admit(const call_options& options) const {
     if (closed_)
         throw net::failure{*closed_};
-    if (!wishes.reserved && pipeline_.size() >= context_->how.requests_max)
+    if (!options.reserved && pipeline_.size() >= context_->how.requests_max)
         throw net::failure{errc::overloaded, context_->address() + ": " +
                                                  std::to_string(pipeline_.size()) +
                                                  " requests wait already"};
-    if (wishes.answer_by <= context_->home.time.now())
+    if (options.answer_by <= context_->home.time.now())
         throw net::failure{errc::unreachable, "not sent: its time was over before"};
 }
 
@@ -92,7 +93,7 @@ void command_connection::enqueue(request& asked) {
         });
     pipeline_.ask(asked, context_->home.time.now(), timeout_);
     watch_for(asked.deadline);
-    link_.talk();
+    connection_.talk();
 }
 
 void command_connection::withdraw(request& asked) {
@@ -102,10 +103,10 @@ void command_connection::withdraw(request& asked) {
 }
 
 void command_connection::stay_connected() {
-    if (link_.connected())
+    if (connection_.connected())
         return;
     stays_ = true;
-    link_.talk();
+    connection_.talk();
 }
 
 bool command_connection::wants_to_talk() const {
@@ -125,40 +126,40 @@ void command_connection::connected(const server_hello& told) {
 // Reports the new connection. The server may have lost holds, and the owners of these holds must
 // learn of the loss soon.
 void command_connection::meet(const server_hello& told) {
-    const portrait::meeting which = portrait_.meet(told, last_heard_);
+    const server_identity_tracker::handshake_result which = identity_.meet(told, last_heard_);
     if (purpose_ != purpose::commands) {
         if (context_->other_met)
             context_->other_met(told);
         return;
     }
     if (context_->shared_met) // called before any request about a hold is sent
-        context_->shared_met(portrait_.server());
-    if (which != portrait::meeting::first && context_->doubt)
-        context_->doubt(which == portrait::meeting::other_or_unknown);
+        context_->shared_met(identity_.server());
+    if (which != server_identity_tracker::handshake_result::first && context_->revalidate)
+        context_->revalidate(which == server_identity_tracker::handshake_result::other_or_unknown);
     if (context_->met)
         context_->met(told);
 }
 
 void command_connection::follow(const server_in_use& now, const net::failure& why) {
     const bool stays =
-        link_.connected() ? now.serves(portrait_.server().run_id) : !now.may_be_another;
+        connection_.connected() ? now.serves(identity_.server().run_id) : !now.may_be_another;
     if (!stays)
-        link_.move(why);
+        connection_.move(why);
 }
 
 bool command_connection::cut_silent(time_point since, const net::failure& why) {
     const auto owed_since = pipeline_.owed_since();
-    if (replicas_ > 0 || !link_.connected() || !owed_since || *owed_since > since)
+    if (replicas_ > 0 || !connection_.connected() || !owed_since || *owed_since > since)
         return false;
-    link_.cut(why);
+    connection_.cut(why);
     return true;
 }
 
 void command_connection::ask_if_there() {
-    if (replicas_ > 0 || !link_.connected() || pipeline_.owed_since())
+    if (replicas_ > 0 || !connection_.connected() || pipeline_.owed_since())
         return;
     question_is_due_ = true;
-    link_.talk();
+    connection_.talk();
 }
 
 void command_connection::speak(std::string& out) {
@@ -177,14 +178,14 @@ void command_connection::speak(std::string& out) {
 }
 
 void command_connection::write_queued(std::string& out, time_point now) {
-    const auto server_clock = link_.server_clock();
+    const auto server_clock = connection_.server_clock();
     duration within = duration::max();
     while (out.size() < batch_bytes_max && pipeline_.anything_queued()) {
         if (pipeline_.next_asks())
             pipeline_.write_for_nobody(question::asking, now);
         const request& next = *pipeline_.next_to_write(now);
         next.compose(composer{out}, *server_clock);
-        within = std::min(within, next.wishes.replicas_within);
+        within = std::min(within, next.options.replicas_within);
     }
     if (replicas_ == 0 || within == duration::max())
         return;
@@ -218,7 +219,7 @@ void command_connection::answer_given(request& asker, reply& answer, const pipel
     asker.answer = std::move(answer);
     asker.answer.sent_at = how.sent_at;
     asker.answer.received_at = received_at;
-    asker.answer.clock = link_.server_clock();
+    asker.answer.clock = connection_.server_clock();
     if (replicas_ > 0 && !refused)
         return pipeline_.await_confirmation(asker);
     pipeline_.forget(asker);
@@ -281,7 +282,7 @@ void command_connection::connection_failed(const net::failure& why) {
 
 void command_connection::connection_lost(const net::failure& why) {
     trouble_ = why;
-    portrait_.lost(context_->home.time.now());
+    identity_.lost(context_->home.time.now());
     if (purpose_ == purpose::commands && context_->parted)
         context_->parted();
     const bool garbage = why.code() == store_errc::protocol;
@@ -292,9 +293,9 @@ void command_connection::connection_lost(const net::failure& why) {
 time_point command_connection::next_limit() const {
     const request* const first = pipeline_.oldest();
     const auto owed_since = pipeline_.owed_since();
-    const time_point of_connection = owed_since          ? give_up_at(*owed_since)
-                                     : link_.connected() ? idle_until()
-                                                         : time_point::max();
+    const time_point of_connection = owed_since                ? give_up_at(*owed_since)
+                                     : connection_.connected() ? idle_until()
+                                                               : time_point::max();
     return std::min({first ? first->deadline : time_point::max(), of_connection,
                      hang_detector_.due(owed_since)});
 }
@@ -312,8 +313,8 @@ void command_connection::limit_reached(time_point now) {
     const auto owed_since = pipeline_.owed_since();
     hang_detector_.look(owed_since, now);
     if (owed_since && give_up_at(*owed_since) <= now)
-        link_.cut(unanswered(timeout_));
-    else if (!owed_since && link_.connected() && idle_until() <= now)
+        connection_.cut(unanswered(timeout_));
+    else if (!owed_since && connection_.connected() && idle_until() <= now)
         idle();
     // Store all results first, because a resumed caller may change anything.
     for (request* const one : late)
@@ -322,14 +323,14 @@ void command_connection::limit_reached(time_point now) {
 
 void command_connection::idle() {
     if (purpose_ != purpose::commands)
-        return link_.cut({errc::unreachable, "it was idle"});
+        return connection_.cut({errc::unreachable, "it was idle"});
     question_is_due_ = true;
-    link_.talk();
+    connection_.talk();
 }
 
 net::failure command_connection::unsent(const request& asked) const {
     const std::string reason = trouble_ ? trouble_->text()
-                               : link_.connected()
+                               : connection_.connected()
                                    ? context_->address() + " takes no more requests"
                                    : "no connection to " + context_->address() + " yet";
     return {errc::unreachable, "not sent within " +
@@ -355,8 +356,8 @@ void command_connection::close_down(const net::failure& of_written, const net::f
     if (closed_)
         return;
     closed_ = of_queued;
-    link_.close();
-    lookout_.close();
+    connection_.close();
+    deadline_timer_.close();
     const auto end = [this](const std::vector<request*>& all, const net::failure& why) {
         const auto shared = std::make_shared<const net::failure>(why);
         for (request* const one : all) {
@@ -372,13 +373,13 @@ command_connections::command_connections(std::shared_ptr<node_context> context)
     : context_{std::move(context)}
     , usual_{std::make_shared<command_connection>(context_, purpose::commands)} {}
 
-command_connections::pair& command_connections::pair_for(const call_wishes& wishes) {
-    if (wishes.replicas == 0)
+command_connections::pair& command_connections::pair_for(const call_options& options) {
+    if (options.replicas == 0)
         return usual_;
-    pair& these = confirming_[wishes.replicas];
+    pair& these = confirming_[options.replicas];
     if (!these.first) {
-        these.first =
-            std::make_shared<command_connection>(context_, purpose::more_commands, wishes.replicas);
+        these.first = std::make_shared<command_connection>(context_, purpose::more_commands,
+                                                           options.replicas);
         if (!retired_.empty())
             these.first->retire(retired_);
         else if (closed_)
@@ -387,14 +388,14 @@ command_connections::pair& command_connections::pair_for(const call_wishes& wish
     return these;
 }
 
-command_connection& command_connections::pick(const call_wishes& wishes) {
-    pair& these = pair_for(wishes);
-    const bool is_late = these.first->silent() || (wishes.elsewhere && these.first->owes());
+command_connection& command_connections::pick(const call_options& options) {
+    pair& these = pair_for(options);
+    const bool is_late = these.first->silent() || (options.elsewhere && these.first->owes());
     if (closed_ || !is_late)
         return *these.first;
     if (!these.spare)
-        these.spare =
-            std::make_shared<command_connection>(context_, purpose::more_commands, wishes.replicas);
+        these.spare = std::make_shared<command_connection>(context_, purpose::more_commands,
+                                                           options.replicas);
     else if (these.spare->silent())
         these.spare->cut(
             {errc::outcome_unknown, context_->address() + " does not answer here either"});

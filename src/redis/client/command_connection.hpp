@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared connections for the requests to one server (`command_connection`, `command_connections`),
-// and the identity of the server that they lead to (`portrait`).
+// and the identity of the server that they lead to (`server_identity_tracker`).
 #pragma once
 
 #include "net/deadlines.hpp"
@@ -21,12 +21,12 @@
 namespace holdfast::redis {
 
 /// Identity of the server that a connection leads to. Updated after each handshake.
-class portrait {
+class server_identity_tracker {
 public:
     /// Result of a handshake. `first`: no server was known before. `same`: the server is the same
     /// as before. `other_or_unknown`: it is another server, or this is not known.
-    enum class meeting { first, same, other_or_unknown };
-    meeting meet(const server_hello&, time_point now);
+    enum class handshake_result { first, same, other_or_unknown };
+    handshake_result meet(const server_hello&, time_point now);
 
     /// Returns the server that the connection leads to.
     server_in_use server() const { return {run_id_, may_be_another_}; }
@@ -67,8 +67,8 @@ private:
 /// another connection, because a slow replica would delay them.
 ///
 /// The connection for `purpose::commands` stays open while this client holds any lock. After each
-/// reconnection it reports that all holds may be lost (`doubt`). Other connections are closed when
-/// they are idle.
+/// reconnection it reports that all holds may be lost (`revalidate`). Other connections are closed
+/// when they are idle.
 class command_connection final : public std::enable_shared_from_this<command_connection>,
                                  private channel_handler {
 public:
@@ -78,28 +78,30 @@ public:
 
     /// Runs a script; see node::call().
     asio::awaitable<reply> ask(const script&, request::names_list keys,
-                               request::arguments_list arguments, const call_wishes&);
+                               request::arguments_list arguments, const call_options&);
 
     /// Opens the connection now if it is not open, even without a request.
     void stay_connected();
 
     /// Returns whether a request has timed out on this connection and no reply has come since.
     bool silent() const {
-        return link_.connected() && (stuck_ || pipeline_.owes_what_was_given_up());
+        return connection_.connected() && (stuck_ || pipeline_.owes_what_was_given_up());
     }
 
     /// Returns whether the reply to a request is pending on the present connection.
-    bool owes() const { return link_.connected() && pipeline_.owed_since().has_value(); }
+    bool owes() const { return connection_.connected() && pipeline_.owed_since().has_value(); }
 
     /// Returns whether the reply came over the present connection.
-    bool gave(const reply& said) const { return said.clock && said.clock == link_.server_clock(); }
+    bool gave(const reply& said) const {
+        return said.clock && said.clock == connection_.server_clock();
+    }
 
-    server_identity identity() const { return portrait_.identity(); }
+    server_identity identity() const { return identity_.identity(); }
 
     /// Ends the connection. Requests that were sent end as outcome_unknown.
-    void cut(const net::failure& why) { link_.cut(why); }
+    void cut(const net::failure& why) { connection_.cut(why); }
     /// Ends the connection and opens a new connection at once.
-    void move(const net::failure& why) { link_.move(why); }
+    void move(const net::failure& why) { connection_.move(why); }
 
     /// Ends the connection if a reply has been missing since `since` or longer. Returns whether the
     /// connection was ended. A connection that waits for replicas stays, because their confirmation
@@ -113,7 +115,7 @@ public:
     /// `server_in_use`.
     void follow(const server_in_use&, const net::failure& why);
 
-    bool is_connected() const { return link_.connected(); }
+    bool is_connected() const { return connection_.connected(); }
 
     /// Ends all waiting requests with `errc::closed`. Their callers are resumed after this call has
     /// returned.
@@ -143,11 +145,11 @@ private:
     void connection_lost(const net::failure&) override;
     std::shared_ptr<void> keep_alive() override { return shared_from_this(); }
 
-    void watch_for(time_point limit) { lookout_.watch_for(limit, shared_from_this()); }
+    void watch_for(time_point limit) { deadline_timer_.watch_for(limit, shared_from_this()); }
     time_point next_limit() const;
     void limit_reached(time_point now);
 
-    void admit(const call_wishes&) const;
+    void admit(const call_options&) const;
     void write_queued(std::string& out, time_point now);
     void answer_given(request&, reply&, const pipeline::written&, time_point received_at);
     void confirmation_given(const reply&);
@@ -176,14 +178,14 @@ private:
     hang_detector hang_detector_;
     std::optional<net::failure> trouble_; // why there is no connection
     time_point last_heard_{};
-    portrait portrait_;
+    server_identity_tracker identity_;
     question idle_question_ = question::ping;
     bool question_is_due_ = false;
     bool stays_ = false;                 // true: the connection is needed even without requests
     bool stuck_ = false;                 // true: a request timed out before it could be written
     std::optional<net::failure> closed_; // failure that requests get after the close
-    link link_;
-    net::lookout lookout_;
+    reconnecting_connection connection_;
+    net::deadline_timer deadline_timer_;
 };
 
 /// Shared connections for requests to one server. There is the command connection, and one
@@ -197,7 +199,7 @@ public:
     explicit command_connections(std::shared_ptr<node_context>);
 
     /// Returns the connection for a request with these options.
-    command_connection& pick(const call_wishes&);
+    command_connection& pick(const call_options&);
 
     /// Opens the command connection if necessary. The command connection notices the loss of the
     /// server.
@@ -234,7 +236,7 @@ private:
         std::shared_ptr<command_connection> first;
         std::shared_ptr<command_connection> spare{}; ///< null if never needed
     };
-    pair& pair_for(const call_wishes&);
+    pair& pair_for(const call_options&);
     void for_each(const std::function<void(command_connection&)>&);
 
     const std::shared_ptr<node_context> context_;

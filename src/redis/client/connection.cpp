@@ -327,16 +327,17 @@ asio::awaitable<std::optional<net::failure>> establish(node_context& context, pu
     }
 }
 
-link::link(node_context& context, purpose what_for, channel_handler& whose)
+reconnecting_connection::reconnecting_connection(node_context& context, purpose what_for,
+                                                 channel_handler& whose)
     : context_{context}
     , home_{context.home}
     , purpose_{what_for}
     , channel_handler_{whose}
-    , presence_{context.home}
+    , connectivity_{context.home}
     , backoff_{context.how.backoff_min, context.how.backoff_max}
     , rest_{home_.time.make_alarm()} {}
 
-void link::talk() {
+void reconnecting_connection::talk() {
     if (closed_)
         return;
     if (!std::exchange(running_, true))
@@ -345,7 +346,7 @@ void link::talk() {
         flush_soon();
 }
 
-asio::awaitable<void> link::keep_connected(std::shared_ptr<void>) {
+asio::awaitable<void> reconnecting_connection::keep_connected(std::shared_ptr<void>) {
     // Wait until talk() has returned. Before that, its caller does not wait for the result yet.
     co_await asio::post(home_.executor, asio::use_awaitable);
     while (!closed_ && channel_handler_.wants_to_talk()) {
@@ -373,19 +374,19 @@ asio::awaitable<void> link::keep_connected(std::shared_ptr<void>) {
     running_ = false;
 }
 
-void link::pause() {
+void reconnecting_connection::pause() {
     duration length = backoff_.next(home_.random());
     if (home_.holds_any && home_.holds_any())
         length = std::min(length, pause_max_while_holding);
     not_before_ = net::later(home_.time.now(), length);
 }
 
-void link::gone(const std::string& address, const net::failure& why) {
+void reconnecting_connection::gone(const std::string& address, const net::failure& why) {
     if (purpose_ != purpose::more_commands)
-        presence_.gone(address, why);
+        connectivity_.gone(address, why);
 }
 
-void link::attempt_failed(const net::failure& why) {
+void reconnecting_connection::attempt_failed(const net::failure& why) {
     line_.reset();
     if (closed_ || std::exchange(moves_, false))
         return; // the next attempt follows at once, and queued requests wait for it
@@ -394,14 +395,14 @@ void link::attempt_failed(const net::failure& why) {
     channel_handler_.connection_failed(why);
 }
 
-void link::conversation_begins(const server_hello& told) {
+void reconnecting_connection::conversation_begins(const server_hello& told) {
     connected_ = true;
     connected_since_ = home_.time.now();
-    presence_.back(context_.address());
+    connectivity_.back(context_.address());
     channel_handler_.connected(told);
 }
 
-asio::awaitable<net::failure> link::converse(connection& line) {
+asio::awaitable<net::failure> reconnecting_connection::converse(connection& line) {
     try {
         for (;;) {
             const time_point now = home_.time.now();
@@ -420,7 +421,7 @@ asio::awaitable<net::failure> link::converse(connection& line) {
     }
 }
 
-void link::conversation_ended(const net::failure& why) {
+void reconnecting_connection::conversation_ended(const net::failure& why) {
     connected_ = false;
     const std::string address = line_->to()->address;
     line_.reset();
@@ -438,7 +439,7 @@ void link::conversation_ended(const net::failure& why) {
     channel_handler_.connection_lost(lost);
 }
 
-void link::flush_soon() {
+void reconnecting_connection::flush_soon() {
     flush_is_due_ = true;
     asio::post(home_.executor, [this, keep = channel_handler_.keep_alive()] {
         flush_is_due_ = false;
@@ -446,7 +447,7 @@ void link::flush_soon() {
     });
 }
 
-void link::flush() {
+void reconnecting_connection::flush() {
     while (connected_ && line_->can_send()) {
         std::string& out = line_->outbox();
         try {
@@ -461,18 +462,19 @@ void link::flush() {
     }
 }
 
-asio::awaitable<void> link::finish_sending(std::shared_ptr<void>, shared_connection line) {
+asio::awaitable<void> reconnecting_connection::finish_sending(std::shared_ptr<void>,
+                                                              shared_connection line) {
     co_await line->send_rest();
     if (line_ == line)
         flush();
 }
 
-void link::cut(net::failure why) {
+void reconnecting_connection::cut(net::failure why) {
     if (line_)
         line_->cut(std::move(why));
 }
 
-void link::move(net::failure why) {
+void reconnecting_connection::move(net::failure why) {
     backoff_.reset();
     not_before_ = time_point::min();
     rest_->ring();
@@ -480,7 +482,7 @@ void link::move(net::failure why) {
     cut(std::move(why));
 }
 
-void link::close() {
+void reconnecting_connection::close() {
     closed_ = true;
     rest_->ring();
     cut({errc::closed, "the client is closed"});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connections to one server: the connection itself, its handshake, its reconnection (`link`), and
-// the detection of missing replies (`hang_detector`). The function `inquire` asks a server over a
-// separate connection.
+// Connections to one server: the connection itself, its handshake, its reconnection
+// (`reconnecting_connection`), and the detection of missing replies (`hang_detector`). The function
+// `inquire` asks a server over a separate connection.
 #pragma once
 
 #include "net/byte_stream.hpp"
@@ -142,7 +142,8 @@ std::string advice_at_sentinel(const options&, const reply* role = nullptr);
 asio::awaitable<std::optional<net::failure>> establish(node_context&, purpose, connection&,
                                                        server_hello& told);
 
-/// User of a `link`: the command connection (`command_connection`) or the subscriber connection
+/// User of a `reconnecting_connection`: the command connection (`command_connection`) or the
+/// subscriber connection
 /// (`subscriber`).
 class channel_handler {
 public:
@@ -162,17 +163,17 @@ public:
     virtual void connection_failed(const net::failure&) = 0; ///< no connection could be made
     virtual void connection_lost(const net::failure&) = 0;   ///< an open connection has ended
 
-    /// Returns the object that the link's coroutines keep alive while they run.
+    /// Returns the object that the connection's coroutines keep alive while they run.
     virtual std::shared_ptr<void> keep_alive() = 0;
 };
 
 /// Reconnecting connection to a server. While its user (`channel_handler`) needs a connection, the
-/// link connects, does the handshake, and transfers requests and replies. After a loss it pauses
-/// and connects again.
-class link {
+/// connection connects, does the handshake, and transfers requests and replies. After a loss it
+/// pauses and connects again.
+class reconnecting_connection {
 public:
-    link(node_context&, purpose, channel_handler&);
-    link(const link&) = delete;
+    reconnecting_connection(node_context&, purpose, channel_handler&);
+    reconnecting_connection(const reconnecting_connection&) = delete;
 
     /// Sends the requests of the channel handler. Connects if necessary. Requests that are added
     /// before the write go out in the same write.
@@ -218,7 +219,7 @@ private:
     const store_context& home_;
     const purpose purpose_;
     channel_handler& channel_handler_;
-    net::presence presence_;
+    net::connectivity_reporter connectivity_;
     net::backoff backoff_;
     const std::unique_ptr<alarm> rest_;
     time_point not_before_ = time_point::min(); // earliest time of the next attempt to connect

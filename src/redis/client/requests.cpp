@@ -41,7 +41,7 @@ void note_confirmation(reply& of, const reply& answer) {
 }
 
 void request::compose(composer out, const runtime::remote_clock& clock) const {
-    if (wishes.asking)
+    if (options.asking)
         out.request({"ASKING"});
     if (&what == &plain_command) {
         out.begin(keys.size());
@@ -79,7 +79,7 @@ reply request::take_answer() {
 void pipeline::ask(request& asked, time_point now, duration timeout) {
     const time_point usual = net::later(now, timeout);
     asked.asked_at = now;
-    const time_point own = asked.wishes.answer_by;
+    const time_point own = asked.options.answer_by;
     asked.deadline = std::min(usual, own);
     asked.hurried = own < usual;
     asked.ordinal = ++asked_;
@@ -213,12 +213,12 @@ void pauses::end() {
 }
 
 retry_loop::retry_loop(const store_context& home, std::shared_ptr<pauses> all,
-                       duration command_timeout, call_wishes& wishes)
+                       duration command_timeout, call_options& options)
     : home_{home}
     , all_{std::move(all)}
     , began_{home.time.now()}
-    , limit_{std::min(wishes.answer_by, net::later(began_, command_timeout))} {
-    wishes.answer_by = limit_;
+    , limit_{std::min(options.answer_by, net::later(began_, command_timeout))} {
+    options.answer_by = limit_;
 }
 
 retry_loop::~retry_loop() {

@@ -43,15 +43,15 @@ struct request {
     using arguments_list = std::span<const argument>;
     using names_list = std::span<const std::string_view>;
 
-    request(const script& s, names_list k, arguments_list a, const call_wishes& how = {})
+    request(const script& s, names_list k, arguments_list a, const call_options& how = {})
         : what{s}
         , keys{k}
         , arguments{a}
-        , wishes{how} {}
+        , options{how} {}
     request(const request&) = delete;
 
     /// Appends the bytes of the request: EVALSHA or EVAL, or the words of a plain command. With
-    /// `wishes.asking`, ASKING is sent first, so the first reply belongs to ASKING.
+    /// `options.asking`, ASKING is sent first, so the first reply belongs to ASKING.
     void compose(composer, const runtime::remote_clock&) const;
 
     /// Returns the reply, or throws the failure. Call it after the request was resumed.
@@ -60,7 +60,7 @@ struct request {
     const script& what;
     const names_list keys;
     const arguments_list arguments;
-    const call_wishes wishes;
+    const call_options options;
     /// True: send EVAL instead of EVALSHA, because the server does not know the script.
     bool with_text = false;
 
@@ -74,7 +74,7 @@ struct request {
     std::uint64_t ordinal = 0; ///< position in the order of ask()
     time_point asked_at{};
     time_point deadline{};
-    bool hurried = false; ///< `wishes.answer_by` is earlier than the usual timeout
+    bool hurried = false; ///< `options.answer_by` is earlier than the usual timeout
 
     /// Handler of the waiting caller. Use swap and never assignment: in Boost 1.81 the move
     /// assignment of this type recurses without end.
@@ -112,7 +112,7 @@ public:
     void ask(request&, time_point now, duration timeout);
 
     /// Returns whether ASKING must be sent before the next request. The queue must not be empty.
-    bool next_asks() const { return queued_.front().wishes.asking; }
+    bool next_asks() const { return queued_.front().options.asking; }
 
     /// Removes the next request from the queue and returns it; the caller writes it now. Returns
     /// null if the queue is empty.
@@ -211,7 +211,7 @@ public:
     /// Starts to measure the time of the call. Writes the resulting deadline into `answer_by` of
     /// the call's options.
     retry_loop(const store_context&, std::shared_ptr<pauses>, duration command_timeout,
-               call_wishes&);
+               call_options&);
     retry_loop(const retry_loop&) = delete;
     ~retry_loop();
 

@@ -47,7 +47,7 @@ struct reply {
     /// this request publishes do not reach subscribers at the old server.
     bool moves = false;
 
-    /// Number of replicas that have confirmed the request (`call_wishes::replicas`). If the server
+    /// Number of replicas that have confirmed the request (`call_options::replicas`). If the server
     /// refused the command WAIT, which counts these replicas, `confirmation_refused` has the error.
     std::int64_t confirmed = 0;
     std::string confirmation_refused{};

@@ -20,27 +20,27 @@ namespace holdfast::redis {
 
 /// Borrowed connection (`blocking_connection`). The destructor returns the blocking connection to
 /// the pool. The object is empty if no blocking connection was free.
-class member::borrowed_connection : public blocking_connections::borrowed_connection {
+class server_connections::borrowed_connection : public blocking_connections::borrowed_connection {
 public:
     using blocking_connections::borrowed_connection::borrowed_connection;
 };
 
-member::member(std::shared_ptr<node_context> context)
+server_connections::server_connections(std::shared_ptr<node_context> context)
     : context_{std::move(context)}
-    , entrance_{runtime::monitor::of(context_->home.executor)}
+    , monitor_{runtime::monitor::of(context_->home.executor)}
     , command_connections_{std::make_shared<command_connections>(context_)}
     , blocking_connections_{std::make_shared<blocking_connections>(context_)}
     , subscriber_{std::make_shared<subscriber>(context_)}
-    , together_{std::make_shared<together>(context_, command_connections_, blocking_connections_,
-                                           subscriber_)}
+    , same_server_guard_{std::make_shared<same_server_guard>(context_, command_connections_,
+                                                             blocking_connections_, subscriber_)}
     , liveness_{std::make_shared<liveness>(context_, command_connections_, blocking_connections_,
                                            subscriber_)} {
-    if (entrance_)
-        entrance_->welcome(context_->how.blocking_connections_max);
+    if (monitor_)
+        monitor_->welcome(context_->how.blocking_connections_max);
     if (!context_->leave_server)
         context_->leave_server = leaving();
-    context_->shared_met = while_alive(together_, &together::shared_met);
-    context_->other_met = while_alive(together_, &together::other_met);
+    context_->shared_met = while_alive(same_server_guard_, &same_server_guard::shared_met);
+    context_->other_met = while_alive(same_server_guard_, &same_server_guard::other_met);
     context_->overdue = while_alive(liveness_, &liveness::look);
 }
 
@@ -48,27 +48,29 @@ namespace {
 
 /// Limits the time for WAIT to `replica_timeout`, and to half of the time until `answer_by`. The
 /// other half is left for the reply, which reports how many replicas have confirmed.
-void bound_wait(call_wishes& wishes, duration replica_timeout, time_point now) {
-    wishes.replicas_within = std::min(wishes.replicas_within, replica_timeout);
-    if (wishes.answer_by != time_point::max())
-        wishes.replicas_within =
-            std::clamp((wishes.answer_by - now) / 2, duration{1}, wishes.replicas_within);
+void bound_wait(call_options& options, duration replica_timeout, time_point now) {
+    options.replicas_within = std::min(options.replicas_within, replica_timeout);
+    if (options.answer_by != time_point::max())
+        options.replicas_within =
+            std::clamp((options.answer_by - now) / 2, duration{1}, options.replicas_within);
 }
 
 } // namespace
 
-asio::awaitable<reply> member::call(const script& what, std::span<const std::string_view> keys,
-                                    std::span<const argument> arguments, call_wishes wishes) {
-    if (wishes.replicas > 0)
-        bound_wait(wishes, context_->how.replica_timeout, context_->home.time.now());
-    const runtime::monitor::load under_way{entrance_};
-    runtime::visit* const caller = visitor_here();
-    if (caller && !wishes.asking) {
+asio::awaitable<reply> server_connections::call(const script& what,
+                                                std::span<const std::string_view> keys,
+                                                std::span<const argument> arguments,
+                                                call_options options) {
+    if (options.replicas > 0)
+        bound_wait(options, context_->how.replica_timeout, context_->home.time.now());
+    const runtime::monitor::load under_way{monitor_};
+    runtime::inline_call* const caller = inline_call_here();
+    if (caller && !options.asking) {
         // Blocking connections do not notice the loss of the server, but the command connection
         // does.
         command_connections_->stay_connected();
         std::optional<borrowed_connection> mine{std::in_place, *blocking_connections_};
-        request asked{what, keys, arguments, wishes};
+        request asked{what, keys, arguments, options};
         if (*mine && (caller->waits() || !(*mine)->may_owe_more()))
             co_return (*mine)->ask(*caller, asked);
         if (*mine) {
@@ -77,13 +79,14 @@ asio::awaitable<reply> member::call(const script& what, std::span<const std::str
                 co_return asked.take_answer();
         }
     }
-    co_return co_await command_connections_->pick(wishes).ask(what, keys, arguments, wishes);
+    co_return co_await command_connections_->pick(options).ask(what, keys, arguments, options);
 }
 
 /// Sends the request over the blocking connection and waits for the reply. Other calls can use the
 /// blocking connection as soon as the request is written.
-asio::awaitable<void> member::send_off(runtime::visit& caller,
-                                       std::optional<borrowed_connection>& mine, request& asked) {
+asio::awaitable<void> server_connections::send_off(runtime::inline_call& caller,
+                                                   std::optional<borrowed_connection>& mine,
+                                                   request& asked) {
     auto begin = [&](auto handler) {
         request::waiter{std::move(handler)}.swap(asked.resume);
         (*mine)->send_off(caller, asked);
@@ -93,41 +96,42 @@ asio::awaitable<void> member::send_off(runtime::visit& caller,
     co_await asio::async_initiate<const asio::deferred_t, void()>(begin, asio::deferred);
 }
 
-void member::distrust(const reply& said) noexcept {
+void server_connections::distrust(const reply& said) noexcept {
     command_connections_->distrust(
         said, {store_errc::protocol, "an answer that its script does not give"});
     blocking_connections_->distrust(said);
 }
 
-std::unique_ptr<hearing> member::hear(channel_name name, alarm& wake, linger how, bool late) {
+std::unique_ptr<hearing> server_connections::hear(channel_name name, alarm& wake, linger how,
+                                                  bool late) {
     return subscriber_->hear(std::move(name), wake, how, late);
 }
 
-bool member::hears(const channel_name& name) const {
+bool server_connections::hears(const channel_name& name) const {
     return subscriber_->hears(name);
 }
 
-server_identity member::identity() const {
+server_identity server_connections::identity() const {
     return command_connections_->identity();
 }
 
-void member::close() noexcept {
+void server_connections::close() noexcept {
     liveness_->close();
     command_connections_->close();
     blocking_connections_->close();
     subscriber_->close();
 }
 
-asio::awaitable<reply> member::command(std::span<const std::string_view> words) {
-    const call_wishes usual{};
+asio::awaitable<reply> server_connections::command(std::span<const std::string_view> words) {
+    const call_options usual{};
     co_return co_await command_connections_->pick(usual).ask(plain_command, words, {}, usual);
 }
 
-bool member::connected() const {
+bool server_connections::connected() const {
     return command_connections_->connected();
 }
 
-void member::retire(const std::string& why) {
+void server_connections::retire(const std::string& why) {
     liveness_->close();
     command_connections_->retire(why);
     blocking_connections_->move({errc::outcome_unknown, why});
@@ -135,7 +139,7 @@ void member::retire(const std::string& why) {
     subscriber_->close();
 }
 
-void member::move(const net::failure& why) {
+void server_connections::move(const net::failure& why) {
     command_connections_->move(why);
     blocking_connections_->move(why);
     subscriber_->move(why);
@@ -143,7 +147,7 @@ void member::move(const net::failure& why) {
 
 /// Returns the function for `node_context::leave_server`. All connections may call the function,
 /// even after this object is destroyed. The context owns the function.
-std::function<void(const net::failure&)> member::leaving() {
+std::function<void(const net::failure&)> server_connections::leaving() {
     return [&known = *context_, shared = std::weak_ptr{command_connections_},
             own = std::weak_ptr{blocking_connections_},
             listening = std::weak_ptr{subscriber_}](const net::failure& why) {
@@ -158,8 +162,8 @@ std::function<void(const net::failure&)> member::leaving() {
     };
 }
 
-runtime::visit* member::visitor_here() const noexcept {
-    return entrance_ ? runtime::visit::here(*entrance_) : nullptr;
+runtime::inline_call* server_connections::inline_call_here() const noexcept {
+    return monitor_ ? runtime::inline_call::here(*monitor_) : nullptr;
 }
 
 namespace {
@@ -170,9 +174,10 @@ constexpr int checks_of_a_name = 3;
 
 } // namespace
 
-together::together(std::shared_ptr<node_context> context,
-                   std::shared_ptr<command_connections> shared,
-                   std::shared_ptr<blocking_connections> own, std::shared_ptr<subscriber> listening)
+same_server_guard::same_server_guard(std::shared_ptr<node_context> context,
+                                     std::shared_ptr<command_connections> shared,
+                                     std::shared_ptr<blocking_connections> own,
+                                     std::shared_ptr<subscriber> listening)
     : context_{std::move(context)}
     , command_connections_{std::move(shared)}
     , blocking_connections_{std::move(own)}
@@ -180,7 +185,7 @@ together::together(std::shared_ptr<node_context> context,
     , pause_{std::min(context_->how.address_check, heeded_again_max / checks_of_a_name) *
              checks_of_a_name} {}
 
-void together::shared_met(const server_in_use& now) {
+void same_server_guard::shared_met(const server_in_use& now) {
     const net::failure why{errc::outcome_unknown, context_->address() + " may be another server "
                                                                         "now; the one before is "
                                                                         "left"};
@@ -189,7 +194,7 @@ void together::shared_met(const server_in_use& now) {
     subscriber_->follow(now, why);
 }
 
-void together::other_met(const server_hello& told) {
+void same_server_guard::other_met(const server_hello& told) {
     const std::string shared = command_connections_->identity().id;
     if (told.run_id.empty() || shared.empty() || told.run_id == shared ||
         !command_connections_->connected())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// All connections to one server (`member`), and two classes that check them. `together` keeps them
-// at the same server, and `liveness` ends connections that have died without notice.
+// All connections to one server (`server_connections`), and two classes that check them.
+// `same_server_guard` keeps them at the same server, and `liveness` ends connections that have died
+// without notice.
 #pragma once
 
 #include "redis/client/connection.hpp"
@@ -16,7 +17,7 @@
 #include <string_view>
 
 namespace holdfast::runtime {
-class visit;
+class inline_call;
 } // namespace holdfast::runtime
 
 namespace holdfast::redis {
@@ -25,21 +26,21 @@ class subscriber;
 class blocking_connections;
 class liveness;
 class command_connections;
-class together;
+class same_server_guard;
 struct request;
 
 /// All connections to one server: shared connections for requests (`command_connections`),
 /// connections for blocking calls (`blocking_connections`), and the subscriber connection
-/// (`subscriber`). A node uses one `member` for each server.
-class member {
+/// (`subscriber`). A node uses one `server_connections` for each server.
+class server_connections {
 public:
-    explicit member(std::shared_ptr<node_context>);
-    member(const member&) = delete;
-    ~member() { close(); }
+    explicit server_connections(std::shared_ptr<node_context>);
+    server_connections(const server_connections&) = delete;
+    ~server_connections() { close(); }
 
     // See the functions of `node` with the same names.
     asio::awaitable<reply> call(const script& what, std::span<const std::string_view> keys,
-                                std::span<const argument> arguments, call_wishes);
+                                std::span<const argument> arguments, call_options);
     void distrust(const reply&) noexcept;
     std::unique_ptr<hearing> hear(channel_name, alarm& wake, linger, bool late = false);
     bool hears(const channel_name&) const;
@@ -62,22 +63,22 @@ public:
 private:
     class borrowed_connection;
     std::function<void(const net::failure&)> leaving();
-    runtime::visit* visitor_here() const noexcept;
-    asio::awaitable<void> send_off(runtime::visit& caller, std::optional<borrowed_connection>& mine,
-                                   request& asked);
+    runtime::inline_call* inline_call_here() const noexcept;
+    asio::awaitable<void> send_off(runtime::inline_call& caller,
+                                   std::optional<borrowed_connection>& mine, request& asked);
 
     const std::shared_ptr<node_context> context_;
-    runtime::monitor* const entrance_;
+    runtime::monitor* const monitor_;
     const std::shared_ptr<command_connections> command_connections_;
     const std::shared_ptr<blocking_connections> blocking_connections_;
     const std::shared_ptr<subscriber> subscriber_;
-    const std::shared_ptr<together> together_;
+    const std::shared_ptr<same_server_guard> same_server_guard_;
     const std::shared_ptr<liveness> liveness_;
 };
 
-/// Keeps all connections of a `member` at the same server. When a name or a proxy begins to lead to
-/// another server, existing connections stay at the old server. Two calls of one client could then
-/// ask different servers for the same lock.
+/// Keeps all connections of a `server_connections` at the same server. When a name or a proxy
+/// begins to lead to another server, existing connections stay at the old server. Two calls of one
+/// client could then ask different servers for the same lock.
 ///
 /// The server of the command connection is the right server. If a new command connection leads to
 /// another server, or to a server that does not tell its run_id, the other connections end and are
@@ -85,10 +86,10 @@ private:
 /// proxy that picks a server for each connection, different servers are normal and mean no change.
 /// Therefore further events are ignored for a while after each event, and this time grows with each
 /// event.
-class together {
+class same_server_guard {
 public:
-    together(std::shared_ptr<node_context>, std::shared_ptr<command_connections>,
-             std::shared_ptr<blocking_connections>, std::shared_ptr<subscriber>);
+    same_server_guard(std::shared_ptr<node_context>, std::shared_ptr<command_connections>,
+                      std::shared_ptr<blocking_connections>, std::shared_ptr<subscriber>);
 
     // Callbacks of the connections; see node_context.
     void shared_met(const server_in_use&);

@@ -63,12 +63,12 @@ void channels::tell_later(channel& where) {
 
 void channels::schedule(channel& where, time_point when) {
     unschedule(where);
-    where.due = agenda_.emplace(when, &where);
+    where.due = due_channels_.emplace(when, &where);
 }
 
 void channels::unschedule(channel& where) {
     if (where.due)
-        agenda_.erase(*std::exchange(where.due, std::nullopt));
+        due_channels_.erase(*std::exchange(where.due, std::nullopt));
 }
 
 void channels::forget_if_idle(channel& where) {
@@ -92,7 +92,7 @@ void channels::disconnected() {
     ping_is_due_ = false;
     expected_.clear();
     to_be_told_.clear();
-    agenda_.clear();
+    due_channels_.clear();
     for (auto next = channels_.begin(); next != channels_.end();) {
         channel& where = (next++)->second; // forget_if_idle() below may erase this channel
         where.told = where.to_be_told = where.refused = where.halved = false;
@@ -264,8 +264,8 @@ void channels::settle(channel& where) {
 }
 
 void channels::advance(time_point now) {
-    while (!agenda_.empty() && agenda_.begin()->first <= now) {
-        channel& where = *agenda_.begin()->second;
+    while (!due_channels_.empty() && due_channels_.begin()->first <= now) {
+        channel& where = *due_channels_.begin()->second;
         unschedule(where);
         where.refused = false;
         want(where, !where.listeners.empty());
@@ -273,7 +273,7 @@ void channels::advance(time_point now) {
 }
 
 std::optional<time_point> channels::next_due() const {
-    return agenda_.empty() ? std::nullopt : std::optional{agenda_.begin()->first};
+    return due_channels_.empty() ? std::nullopt : std::optional{due_channels_.begin()->first};
 }
 
 std::optional<time_point> channels::owed_since() const {
@@ -304,23 +304,23 @@ private:
 subscriber::subscriber(std::shared_ptr<node_context> context)
     : context_{std::move(context)}
     , hang_detector_{*context_}
-    , link_{*context_, purpose::listening, *this}
-    , lookout_{context_->home, [this] { return next_limit(); },
-               [this](time_point now) { limit_reached(now); }} {}
+    , connection_{*context_, purpose::listening, *this}
+    , deadline_timer_{context_->home, [this] { return next_limit(); },
+                      [this](time_point now) { limit_reached(now); }} {}
 
 std::unique_ptr<hearing> subscriber::hear(channel_name name, alarm& wake, linger afterwards,
                                           bool late) {
     auto heard = std::make_unique<listening>(shared_from_this(), std::move(name.text), wake,
                                              afterwards, late);
-    link_.talk();
+    connection_.talk();
     return heard;
 }
 
 void subscriber::leave(listener& who, linger afterwards) {
     if (closed_ || afterwards == linger::none) { // the clock may be gone after close()
         channels_.remove(who, std::nullopt);
-        if (link_.connected())
-            link_.talk();
+        if (connection_.connected())
+            connection_.talk();
         return;
     }
     const time_point until = net::later(now(), context_->how.subscription_linger);
@@ -365,8 +365,8 @@ void subscriber::hear(reply& said, time_point received_at) {
 }
 
 void subscriber::follow(const server_in_use& now, const net::failure& why) {
-    if (now.may_be_another && !(link_.connected() && now.serves(run_id_)))
-        link_.move(why);
+    if (now.may_be_another && !(connection_.connected() && now.serves(run_id_)))
+        connection_.move(why);
 }
 
 void subscriber::connected(const server_hello& told) {
@@ -391,7 +391,7 @@ time_point subscriber::next_limit() const {
     if (const auto owed_since = channels_.owed_since())
         first = std::min({first, net::later(*owed_since, context_->how.command_timeout),
                           hang_detector_.due(owed_since)});
-    else if (link_.connected() && channels_.any_wanted())
+    else if (connection_.connected() && channels_.any_wanted())
         first = std::min(first, idle_until());
     return first;
 }
@@ -401,36 +401,36 @@ void subscriber::limit_reached(time_point now) {
     hang_detector_.look(channels_.owed_since(), now);
     if (const auto owed_since = channels_.owed_since()) {
         if (net::later(*owed_since, timeout) <= now)
-            link_.cut(
+            connection_.cut(
                 {errc::unreachable, "no answer within " + std::to_string(timeout.count()) + " ms"});
-    } else if (link_.connected() && channels_.any_wanted() && idle_until() <= now) {
+    } else if (connection_.connected() && channels_.any_wanted() && idle_until() <= now) {
         channels_.ping();
     }
     channels_.advance(now);
-    if (link_.connected())
-        link_.talk();
+    if (connection_.connected())
+        connection_.talk();
 }
 
 bool subscriber::cut_silent(time_point since, const net::failure& why) {
     const auto owed_since = channels_.owed_since();
-    if (!link_.connected() || !owed_since || *owed_since > since)
+    if (!connection_.connected() || !owed_since || *owed_since > since)
         return false;
-    link_.cut(why);
+    connection_.cut(why);
     return true;
 }
 
 void subscriber::ask_if_there() {
-    if (!link_.connected() || !channels_.any_wanted() || channels_.owed_since())
+    if (!connection_.connected() || !channels_.any_wanted() || channels_.owed_since())
         return;
     channels_.ping();
-    link_.talk();
+    connection_.talk();
 }
 
 void subscriber::close() {
     if (std::exchange(closed_, true))
         return;
-    link_.close();
-    lookout_.close();
+    connection_.close();
+    deadline_timer_.close();
     channels_.close();
 }
 

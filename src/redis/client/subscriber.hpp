@@ -41,7 +41,7 @@ struct listener {
 struct channel {
     using hook = boost::intrusive::member_hook<listener, boost::intrusive::list_member_hook<>,
                                                &listener::hook>;
-    using agenda = std::multimap<time_point, channel*>;
+    using due_map = std::multimap<time_point, channel*>;
 
     std::string name;
     boost::intrusive::list<listener, hook> listeners;
@@ -55,7 +55,7 @@ struct channel {
     bool missed = false;
     unsigned unanswered = 0; ///< number of commands about this channel without a reply
     /// End of the linger time. After a refusal, time of the next attempt to subscribe.
-    std::optional<agenda::iterator> due;
+    std::optional<due_map::iterator> due;
 };
 
 /// Table of all channels of one subscriber connection. It records which listeners want which
@@ -137,7 +137,7 @@ private:
     std::deque<channel*> to_be_told_;
     // Commands without a reply, in the order of sending. The replies come in the same order.
     std::deque<expected> expected_;
-    channel::agenda agenda_;
+    channel::due_map due_channels_;
     std::size_t wanted_ = 0;
     bool connected_ = false;
     bool hopeless_ = false; // true: the last attempt to connect has failed
@@ -165,9 +165,9 @@ public:
 
     /// Ends the connection. The next connection subscribes all channels again and wakes their
     /// listeners.
-    void cut(const net::failure& why) { link_.cut(why); }
+    void cut(const net::failure& why) { connection_.cut(why); }
     /// Ends the connection and opens a new connection at once.
-    void move(const net::failure& why) { link_.move(why); }
+    void move(const net::failure& why) { connection_.move(why); }
 
     /// Ends the connection and opens a new connection at once, if the command connection has
     /// changed its server and this connection may lead to another server. Otherwise the connection
@@ -198,7 +198,7 @@ private:
     void connection_lost(const net::failure&) override { channels_.disconnected(); }
     std::shared_ptr<void> keep_alive() override { return shared_from_this(); }
 
-    void watch_for(time_point limit) { lookout_.watch_for(limit, shared_from_this()); }
+    void watch_for(time_point limit) { deadline_timer_.watch_for(limit, shared_from_this()); }
     time_point next_limit() const;
     void limit_reached(time_point now);
 
@@ -214,8 +214,8 @@ private:
     std::string run_id_;        // id of the server process; empty if unknown
     bool refusal_told_ = false; // true: the observer was told of a refusal on this connection
     bool closed_ = false;
-    link link_;
-    net::lookout lookout_;
+    reconnecting_connection connection_;
+    net::deadline_timer deadline_timer_;
 };
 
 } // namespace holdfast::redis

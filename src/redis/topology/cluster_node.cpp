@@ -15,15 +15,16 @@
 
 namespace holdfast::redis {
 
-/// Connections to one server of the cluster (`seat`), with the time of the last request to it.
-struct cluster_node::seat {
-    seat(const server_address& where, std::shared_ptr<node_context> known)
+/// Connections to one server of the cluster (`cluster_server`), with the time of the last request
+/// to it.
+struct cluster_node::cluster_server {
+    cluster_server(const server_address& where, std::shared_ptr<node_context> known)
         : address{where}
         , context{std::move(known)}
         , server{context} {}
     const server_address address;
     const std::shared_ptr<node_context> context;
-    member server;
+    server_connections server;
     time_point used_at{};
 };
 
@@ -57,24 +58,24 @@ net::failure not_served(std::uint16_t slot) {
 
 cluster_node::cluster_node(std::shared_ptr<node_context> context)
     : context_{std::move(context)}
-    , watch_{std::make_shared<map_watch>(context_, surroundings())}
-    , surveyor_{std::make_shared<surveyor>(context_)} {}
+    , watch_{std::make_shared<map_watch>(context_, callbacks())}
+    , topology_inspector_{std::make_shared<topology_inspector>(context_)} {}
 
-map_watch::surroundings cluster_node::surroundings() {
+map_watch::callbacks cluster_node::callbacks() {
     return {.changed = [this](map_watch::changes all,
                               const std::string& told_by) { changed(all, told_by); },
             .nodes = {.is_connected =
                           [this](const server_address& whom) {
-                              return std::ranges::any_of(seats_, [&](const shared_seat& each) {
+                              return std::ranges::any_of(servers_, [&](const shared_server& each) {
                                   return each && each->address == whom && each->server.connected();
                               });
                           },
-                      .ask = [this](server_address whom) { return ask_for_map(seat_at(whom)); }},
+                      .ask = [this](server_address whom) { return ask_for_map(server_at(whom)); }},
             .is_used = [this] { return is_used(); },
             .tidy = [this] { tidy(); }};
 }
 
-asio::awaitable<reply> cluster_node::ask_for_map(shared_seat whom) {
+asio::awaitable<reply> cluster_node::ask_for_map(shared_server whom) {
     const std::string_view words[] = {"CLUSTER", "SLOTS"};
     co_return co_await whom->server.command(words);
 }
@@ -100,24 +101,25 @@ bool cluster_node::is_used() const {
 
 asio::awaitable<reply> cluster_node::call(const script& what,
                                           std::span<const std::string_view> keys,
-                                          std::span<const argument> arguments, call_wishes wishes) {
+                                          std::span<const argument> arguments,
+                                          call_options options) {
     const counted one{calls_};
     // Keeps the context alive during the call's pauses.
     const std::shared_ptr<node_context> known = context_;
     const std::shared_ptr<map_watch> watch = watch_; // keeps the map alive during the call's pauses
-    retry_loop trail{known->home, pauses_, known->how.command_timeout, wishes};
+    retry_loop trail{known->home, pauses_, known->how.command_timeout, options};
     const std::uint16_t slot = keys.empty() ? std::uint16_t{0} : key_slot(keys.front());
     std::optional<server_address> sent_to; // target of an ASK redirection
     for (int hops = 0;; ++hops) {
-        shared_seat at = sent_to ? seat_at(*sent_to) : present_seat_of(map().owner(slot));
+        shared_server at = sent_to ? server_at(*sent_to) : known_server_of(map().owner(slot));
         if (!at)
-            at = co_await find_seat(slot, trail.limit());
+            at = co_await find_server(slot, trail.limit());
         at->used_at = trail.began();
-        wishes.asking = std::exchange(sent_to, std::nullopt).has_value();
+        options.asking = std::exchange(sent_to, std::nullopt).has_value();
         std::optional<net::failure> why;
         try {
-            reply said = co_await at->server.call(what, keys, arguments, wishes);
-            said.moves = wishes.asking;
+            reply said = co_await at->server.call(what, keys, arguments, options);
+            said.moves = options.asking;
             co_return said;
         } catch (const net::failure& e) {
             why = e;
@@ -140,7 +142,7 @@ asio::awaitable<reply> cluster_node::call(const script& what,
             sent_to = told.to;
         const bool are_apart =
             told.what == redirection::kind::pause && why->code() == store_errc::try_again;
-        if (hops == hops_max || (are_apart && wishes.divisible && keys.size() > 1))
+        if (hops == hops_max || (are_apart && options.divisible && keys.size() > 1))
             throw net::failure{*why};
         // pause, because two servers may redirect to one another for a while
         if (!is_sent_on || hops > 1)
@@ -148,12 +150,12 @@ asio::awaitable<reply> cluster_node::call(const script& what,
     }
 }
 
-asio::awaitable<cluster_node::shared_seat> cluster_node::find_seat(std::uint16_t slot,
-                                                                   time_point limit) {
+asio::awaitable<cluster_node::shared_server> cluster_node::find_server(std::uint16_t slot,
+                                                                       time_point limit) {
     for (bool stale = false;; stale = true) {
         co_await watch_->known(limit, stale);
         if (const node_number owner = map().owner(slot); owner != slot_map::nobody)
-            co_return seat_of(owner);
+            co_return server_of(owner);
         if (context_->home.time.now() >= limit)
             throw not_served(slot);
     }
@@ -161,13 +163,13 @@ asio::awaitable<cluster_node::shared_seat> cluster_node::find_seat(std::uint16_t
 
 asio::awaitable<reply> cluster_node::call_at(shard where, const script& what,
                                              std::span<const argument> arguments,
-                                             call_wishes wishes) {
+                                             call_options options) {
     const counted one{calls_};
     if (where >= map().size() || map().address(where).host.empty())
         throw net::failure{errc::unreachable, "that server has left the cluster"};
-    const shared_seat at = seat_of(where);
+    const shared_server at = server_of(where);
     at->used_at = context_->home.time.now();
-    co_return co_await at->server.call(what, {}, arguments, wishes);
+    co_return co_await at->server.call(what, {}, arguments, options);
 }
 
 asio::awaitable<std::vector<shard>> cluster_node::shards(bool anew) {
@@ -176,19 +178,20 @@ asio::awaitable<std::vector<shard>> cluster_node::shards(bool anew) {
     co_return map().primaries();
 }
 
-cluster_node::shared_seat cluster_node::present_seat_of(node_number which) const {
-    if (which >= seats_.size() || !seats_[which] || seats_[which]->address != map().address(which))
+cluster_node::shared_server cluster_node::known_server_of(node_number which) const {
+    if (which >= servers_.size() || !servers_[which] ||
+        servers_[which]->address != map().address(which))
         return nullptr;
-    return seats_[which];
+    return servers_[which];
 }
 
-cluster_node::shared_seat cluster_node::seat_of(node_number which) {
-    if (shared_seat there = present_seat_of(which))
+cluster_node::shared_server cluster_node::server_of(node_number which) {
+    if (shared_server there = known_server_of(which))
         return there;
-    if (seats_.size() <= which)
-        seats_.resize(which + std::size_t{1});
+    if (servers_.size() <= which)
+        servers_.resize(which + std::size_t{1});
     const server_address where = map().address(which);
-    if (seats_[which])
+    if (servers_[which])
         retire(which, "its number is another's");
     const auto known = std::make_shared<node_context>(of_one(context_->how, where), context_->home);
     known->form = form();
@@ -208,7 +211,7 @@ cluster_node::shared_seat cluster_node::seat_of(node_number which) {
                 here->moved_perhaps(told.slot, told.to);
         });
     };
-    known->doubt = [watch, where, &home = context_->home](bool urgent) {
+    known->revalidate = [watch, where, &home = context_->home](bool urgent) {
         const auto is_there = [watch, where](const lock_name& name) {
             const auto here = watch.lock();
             if (!here)
@@ -216,28 +219,28 @@ cluster_node::shared_seat cluster_node::seat_of(node_number which) {
             const node_number owner = here->map().owner(key_slot(name.text));
             return owner != slot_map::nobody && here->map().address(owner) == where;
         };
-        if (home.doubt)
-            home.doubt(is_there, urgent);
+        if (home.revalidate)
+            home.revalidate(is_there, urgent);
     };
-    auto made = std::make_shared<seat>(where, known);
+    auto made = std::make_shared<cluster_server>(where, known);
     made->used_at = context_->home.time.now();
     if (closed_)
         made->server.close();
-    seats_[which] = made;
+    servers_[which] = made;
     return made;
 }
 
 /// Returns the connections to the server at an address. Adds the server to the slot map if it is
 /// not there yet.
-cluster_node::shared_seat cluster_node::seat_at(const server_address& where) {
+cluster_node::shared_server cluster_node::server_at(const server_address& where) {
     const node_number number = watch_->map().know(where);
     if (number == slot_map::nobody)
         throw net::failure{errc::overloaded, "the cluster has too many nodes"};
-    return seat_of(number);
+    return server_of(number);
 }
 
 void cluster_node::distrust(const reply& said) noexcept {
-    for (const shared_seat& each : seats_)
+    for (const shared_server& each : servers_)
         if (each)
             each->server.distrust(said);
 }
@@ -250,7 +253,7 @@ std::unique_ptr<hearing> cluster_node::hear(channel_name name, alarm& wake, ling
 }
 
 bool cluster_node::hears(const channel_name& name) const {
-    const shared_seat there = present_seat_of(map().owner(key_slot(name.text)));
+    const shared_server there = known_server_of(map().owner(key_slot(name.text)));
     return there && there->server.hears(name);
 }
 
@@ -262,7 +265,7 @@ void cluster_node::place(slot_subscription& who, bool late) {
         return;
     if (owner == slot_map::nobody)
         return watch_->want();
-    const shared_seat there = seat_of(owner);
+    const shared_server there = server_of(owner);
     if (who.listens_at(there))
         return;
     if (who.listens() && !who.may_move(context_->home.time.now()))
@@ -276,7 +279,7 @@ void cluster_node::place(slot_subscription& who, bool late) {
 void cluster_node::place_anew() {
     for (slot_subscription& each : listeners_) {
         const node_number owner = map().owner(each.slot);
-        if (owner != slot_map::nobody && !each.listens_at(present_seat_of(owner)))
+        if (owner != slot_map::nobody && !each.listens_at(known_server_of(owner)))
             place(each, true);
     }
 }
@@ -303,13 +306,13 @@ void cluster_node::changed(map_watch::changes all, const std::string& told_by) {
             retire(each, told_by);
     for (const node_number each : to)
         tell_moved(context_->home, net::address_of(map().address(each)), told_by);
-    doubt(all);
+    revalidate(all);
 }
 
-/// Reports that the holds in slots with a new owner may be lost (`doubt`). The report is urgent if
-/// a server has lost all its slots, because the server that has taken over these slots may lack the
-/// latest writes.
-void cluster_node::doubt(map_watch::changes all) {
+/// Reports that the holds in slots with a new owner may be lost (`revalidate`). The report is
+/// urgent if a server has lost all its slots, because the server that has taken over these slots
+/// may lack the latest writes.
+void cluster_node::revalidate(map_watch::changes all) {
     const auto slots = std::make_shared<std::bitset<slot_count>>();
     bool urgent = false;
     for (const slot_map::change& one : all) {
@@ -322,14 +325,14 @@ void cluster_node::doubt(map_watch::changes all) {
     const auto is_there = [slots](const lock_name& name) {
         return slots->test(key_slot(name.text));
     };
-    if (slots->any() && context_->home.doubt)
-        context_->home.doubt(is_there, urgent);
+    if (slots->any() && context_->home.revalidate)
+        context_->home.revalidate(is_there, urgent);
 }
 
 void cluster_node::retire(node_number which, const std::string& told_by) {
-    if (which >= seats_.size() || !seats_[which])
+    if (which >= servers_.size() || !servers_[which])
         return;
-    const shared_seat left = std::exchange(seats_[which], nullptr);
+    const shared_server left = std::exchange(servers_[which], nullptr);
     left->server.retire(left->context->address() + " has no part of the cluster any more, so " +
                         told_by + " said; its answer is not waited for");
 }
@@ -337,10 +340,10 @@ void cluster_node::retire(node_number which, const std::string& told_by) {
 void cluster_node::tidy() {
     place_anew();
     const time_point now = context_->home.time.now();
-    for (std::size_t i = 0; i < seats_.size(); ++i) {
+    for (std::size_t i = 0; i < servers_.size(); ++i) {
         const auto number = static_cast<node_number>(i);
-        if (seats_[i] && map().slots_of(number) == 0 &&
-            net::later(seats_[i]->used_at, unused_max) <= now)
+        if (servers_[i] && map().slots_of(number) == 0 &&
+            net::later(servers_[i]->used_at, unused_max) <= now)
             retire(number, "nobody");
     }
 }
@@ -350,14 +353,14 @@ duration cluster_node::usual_outage() const noexcept {
 }
 
 server_identity cluster_node::identity(std::string_view key) const {
-    const shared_seat there = present_seat_of(map().owner(key_slot(key)));
+    const shared_server there = known_server_of(map().owner(key_slot(key)));
     return there ? there->server.identity() : server_identity{};
 }
 
 asio::awaitable<topology_report> cluster_node::survey() {
     const duration timeout = context_->how.command_timeout;
     co_await watch_->known(net::later(context_->home.time.now(), timeout), true);
-    co_return co_await surveyor_->examine_cluster(map(), form());
+    co_return co_await topology_inspector_->examine_cluster(map(), form());
 }
 
 void cluster_node::close() noexcept {
@@ -365,8 +368,8 @@ void cluster_node::close() noexcept {
         return;
     pauses_->end();
     watch_->close();
-    surveyor_->close();
-    for (const shared_seat& each : seats_)
+    topology_inspector_->close();
+    for (const shared_server& each : servers_)
         if (each)
             each->server.close();
 }

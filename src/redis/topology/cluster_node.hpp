@@ -72,7 +72,7 @@ using roamers = boost::intrusive::list<
                                   &slot_subscription::hook>,
     boost::intrusive::constant_time_size<false>>;
 
-class surveyor;
+class topology_inspector;
 
 /// Client of a whole cluster. It sends each request to the server that owns the slot of its keys,
 /// and follows MOVED and ASK redirections.
@@ -83,9 +83,9 @@ public:
     ~cluster_node() override { close(); }
 
     asio::awaitable<reply> call(const script&, std::span<const std::string_view> keys,
-                                std::span<const argument>, call_wishes) override;
+                                std::span<const argument>, call_options) override;
     asio::awaitable<reply> call_at(shard, const script&, std::span<const argument>,
-                                   call_wishes) override;
+                                   call_options) override;
     bool is_sharded() const noexcept override { return true; }
     asio::awaitable<std::vector<shard>> shards(bool anew) override;
     shard shard_of(std::string_view key) const override { return map().owner(key_slot(key)); }
@@ -109,20 +109,20 @@ private:
     /// Idle time after which the connections to a server without slots are closed.
     static constexpr duration unused_max = std::chrono::seconds{10};
 
-    struct seat; // connections to one server
-    using shared_seat = std::shared_ptr<seat>;
+    struct cluster_server; // connections to one server
+    using shared_server = std::shared_ptr<cluster_server>;
     using node_number = slot_map::node_number;
 
     const slot_map& map() const { return watch_->map(); }
     telling form() const noexcept;
-    map_watch::surroundings surroundings();
-    static asio::awaitable<reply> ask_for_map(shared_seat);
-    shared_seat seat_of(node_number);
-    shared_seat present_seat_of(node_number) const;
-    shared_seat seat_at(const server_address&);
-    asio::awaitable<shared_seat> find_seat(std::uint16_t slot, time_point limit);
+    map_watch::callbacks callbacks();
+    static asio::awaitable<reply> ask_for_map(shared_server);
+    shared_server server_of(node_number);
+    shared_server known_server_of(node_number) const;
+    shared_server server_at(const server_address&);
+    asio::awaitable<shared_server> find_server(std::uint16_t slot, time_point limit);
     void changed(map_watch::changes, const std::string& told_by);
-    void doubt(map_watch::changes);
+    void revalidate(map_watch::changes);
     void retire(node_number, const std::string& told_by);
     void tidy();
     void place(slot_subscription&, bool late);
@@ -132,9 +132,9 @@ private:
     const std::shared_ptr<node_context> context_;
     const std::shared_ptr<pauses> pauses_ = std::make_shared<pauses>();
     const std::shared_ptr<map_watch> watch_;
-    const std::shared_ptr<surveyor> surveyor_;
+    const std::shared_ptr<topology_inspector> topology_inspector_;
     // index: the node number; null if the node was never used, or is retired
-    std::vector<shared_seat> seats_;
+    std::vector<shared_server> servers_;
     roamers listeners_;
     std::size_t calls_ = 0; // number of calls under way
     bool closed_ = false;

@@ -246,7 +246,7 @@ std::vector<server_address> seeds_of(const options& how) {
 
 } // namespace
 
-map_watch::map_watch(known_context context, surroundings around)
+map_watch::map_watch(known_context context, callbacks around)
     : context_{std::move(context)}
     , around_{std::move(around)}
     , wake_{context_->home.time.make_alarm()}

@@ -117,7 +117,7 @@ private:
 class map_watch : public std::enable_shared_from_this<map_watch> {
 public:
     using changes = std::span<const slot_map::change>;
-    struct surroundings {
+    struct callbacks {
         /// Reports that slots have other owners now. `told_by` names the source of the news.
         std::function<void(changes, const std::string& told_by)> changed;
         /// Functions that ask nodes over open connections.
@@ -129,7 +129,7 @@ public:
         std::function<void()> tidy;
     };
 
-    map_watch(known_context, surroundings);
+    map_watch(known_context, callbacks);
 
     slot_map& map() { return map_; }
     const slot_map& map() const { return map_; }
@@ -182,7 +182,7 @@ private:
     void wake_waiters();
 
     const known_context context_;
-    const surroundings around_;
+    const callbacks around_;
     const std::unique_ptr<alarm> wake_;
     slot_map map_;
     // Addresses of nodes that belong to this cluster, but are not in the map yet.

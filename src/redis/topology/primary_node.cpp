@@ -17,11 +17,11 @@
 namespace holdfast::redis {
 namespace {
 
-/// Returns the `doubt` callback for a node with a single server, which has all locks.
-std::function<void(bool urgent)> doubt_of_all(const store_context& home) {
-    if (!home.doubt)
+/// Returns the `revalidate` callback for a node with a single server, which has all locks.
+std::function<void(bool urgent)> revalidate_all(const store_context& home) {
+    if (!home.revalidate)
         return {};
-    return [&home](bool urgent) { home.doubt({}, urgent); };
+    return [&home](bool urgent) { home.revalidate({}, urgent); };
 }
 
 asio::awaitable<void> find_by(std::weak_ptr<sentinel_watch> watch, time_point limit) {
@@ -36,8 +36,8 @@ asio::awaitable<void> find_by(std::weak_ptr<sentinel_watch> watch, time_point li
 primary_node::primary_node(std::shared_ptr<node_context> context)
     : context_{std::move(context)}
     , server_{context_}
-    , surveyor_{std::make_shared<surveyor>(context_)} {
-    context_->doubt = doubt_of_all(context_->home);
+    , topology_inspector_{std::make_shared<topology_inspector>(context_)} {
+    context_->revalidate = revalidate_all(context_->home);
     if (context_->how.sentinel)
         listen_to_sentinels();
     else
@@ -63,14 +63,14 @@ void primary_node::listen_to_sentinels() {
 asio::awaitable<reply> primary_node::pursue(const script& what,
                                             std::span<const std::string_view> keys,
                                             std::span<const argument> arguments,
-                                            call_wishes wishes) {
+                                            call_options options) {
     // Keeps the context alive during the call's pauses.
     const std::shared_ptr<node_context> known = context_;
-    retry_loop trail{known->home, pauses_, known->how.command_timeout, wishes};
+    retry_loop trail{known->home, pauses_, known->how.command_timeout, options};
     for (;;) {
         std::optional<net::failure> why;
         try {
-            co_return co_await server_.call(what, keys, arguments, wishes);
+            co_return co_await server_.call(what, keys, arguments, options);
         } catch (const net::failure& e) {
             why = e;
         }
@@ -90,12 +90,12 @@ duration primary_node::usual_outage() const noexcept {
 }
 
 asio::awaitable<topology_report> primary_node::survey() {
-    return surveyor_->examine_primary();
+    return topology_inspector_->examine_primary();
 }
 
 void primary_node::close() noexcept {
     pauses_->end();
-    surveyor_->close();
+    topology_inspector_->close();
     if (sentinels_)
         sentinels_->close();
     if (address_)

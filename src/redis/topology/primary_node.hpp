@@ -16,7 +16,7 @@ namespace holdfast::redis {
 
 class fixed_address;
 class sentinel_watch;
-class surveyor;
+class topology_inspector;
 
 /// Client of one server at a time: the server at an address, or the primary that Sentinels appoint.
 class primary_node : public node {
@@ -28,10 +28,11 @@ public:
     /// Runs a script. With Sentinels, repeats the call while the server is unreachable, because a
     /// new primary may be appointed. Does not repeat the call after its deadline.
     asio::awaitable<reply> call(const script& what, std::span<const std::string_view> keys,
-                                std::span<const argument> arguments, call_wishes wishes) override {
+                                std::span<const argument> arguments,
+                                call_options options) override {
         if (!sentinels_)
-            return server_.call(what, keys, arguments, wishes);
-        return pursue(what, keys, arguments, wishes);
+            return server_.call(what, keys, arguments, options);
+        return pursue(what, keys, arguments, options);
     }
     void distrust(const reply& said) noexcept override { server_.distrust(said); }
     std::unique_ptr<hearing> hear(channel_name name, alarm& wake, linger how) override {
@@ -48,15 +49,15 @@ public:
 
 private:
     asio::awaitable<reply> pursue(const script&, std::span<const std::string_view> keys,
-                                  std::span<const argument>, call_wishes);
+                                  std::span<const argument>, call_options);
     void listen_to_sentinels();
     void watch_address();
     void move(const std::string& told_by);
 
     const std::shared_ptr<node_context> context_;
     const std::shared_ptr<pauses> pauses_ = std::make_shared<pauses>();
-    member server_;
-    const std::shared_ptr<surveyor> surveyor_;
+    server_connections server_;
+    const std::shared_ptr<topology_inspector> topology_inspector_;
     std::shared_ptr<sentinel_watch> sentinels_; // one of these two pointers is null
     std::shared_ptr<fixed_address> address_;
 };

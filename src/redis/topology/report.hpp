@@ -98,7 +98,7 @@ struct open_slots {
 };
 
 /// Slots for which a cluster node names another owner than most nodes do.
-struct dissent {
+struct disagreement {
     std::size_t slots = 0;
     std::uint16_t first = 0;
     server_address named{};
@@ -120,7 +120,7 @@ struct server_report {
     std::optional<duration> node_timeout{};
     std::optional<bool> replicas_migrate{};
     std::optional<open_slots> open{};
-    std::optional<dissent> other_view{};
+    std::optional<disagreement> other_view{};
     /// true: lock channels have subscribers in the plain form
     std::optional<bool> plain_listeners{};
     std::optional<bool> shard_listeners{};

@@ -79,7 +79,7 @@ sentinel_choice::verdict sentinel_choice::decide(std::span<const sentinel_answer
         if (!most_agree || !is_agreed(made, now))
             return verdict::stays;
     } else {
-        doubt_.reset();
+        disputed_.reset();
         if (primary_ && made.where != *primary_ && !made.is_newer && !most_agree)
             return verdict::stays;
     }
@@ -160,15 +160,15 @@ bool sentinel_choice::speaks_against_us(const proposal& made) const {
 }
 
 bool sentinel_choice::is_agreed(const proposal& made, time_point now) {
-    if (!doubt_ || doubt_->where != made.where)
-        doubt_ = {made.where, now};
-    return now - doubt_->since >= agreed_after;
+    if (!disputed_ || disputed_->where != made.where)
+        disputed_ = {made.where, now};
+    return now - disputed_->since >= agreed_after;
 }
 
 bool sentinel_choice::hear(const primary_switch& news) {
     if (primary_ && (news.from != *primary_ || news.to == *primary_))
         return false;
-    doubt_.reset();
+    disputed_.reset();
     go_to(news.to);
     return true;
 }

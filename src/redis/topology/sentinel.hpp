@@ -89,7 +89,7 @@ private:
         std::size_t votes = 0;                 // number of replies that name `where`
         std::vector<server_address> servers{}; // all servers in these replies
     };
-    struct doubt {
+    struct disputed_primary {
         server_address where{};
         time_point since{};
     };
@@ -107,7 +107,7 @@ private:
     // servers of our service, from the replies that were not ignored
     std::vector<server_address> servers_;
     std::vector<server_address> left_; // former primaries, the latest at the end
-    std::optional<doubt> doubt_;
+    std::optional<disputed_primary> disputed_;
 };
 
 /// Subscription to the primary switches that one Sentinel announces. After a loss it continues with

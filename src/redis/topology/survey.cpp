@@ -93,7 +93,7 @@ void read_node(const std::vector<reply>& said, const server_address& asked, cons
     if (said[of_nodes].type == reply::kind::text)
         told.open = open_in(said[of_nodes].text);
     try {
-        told.other_view = dissent_in(said[of_slots], asked, map);
+        told.other_view = disagreement_in(said[of_slots], asked, map);
     } catch (const net::failure&) { // the code that makes the slot map reports this error
     }
     told.plain_listeners = any_in(said[of_listeners]);
@@ -175,9 +175,9 @@ open_slots open_in(std::string_view nodes) {
     return found;
 }
 
-std::optional<dissent> dissent_in(const reply& slots, const server_address& asked,
-                                  const slot_map& map) {
-    dissent found;
+std::optional<disagreement> disagreement_in(const reply& slots, const server_address& asked,
+                                            const slot_map& map) {
+    disagreement found;
     for (const slot_range& each : read_slots(slots, asked)) {
         if (each.primary.host.empty())
             continue;
@@ -222,9 +222,9 @@ sentinel_report read_sentinel_report(const server_address& where, const inquirie
 
 /// Groups of questions to several servers. The groups run at the same time. The destructor stops
 /// the questions.
-class surveyor::rounds {
+class topology_inspector::rounds {
 public:
-    explicit rounds(surveyor& of)
+    explicit rounds(topology_inspector& of)
         : of_{of}
         , wake_{of.context_->home.time.make_alarm()} {
         of_.waiting_.insert(wake_.get());
@@ -260,19 +260,19 @@ public:
     const std::vector<std::shared_ptr<inquiries>>& all() const { return all_; }
 
 private:
-    surveyor& of_;
+    topology_inspector& of_;
     const std::unique_ptr<alarm> wake_;
     std::vector<std::shared_ptr<inquiries>> all_;
 };
 
-surveyor::surveyor(known_context context)
+topology_inspector::topology_inspector(known_context context)
     : context_{std::move(context)} {}
 
-time_point surveyor::limit() const {
+time_point topology_inspector::limit() const {
     return net::later(context_->home.time.now(), context_->how.connect_timeout);
 }
 
-asio::awaitable<server_report> surveyor::ask_primary() {
+asio::awaitable<server_report> topology_inspector::ask_primary() {
     const std::shared_ptr<const destination> where = context_->where;
     server_report told{.address = context_->address()};
     if (!where)
@@ -290,8 +290,8 @@ asio::awaitable<server_report> surveyor::ask_primary() {
     co_return told;
 }
 
-asio::awaitable<std::vector<server_report>> surveyor::ask(std::vector<server_address> whom,
-                                                          questioned what, const slot_map* map) {
+asio::awaitable<std::vector<server_report>>
+topology_inspector::ask(std::vector<server_address> whom, questioned what, const slot_map* map) {
     rounds all{*this};
     for (const server_address& each : whom)
         all.begin(what).ask(each, context_->how.tls, limit());
@@ -307,7 +307,7 @@ asio::awaitable<std::vector<server_report>> surveyor::ask(std::vector<server_add
     co_return told;
 }
 
-asio::awaitable<std::vector<sentinel_report>> surveyor::ask_sentinels() {
+asio::awaitable<std::vector<sentinel_report>> topology_inspector::ask_sentinels() {
     const sentinel_options& set = *context_->how.sentinel;
     std::string words;
     ask_sentinel(composer{words}, set.service);
@@ -322,7 +322,7 @@ asio::awaitable<std::vector<sentinel_report>> surveyor::ask_sentinels() {
     co_return told;
 }
 
-asio::awaitable<topology_report> surveyor::examine_primary() {
+asio::awaitable<topology_report> topology_inspector::examine_primary() {
     const auto self = shared_from_this();
     topology_report found{.what = topology_report::kind::single,
                           .over_tls = context_->how.tls.has_value()};
@@ -339,7 +339,7 @@ asio::awaitable<topology_report> surveyor::examine_primary() {
     co_return found;
 }
 
-asio::awaitable<topology_report> surveyor::examine_cluster(slot_map map, telling form) {
+asio::awaitable<topology_report> topology_inspector::examine_cluster(slot_map map, telling form) {
     const auto self = shared_from_this();
     topology_report found{.what = topology_report::kind::cluster,
                           .over_tls = context_->how.tls.has_value(),
@@ -363,7 +363,7 @@ asio::awaitable<topology_report> surveyor::examine_cluster(slot_map map, telling
     co_return found;
 }
 
-void surveyor::close() {
+void topology_inspector::close() {
     if (std::exchange(closed_, true))
         return;
     for (alarm* const each : waiting_)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inspection of all servers of a deployment (`surveyor`): the questions to each server, and the
-// readers of the replies. Only `surveyor` does I/O.
+// Inspection of all servers of a deployment (`topology_inspector`): the questions to each server,
+// and the readers of the replies. Only `topology_inspector` does I/O.
 #pragma once
 
 #include "redis/client/resp.hpp"
@@ -42,13 +42,14 @@ open_slots open_in(std::string_view nodes);
 /// Returns the slots for which a node's CLUSTER SLOTS reply names another owner than the map. A
 /// node with such slots does not know the newest state of the cluster. Slots for which the node
 /// names no owner are left out. Throws the errors of read_slots().
-std::optional<dissent> dissent_in(const reply& slots, const server_address& asked, const slot_map&);
+std::optional<disagreement> disagreement_in(const reply& slots, const server_address& asked,
+                                            const slot_map&);
 
 /// Inspects all servers of a deployment. Each server is asked over a connection that is opened only
 /// for this inspection. Thread safety: use it on the client's executor only.
-class surveyor : public std::enable_shared_from_this<surveyor> {
+class topology_inspector : public std::enable_shared_from_this<topology_inspector> {
 public:
-    explicit surveyor(known_context);
+    explicit topology_inspector(known_context);
 
     /// Inspects the primary and its replicas, and the Sentinels if there are any. Throws `failure`
     /// (closed).

@@ -25,7 +25,8 @@ std::function<bool(asio::any_completion_handler<void()>)> post_to(asio::any_io_e
 
 } // namespace
 
-link::link(std::shared_ptr<server_group> servers, const way& how, const store_context& context)
+server_connection::server_connection(std::shared_ptr<server_group> servers, const way& how,
+                                     const store_context& context)
     : group_{std::move(servers)}
     , server_{group_->last_announced().primary}
     , term_{group_->last_announced().term}
@@ -38,28 +39,28 @@ link::link(std::shared_ptr<server_group> servers, const way& how, const store_co
     connect();
 }
 
-link::~link() {
+server_connection::~server_connection() {
     group_->forget(listener_);
 }
 
-void link::begin() {
+void server_connection::begin() {
     listener_ = group_->listen(
         [weak = weak_from_this(), post = post_](const server_group::announcement& said) {
             (void)post([weak, said] {
-                if (const std::shared_ptr<link> self = weak.lock())
+                if (const std::shared_ptr<server_connection> self = weak.lock())
                     self->hear_of(said);
             });
         });
 }
 
-void link::close() noexcept {
+void server_connection::close() noexcept {
     closed_ = true;
     group_->forget(listener_);
     for (alarm* const sleeper : sleepers_)
         sleeper->ring();
 }
 
-fate link::decide(sent_request what) const {
+fate server_connection::decide(sent_request what) const {
     if (!faults_ || closed_)
         return {};
     what.to = server_->number;
@@ -68,7 +69,8 @@ fate link::decide(sent_request what) const {
 
 /// Returns how many replicas must confirm a request, and the time limit for the confirmation. The
 /// limit is a part of the request's own limit, so that the reply can still arrive in time.
-link::confirmation link::confirmation_for(const sent_request& what, time_point answer_by) const {
+server_connection::confirmation server_connection::confirmation_for(const sent_request& what,
+                                                                    time_point answer_by) const {
     if (!group_->has_replicas())
         return {};
     duration within = std::min(longest_confirmation, command_timeout_ / 3);
@@ -79,8 +81,9 @@ link::confirmation link::confirmation_for(const sent_request& what, time_point a
     return {.replicas = what.replicas, .within = within};
 }
 
-void link::await_confirmation(std::shared_ptr<server_state> there, std::uint64_t write,
-                              confirmation wanted, std::function<void(std::string)> told) {
+void server_connection::await_confirmation(std::shared_ptr<server_state> there, std::uint64_t write,
+                                           confirmation wanted,
+                                           std::function<void(std::string)> told) {
     const bool was_demoted = there->demotions() > wanted.demotions_before;
     const unsigned count = was_demoted ? 0 : there->confirmed(write);
     if (count >= wanted.replicas)
@@ -94,15 +97,15 @@ void link::await_confirmation(std::shared_ptr<server_state> there, std::uint64_t
     });
 }
 
-void link::deliver(const errand& one) {
+void server_connection::deliver(const pending_request& one) {
     if (one.receiver)
         one.receiver->ring();
 }
 
-void link::when_it_goes_on(server_state& there, std::function<void()> act) {
+void server_connection::when_it_goes_on(server_state& there, std::function<void()> act) {
     there.when_it_goes_on([weak = weak_from_this(), post = post_, act = std::move(act)] {
         (void)post([weak, act] {
-            const std::shared_ptr<link> self = weak.lock();
+            const std::shared_ptr<server_connection> self = weak.lock();
             if (self && !self->closed_)
                 act();
         });
@@ -110,7 +113,7 @@ void link::when_it_goes_on(server_state& there, std::function<void()> act) {
 }
 
 /// Moves the link to the announced primary, after a delay that the test sets.
-void link::hear_of(const server_group::announcement& said) {
+void server_connection::hear_of(const server_group::announcement& said) {
     if (closed_)
         return;
     const std::optional<duration> after = notices_ ? notices_() : std::optional{duration::zero()};
@@ -120,11 +123,12 @@ void link::hear_of(const server_group::announcement& said) {
 
 /// Moves the link to the last announced primary. Called after a machine refused a write because it
 /// is a replica.
-void link::ask_for_primary() {
+void server_connection::ask_for_primary() {
     move_to(group_->last_announced(), "the old one is a replica now");
 }
 
-void link::move_to(const server_group::announcement& said, std::string_view who_said_so) {
+void server_connection::move_to(const server_group::announcement& said,
+                                std::string_view who_said_so) {
     if (closed_ || said.term <= term_)
         return;
     term_ = said.term;
@@ -134,7 +138,7 @@ void link::move_to(const server_group::announcement& said, std::string_view who_
     met_ = false;
     forgets_before_ = time_point::min();
     connect();
-    for (errand* const each : under_way_) {
+    for (pending_request* const each : under_way_) {
         each->cut = true;
         deliver(*each);
     }
@@ -147,32 +151,32 @@ void link::move_to(const server_group::announcement& said, std::string_view who_
     moved.text_size = who_said_so.size();
     if (home_.tell)
         home_.tell(moved);
-    if (home_.doubt)
-        home_.doubt({}, true);
+    if (home_.revalidate)
+        home_.revalidate({}, true);
 }
 
 /// Opens a connection. Resets the estimate of the clock, because the old estimate may be for
 /// another server.
-void link::connect() {
+void server_connection::connect() {
     server_clock_ = std::make_shared<runtime::remote_clock>();
     server_clock_->learn(now(), now(), server_->now());
     give_up_connection();
 }
 
 /// Ends this connection. The client then opens another connection to the same machine.
-void link::give_up_connection() {
+void server_connection::give_up_connection() {
     ++connection_;
     last_write_ = 0;
 }
 
-void link::at(time_point when, std::function<void()> act) {
+void server_connection::at(time_point when, std::function<void()> act) {
     if (when <= now())
         return act();
     runtime::run_in_background(home_, act_later(shared_from_this(), when, std::move(act)));
 }
 
-asio::awaitable<void> link::act_later(std::shared_ptr<link> self, time_point when,
-                                      std::function<void()> act) {
+asio::awaitable<void> server_connection::act_later(std::shared_ptr<server_connection> self,
+                                                   time_point when, std::function<void()> act) {
     if (self->closed_) // the clock may already be destroyed
         co_return;
     const std::unique_ptr<alarm> nap = self->home_.time.make_alarm();
@@ -181,12 +185,12 @@ asio::awaitable<void> link::act_later(std::shared_ptr<link> self, time_point whe
         act();
 }
 
-asio::awaitable<void> link::nap(duration length) {
+asio::awaitable<void> server_connection::nap(duration length) {
     const std::unique_ptr<alarm> sleep = home_.time.make_alarm();
     co_await rest(*sleep, now() + length);
 }
 
-asio::awaitable<void> link::rest(alarm& bed, time_point until) {
+asio::awaitable<void> server_connection::rest(alarm& wake, time_point until) {
     struct registered {
         registered(std::list<alarm*>& a, alarm& one)
             : all{a}
@@ -196,8 +200,8 @@ asio::awaitable<void> link::rest(alarm& bed, time_point until) {
         std::list<alarm*>& all;
         std::list<alarm*>::iterator entry;
     };
-    const registered rung_by_close{sleepers_, bed};
-    co_await bed.wait_until(until);
+    const registered rung_by_close{sleepers_, wake};
+    co_await wake.wait_until(until);
 }
 
 void fail_closed() {
@@ -222,7 +226,7 @@ namespace {
 /// Pause between two attempts to release a hold, in ms.
 constexpr duration orphans_pause{500};
 
-asio::awaitable<release_answer> release_once(std::shared_ptr<link> way, hold what) {
+asio::awaitable<release_answer> release_once(std::shared_ptr<server_connection> way, hold what) {
     const sent_request asked{{verb::release, what.name.text, {&what, 1}}};
     std::function<release_answer(server_state&)> execute = [what](server_state& server) {
         return server.release(what);
@@ -238,7 +242,7 @@ bool orphans::is_left(const hold& what) const {
 }
 
 void orphans::keep(const hold& what) {
-    if (!link_->keeps_orphans() || link_->closed() || is_left(what))
+    if (!server_connection_->keeps_orphans() || server_connection_->closed() || is_left(what))
         return;
     left_.push_back(what);
     runtime::run_in_background(context_, release(shared_from_this(), what));
@@ -251,12 +255,12 @@ void orphans::forget(const hold& what) {
 /// Repeats the release of one hold. Each hold has its own loop, so that an unanswered release does
 /// not delay the other releases.
 asio::awaitable<void> orphans::release(std::shared_ptr<orphans> self, hold what) {
-    while (self->is_left(what) && !self->link_->closed()) {
-        co_await self->link_->nap(orphans_pause);
-        if (!self->is_left(what) || self->link_->closed())
+    while (self->is_left(what) && !self->server_connection_->closed()) {
+        co_await self->server_connection_->nap(orphans_pause);
+        if (!self->is_left(what) || self->server_connection_->closed())
             break;
         try {
-            (void)co_await release_once(self->link_, what);
+            (void)co_await release_once(self->server_connection_, what);
             self->forget(what);
         } catch (const boost::system::system_error&) {
             continue; // try again after the pause
@@ -264,7 +268,7 @@ asio::awaitable<void> orphans::release(std::shared_ptr<orphans> self, hold what)
     }
 }
 
-asio::awaitable<release_answer> release_or_keep(std::shared_ptr<link> way,
+asio::awaitable<release_answer> release_or_keep(std::shared_ptr<server_connection> way,
                                                 std::shared_ptr<orphans> left, hold what) {
     try {
         const release_answer said = co_await release_once(std::move(way), what);

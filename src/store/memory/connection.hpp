@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connection of one client to the servers (`link`), with the subscriptions of its waiters
+// Connection of one client to the servers (`server_connection`), with the subscriptions of its
+// waiters
 // (`subscriber`) and its unacknowledged releases (`orphans`). The test's fault function decides
 // what happens to a request:
 //
@@ -46,12 +47,12 @@ struct reply {
     std::shared_ptr<runtime::remote_clock> clock{};
 };
 
-/// Connection of a client (`link`). If another primary is announced, the connection moves to it.
-/// Thread safety: call everything on the client's executor.
-class link : public std::enable_shared_from_this<link> {
+/// Connection of a client (`server_connection`). If another primary is announced, the connection
+/// moves to it. Thread safety: call everything on the client's executor.
+class server_connection : public std::enable_shared_from_this<server_connection> {
 public:
-    link(std::shared_ptr<server_group>, const way&, const store_context&);
-    ~link();
+    server_connection(std::shared_ptr<server_group>, const way&, const store_context&);
+    ~server_connection();
 
     void begin(); ///< subscribes to announcements; call it once, before the first request
 
@@ -92,13 +93,14 @@ public:
     /// Returns whether the store itself must repeat a release that failed.
     bool keeps_orphans() const { return is_by_session(); }
     bool closed() const { return closed_; }
-    asio::awaitable<void> nap(duration); ///< pauses for this time; ends early if the link is closed
+    asio::awaitable<void>
+        nap(duration); ///< pauses for this time; ends early if the connection is closed
     time_point now() const { return home_.time.now(); }
 
     /// Returns whether the test wants the next notification to be lost.
     bool loses_wake_up() { return std::exchange(deaf_, false); }
 
-    // Add and remove a subscriber. Subscribers move with the link to another machine.
+    // Add and remove a subscriber. Subscribers move with the connection to another machine.
     void add(subscriber& one) { subscribers_.push_back(&one); }
     void remove(subscriber& one) { std::erase(subscribers_, &one); }
 
@@ -112,23 +114,23 @@ private:
         /// the wait.
         std::uint64_t demotions_before{};
     };
-    /// One request, from sending until nobody waits for its reply (`errand`).
-    struct errand {
+    /// One request, from sending until nobody waits for its reply (`pending_request`).
+    struct pending_request {
         std::unique_ptr<alarm> receiver; ///< set while a caller waits for the reply
         std::uint64_t connection = 0;    ///< number of the connection that carries the request
         bool refused = false;            ///< true: the machine is a replica, so it did nothing
         bool cut = false;                ///< true: the connection of the request was ended
     };
     template <typename T>
-    struct parcel : errand {
+    struct parcel : pending_request {
         std::optional<reply<T>> answer;
     };
-    /// Guard that registers a request while a caller waits for its reply. If the link moves to
-    /// another machine, the request fails.
+    /// Guard that registers a request while a caller waits for its reply. If the connection moves
+    /// to another machine, the request fails.
     class awaited_here;
 
     template <typename T>
-    static asio::awaitable<reply<T>> carry(std::shared_ptr<link>, fate, confirmation,
+    static asio::awaitable<reply<T>> carry(std::shared_ptr<server_connection>, fate, confirmation,
                                            std::function<T(server_state&)> execute,
                                            time_point answer_by);
     template <typename T>
@@ -141,9 +143,9 @@ private:
     /// with the reason when the wait fails.
     void await_confirmation(std::shared_ptr<server_state> there, std::uint64_t write,
                             confirmation wanted, std::function<void(std::string)> told);
-    static void deliver(const errand&);
-    /// Runs `act` on the executor when the stopped machine is resumed. Does nothing if the link is
-    /// closed by then.
+    static void deliver(const pending_request&);
+    /// Runs `act` on the executor when the stopped machine is resumed. Does nothing if the
+    /// connection is closed by then.
     void when_it_goes_on(server_state& there, std::function<void()> act);
 
     void hear_of(const server_group::announcement&);
@@ -152,12 +154,12 @@ private:
     void connect();
     void give_up_connection();
 
-    /// Runs `act` at the time `when`, or now if that time has passed. Does nothing if the link is
-    /// closed by then.
+    /// Runs `act` at the time `when`, or now if that time has passed. Does nothing if the
+    /// connection is closed by then.
     void at(time_point when, std::function<void()> act);
-    static asio::awaitable<void> act_later(std::shared_ptr<link>, time_point when,
+    static asio::awaitable<void> act_later(std::shared_ptr<server_connection>, time_point when,
                                            std::function<void()> act);
-    /// sleeps until this time; ends early if the link is closed
+    /// sleeps until this time; ends early if the connection is closed
     asio::awaitable<void> rest(alarm&, time_point until);
 
     std::shared_ptr<server_group> group_;
@@ -167,7 +169,7 @@ private:
     std::uint64_t connection_ = 0; // number of the current connection
     std::uint64_t last_write_ = 0; // last write of this connection at its machine
     std::list<subscriber*> subscribers_;
-    std::list<errand*> under_way_;
+    std::list<pending_request*> under_way_;
     fault_function faults_;
     notice_function notices_;
     duration command_timeout_;
@@ -184,9 +186,9 @@ private:
     time_point forgets_before_ = time_point::min();
 };
 
-class link::awaited_here {
+class server_connection::awaited_here {
 public:
-    awaited_here(link& at, errand& one)
+    awaited_here(server_connection& at, pending_request& one)
         : all_{at.under_way_}
         , entry_{all_.insert(all_.end(), &one)} {
         one.receiver = at.home_.time.make_alarm();
@@ -198,8 +200,8 @@ public:
     }
 
 private:
-    std::list<errand*>& all_;
-    std::list<errand*>::iterator entry_;
+    std::list<pending_request*>& all_;
+    std::list<pending_request*>::iterator entry_;
 };
 
 [[noreturn]] void fail_closed();
@@ -209,9 +211,9 @@ private:
 [[noreturn]] void fail_denied();
 
 template <typename T>
-asio::awaitable<reply<T>> link::carry(std::shared_ptr<link> self, fate f, confirmation wanted,
-                                      std::function<T(server_state&)> execute,
-                                      time_point answer_by) {
+asio::awaitable<reply<T>>
+server_connection::carry(std::shared_ptr<server_connection> self, fate f, confirmation wanted,
+                         std::function<T(server_state&)> execute, time_point answer_by) {
     if (self->closed_)
         fail_closed();
     self->deaf_ = self->deaf_ || f.wake_up_lost;
@@ -259,8 +261,9 @@ asio::awaitable<reply<T>> link::carry(std::shared_ptr<link> self, fate f, confir
 }
 
 template <typename T>
-void link::arrive(std::shared_ptr<server_state> there, fate f, confirmation wanted, reply<T> answer,
-                  std::function<T(server_state&)> execute, std::shared_ptr<parcel<T>> sent) {
+void server_connection::arrive(std::shared_ptr<server_state> there, fate f, confirmation wanted,
+                               reply<T> answer, std::function<T(server_state&)> execute,
+                               std::shared_ptr<parcel<T>> sent) {
     if (there->stands_still()) {
         auto later = [this, there, f, wanted, answer, execute, sent] {
             arrive<T>(there, f, wanted, answer, execute, sent);
@@ -299,7 +302,7 @@ void link::arrive(std::shared_ptr<server_state> there, fate f, confirmation want
 }
 
 template <typename T>
-void link::send_back(const fate& f, reply<T> answer, std::shared_ptr<parcel<T>> sent) {
+void server_connection::send_back(const fate& f, reply<T> answer, std::shared_ptr<parcel<T>> sent) {
     if (f.answer_lost)
         return;
     at(now() + f.answer_delay, [this, sent, answer = std::move(answer)]() mutable {
@@ -318,8 +321,8 @@ class subscriber {
 public:
     /// Creates the subscription. `wanted` is the number of permits that the subscriber needs; it is
     /// 0 for locks.
-    subscriber(std::shared_ptr<link> way, lock_name name, asio::any_io_executor executor,
-               std::function<void()> heard, std::int64_t wanted = 0)
+    subscriber(std::shared_ptr<server_connection> way, lock_name name,
+               asio::any_io_executor executor, std::function<void()> heard, std::int64_t wanted = 0)
         : way_{std::move(way)}
         , at_{way_->far_end()}
         , name_{std::move(name)}
@@ -355,7 +358,7 @@ public:
     }
 
 private:
-    std::shared_ptr<link> way_;
+    std::shared_ptr<server_connection> way_;
     std::shared_ptr<server_state> at_;
     lock_name name_;
     asio::any_io_executor executor_;
@@ -365,14 +368,14 @@ private:
 
 /// List of holds whose releases the server did not acknowledge (`orphans`). On a server that keeps
 /// holds as long as the session, these holds would stay. Therefore the release is repeated until
-/// the server acknowledges it or the link is closed. Holds with a lease expire by themselves, so
-/// the list does not contain them. Thread safety: call everything on the client's executor.
+/// the server acknowledges it or the connection is closed. Holds with a lease expire by themselves,
+/// so the list does not contain them. Thread safety: call everything on the client's executor.
 class orphans : public std::enable_shared_from_this<orphans> {
 public:
-    /// Creates an empty list. The `context` must outlive this object, or the link must be closed
-    /// before the context ends.
-    orphans(std::shared_ptr<link> way, const store_context& context)
-        : link_{std::move(way)}
+    /// Creates an empty list. The `context` must outlive this object, or the connection must be
+    /// closed before the context ends.
+    orphans(std::shared_ptr<server_connection> way, const store_context& context)
+        : server_connection_{std::move(way)}
         , context_{context} {}
 
     void keep(const hold&);
@@ -382,13 +385,13 @@ private:
     bool is_left(const hold&) const;
     static asio::awaitable<void> release(std::shared_ptr<orphans>, hold);
 
-    std::shared_ptr<link> link_;
+    std::shared_ptr<server_connection> server_connection_;
     const store_context& context_;
     std::vector<hold> left_;
 };
 
 /// Releases a hold. If the release fails, adds the hold to the list.
-asio::awaitable<release_answer> release_or_keep(std::shared_ptr<link>, std::shared_ptr<orphans>,
-                                                hold);
+asio::awaitable<release_answer> release_or_keep(std::shared_ptr<server_connection>,
+                                                std::shared_ptr<orphans>, hold);
 
 } // namespace holdfast::memory

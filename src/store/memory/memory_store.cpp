@@ -13,8 +13,8 @@ namespace {
 
 class release_watch final : public watch {
 public:
-    release_watch(std::shared_ptr<link> way, lock_name name, asio::any_io_executor executor,
-                  alarm& wake)
+    release_watch(std::shared_ptr<server_connection> way, lock_name name,
+                  asio::any_io_executor executor, alarm& wake)
         : subscriber_{way, std::move(name), std::move(executor), [way, &wake] {
                           if (!way->loses_wake_up())
                               wake.ring();
@@ -57,14 +57,15 @@ std::optional<std::string> memory_locks::objection_to(const lock_name& name) con
 }
 
 std::unique_ptr<place> memory_locks::line_up(ask want, alarm& wake) {
-    if (link_->is_by_session()) {
-        want.lease_time = link_->session_time();
+    if (server_connection_->is_by_session()) {
+        want.lease_time = server_connection_->session_time();
         want.tokens = 1;
     }
-    return std::make_unique<lock_place>(link_, context_, orphans_, std::move(want), wake);
+    return std::make_unique<lock_place>(server_connection_, context_, orphans_, std::move(want),
+                                        wake);
 }
 
-asio::awaitable<void> memory_locks::renew(hold_list asked_about, const renewal_wishes& how,
+asio::awaitable<void> memory_locks::renew(hold_list asked_about, const renewal_options& how,
                                           renewal_sink& to) {
     // a copy, because the request may arrive when the caller no longer exists
     std::vector<hold> holds;
@@ -72,12 +73,13 @@ asio::awaitable<void> memory_locks::renew(hold_list asked_about, const renewal_w
         holds.push_back(*each);
     if (holds.empty())
         co_return;
-    const duration lease_time = link_->is_by_session() ? link_->session_time() : how.lease_time;
+    const duration lease_time =
+        server_connection_->is_by_session() ? server_connection_->session_time() : how.lease_time;
     sent_request asked{{verb::renew, holds.front().name.text, holds, how.lease_time},
                        how.elsewhere};
     if (how.lease_time > duration::zero()) // a request that extends nothing needs no confirmation
         asked.replicas = holds.front().replicas;
-    const fate f = link_->decide(asked);
+    const fate f = server_connection_->decide(asked);
     const std::vector<std::size_t> allowed = places_allowed(holds.size(), f.denied_holds);
     using said_of_all = std::vector<server_state::renewed>;
     std::function<said_of_all(server_state&)> execute = [allowed = picked(holds, allowed),
@@ -87,7 +89,8 @@ asio::awaitable<void> memory_locks::renew(hold_list asked_about, const renewal_w
     said_of_all held;
     std::string unconfirmed;
     try {
-        const auto got = co_await link_->call(f, asked, std::move(execute), how.answer_by);
+        const auto got =
+            co_await server_connection_->call(f, asked, std::move(execute), how.answer_by);
         held = got.said;
         unconfirmed = got.unconfirmed;
     } catch (const boost::system::system_error& e) {
@@ -111,7 +114,7 @@ asio::awaitable<void> memory_locks::renew(hold_list asked_about, const renewal_w
 }
 
 asio::awaitable<release_answer> memory_locks::release(hold what) {
-    return release_or_keep(link_, orphans_, std::move(what));
+    return release_or_keep(server_connection_, orphans_, std::move(what));
 }
 
 asio::awaitable<std::optional<holding>> memory_inspector::inspect(lock_name name) {
@@ -119,7 +122,7 @@ asio::awaitable<std::optional<holding>> memory_inspector::inspect(lock_name name
     std::function<std::optional<holding>(server_state&)> execute = [name](server_state& server) {
         return server.inspect(name);
     };
-    const auto got = co_await link_->call(asked, std::move(execute));
+    const auto got = co_await server_connection_->call(asked, std::move(execute));
     co_return got.said;
 }
 
@@ -140,7 +143,7 @@ asio::awaitable<forced> memory_inspector::force(lock_name name, std::string only
     };
     // Makes a single attempt, which may use the store's whole time limit. If the request is late,
     // the server does nothing.
-    remote::attempts one{context_, nobody, link_->command_timeout()};
+    remote::attempts one{context_, nobody, server_connection_->command_timeout()};
     co_await one.look(std::move(send), duration::zero(), duration::zero());
     co_return outcome;
 }
@@ -150,9 +153,10 @@ memory_inspector::force_by(time_point deadline, const lock_name& name, const std
                            std::optional<lock_kind> kind, forced& outcome) {
     const sent_request asked{{verb::force, name.text}};
     std::function<forced_verdict(server_state&)> execute =
-        [name, only_from, kind, over_there = link_->server_clock()->no_later_than(deadline)](
+        [name, only_from, kind,
+         over_there = server_connection_->server_clock()->no_later_than(deadline)](
             server_state& server) { return server.force(name, only_from, kind, over_there); };
-    auto got = co_await link_->call(asked, std::move(execute));
+    auto got = co_await server_connection_->call(asked, std::move(execute));
     if (got.said.other)
         throw_wrong_type(got.said.other, kind ? words_for(*kind) : "a lock");
     outcome = std::move(got.said.what);
@@ -170,7 +174,7 @@ asio::awaitable<std::uint64_t> memory_inspector::last_token(lock_name name) {
     std::function<std::uint64_t(server_state&)> execute = [name](server_state& server) {
         return server.last_token(name);
     };
-    const auto got = co_await link_->call(asked, std::move(execute));
+    const auto got = co_await server_connection_->call(asked, std::move(execute));
     co_return got.said;
 }
 
@@ -179,7 +183,7 @@ asio::awaitable<std::optional<lock_state>> memory_inspector::describe(lock_name 
     std::function<std::optional<lock_state>(server_state&)> execute = [name](server_state& server) {
         return server.describe(name);
     };
-    auto got = co_await link_->call(asked, std::move(execute));
+    auto got = co_await server_connection_->call(asked, std::move(execute));
     co_return std::move(got.said);
 }
 
@@ -188,12 +192,13 @@ asio::awaitable<lock_list> memory_inspector::list(std::string pattern, std::size
     std::function<lock_list(server_state&)> execute = [pattern, limit](server_state& server) {
         return server.list(pattern, limit);
     };
-    auto got = co_await link_->call(asked, std::move(execute));
+    auto got = co_await server_connection_->call(asked, std::move(execute));
     co_return std::move(got.said);
 }
 
 asio::awaitable<std::unique_ptr<watch>> memory_inspector::listen(lock_name name, alarm& wake) {
-    co_return std::make_unique<release_watch>(link_, std::move(name), context_.executor, wake);
+    co_return std::make_unique<release_watch>(server_connection_, std::move(name),
+                                              context_.executor, wake);
 }
 
 asio::awaitable<std::vector<finding>> memory_store::examine(ask trial) {
@@ -217,15 +222,15 @@ constexpr duration after_the_end{1};
 
 } // namespace
 
-lock_place::lock_place(std::shared_ptr<link> way, const store_context& context,
+lock_place::lock_place(std::shared_ptr<server_connection> way, const store_context& context,
                        std::shared_ptr<orphans> left_behind, ask want, alarm& wake)
-    : link_{std::move(way)}
+    : server_connection_{std::move(way)}
     , context_{context}
     , orphans_{std::move(left_behind)}
     , want_{std::move(want)}
     , wake_{wake}
     , is_told_{want_.kind != lock_kind::spin}
-    , attempts_{context, want_, link_->command_timeout(), is_told_} {}
+    , attempts_{context, want_, server_connection_->command_timeout(), is_told_} {}
 
 asio::awaitable<answer> lock_place::look() {
     if (attempts_.found_busy() && is_told_ && !subscriber_)
@@ -241,9 +246,9 @@ asio::awaitable<remote::attempt> lock_place::request(time_point deadline) {
     sent_request asked{{verb::look, who.name.text, {&who, 1}, want_.lease_time}};
     asked.replicas = want_.replicas;
     std::function<verdict_on_look(server_state&)> execute =
-        [want = want_, over_there = link_->server_clock()->no_later_than(deadline)](
+        [want = want_, over_there = server_connection_->server_clock()->no_later_than(deadline)](
             server_state& server) { return server.look(want, over_there); };
-    const auto got = co_await link_->call(asked, std::move(execute));
+    const auto got = co_await server_connection_->call(asked, std::move(execute));
     round_trip_ = got.received_at - got.sent_at;
     if (got.said.other)
         throw_wrong_type(got.said.other, words_for(want_.kind));
@@ -264,11 +269,12 @@ asio::awaitable<remote::attempt> lock_place::request(time_point deadline) {
 
 void lock_place::listen() {
     auto heard = [this] {
-        if (!link_->loses_wake_up())
+        if (!server_connection_->loses_wake_up())
             wake_.ring();
     };
-    subscriber_ = std::make_unique<subscriber>(link_, channel_of(want_), context_.executor, heard,
-                                               want_.kind == lock_kind::permit ? want_.permits : 0);
+    subscriber_ =
+        std::make_unique<subscriber>(server_connection_, channel_of(want_), context_.executor,
+                                     heard, want_.kind == lock_kind::permit ? want_.permits : 0);
 }
 
 asio::awaitable<void> lock_place::leave() {
@@ -276,7 +282,7 @@ asio::awaitable<void> lock_place::leave() {
     if (!attempts_.must_leave())
         co_return;
     hold who = want_;
-    (void)co_await release_or_keep(link_, orphans_, std::move(who));
+    (void)co_await release_or_keep(server_connection_, orphans_, std::move(who));
     attempts_.left();
 }
 
@@ -309,7 +315,7 @@ remote::attempt attempt_of(const reply<T>& got, verdict said) {
 } // namespace
 
 std::unique_ptr<place> memory_counters::line_up(counter_ask want, alarm& wake) {
-    return std::make_unique<counter_place>(link_, context_, std::move(want), wake);
+    return std::make_unique<counter_place>(server_connection_, context_, std::move(want), wake);
 }
 
 asio::awaitable<counter_answer> memory_counters::change(counter_change what) {
@@ -320,7 +326,7 @@ asio::awaitable<counter_answer> memory_counters::change(counter_change what) {
     };
     // Makes a single attempt, which may use the store's whole time limit. If the request is late,
     // the server does nothing.
-    remote::attempts one{context_, nobody, link_->command_timeout()};
+    remote::attempts one{context_, nobody, server_connection_->command_timeout()};
     co_await one.look(std::move(send), duration::zero(), duration::zero());
     co_return outcome;
 }
@@ -332,9 +338,10 @@ asio::awaitable<remote::attempt> memory_counters::change_by(time_point deadline,
     asked.changed = &what;
     asked.replicas = what.replicas;
     std::function<change_verdict(server_state&)> execute =
-        [what, memory = memory(), over_there = link_->server_clock()->no_later_than(deadline)](
+        [what, memory = memory(),
+         over_there = server_connection_->server_clock()->no_later_than(deadline)](
             server_state& server) { return server.change(what, over_there, memory); };
-    const auto got = co_await link_->call(asked, std::move(execute));
+    const auto got = co_await server_connection_->call(asked, std::move(execute));
     if (got.said.other)
         throw_wrong_type(got.said.other, words_for(what.kind));
     fail_if_refused(got.said.refused);
@@ -349,7 +356,7 @@ asio::awaitable<counter_state> memory_counters::inspect(lock_name name, counter_
                                                    client = context_.client](server_state& server) {
         return found{server.other_kind(name, kind), server.inspect_counter(name, kind, client)};
     };
-    const auto got = co_await link_->call(asked, std::move(execute));
+    const auto got = co_await server_connection_->call(asked, std::move(execute));
     if (got.said.first)
         throw_wrong_type(got.said.first, words_for(kind));
     co_return got.said.second;
@@ -362,18 +369,18 @@ asio::awaitable<counter_list> memory_counters::list(counter_kind kind, std::stri
         [kind, pattern, limit, client = context_.client](server_state& server) {
             return server.list_counters(kind, pattern, limit, client);
         };
-    auto got = co_await link_->call(asked, std::move(execute));
+    auto got = co_await server_connection_->call(asked, std::move(execute));
     co_return std::move(got.said);
 }
 
-counter_place::counter_place(std::shared_ptr<link> way, const store_context& context,
+counter_place::counter_place(std::shared_ptr<server_connection> way, const store_context& context,
                              counter_ask want, alarm& wake)
-    : link_{std::move(way)}
+    : server_connection_{std::move(way)}
     , context_{context}
     , want_{std::move(want)}
     , in_time_{in_time(want_)}
     , wake_{wake}
-    , attempts_{context, in_time_, link_->command_timeout(), is_told()} {}
+    , attempts_{context, in_time_, server_connection_->command_timeout(), is_told()} {}
 
 asio::awaitable<answer> counter_place::look() {
     if (is_told() && attempts_.found_busy() && !subscriber_)
@@ -389,10 +396,9 @@ asio::awaitable<remote::attempt> counter_place::request(time_point deadline) {
     asked.replicas = want_.replicas;
     std::function<count_verdict(server_state&)> execute =
         [want = want_, memory = context_.request_memory,
-         over_there = link_->server_clock()->no_later_than(deadline)](server_state& server) {
-            return server.count(want, over_there, memory);
-        };
-    const auto got = co_await link_->call(asked, std::move(execute));
+         over_there = server_connection_->server_clock()->no_later_than(deadline)](
+            server_state& server) { return server.count(want, over_there, memory); };
+    const auto got = co_await server_connection_->call(asked, std::move(execute));
     if (got.said.other)
         throw_wrong_type(got.said.other, words_for(want_.kind));
     fail_if_refused(got.said.refused);
@@ -405,11 +411,12 @@ asio::awaitable<remote::attempt> counter_place::request(time_point deadline) {
 
 void counter_place::listen() {
     auto heard = [this] {
-        if (!link_->loses_wake_up())
+        if (!server_connection_->loses_wake_up())
             wake_.ring();
     };
-    subscriber_ = std::make_unique<subscriber>(link_, channel_of(want_.name, want_.kind),
-                                               context_.executor, heard, want_.amount);
+    subscriber_ =
+        std::make_unique<subscriber>(server_connection_, channel_of(want_.name, want_.kind),
+                                     context_.executor, heard, want_.amount);
 }
 
 asio::awaitable<void> counter_place::leave() {
@@ -424,7 +431,7 @@ asio::awaitable<void> counter_place::leave() {
             server.give_back(want, memory);
             return true;
         };
-    co_await link_->call(asked, std::move(execute));
+    co_await server_connection_->call(asked, std::move(execute));
     attempts_.left();
 }
 

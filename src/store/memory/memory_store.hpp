@@ -22,8 +22,8 @@ std::optional<std::string> objection_to_name(const lock_name&);
 class memory_counters final : public counter_store {
 public:
     /// `context` must outlive this object and every place.
-    memory_counters(std::shared_ptr<link> way, const store_context& context)
-        : link_{std::move(way)}
+    memory_counters(std::shared_ptr<server_connection> way, const store_context& context)
+        : server_connection_{std::move(way)}
         , context_{context} {}
 
     bool offers(counter_kind kind) const noexcept override { return server_state::keeps(kind); }
@@ -41,7 +41,7 @@ private:
     asio::awaitable<remote::attempt> change_by(time_point deadline, const counter_change&,
                                                counter_answer& outcome);
 
-    std::shared_ptr<link> link_;
+    std::shared_ptr<server_connection> server_connection_;
     const store_context& context_;
 };
 
@@ -49,7 +49,8 @@ private:
 class counter_place final : public place {
 public:
     /// `context` and `wake` must outlive this object.
-    counter_place(std::shared_ptr<link>, const store_context& context, counter_ask, alarm& wake);
+    counter_place(std::shared_ptr<server_connection>, const store_context& context, counter_ask,
+                  alarm& wake);
 
     asio::awaitable<answer> look() override;
     asio::awaitable<void> leave() override;
@@ -66,7 +67,7 @@ private:
     asio::awaitable<remote::attempt> request(time_point deadline);
     void listen();
 
-    std::shared_ptr<link> link_;
+    std::shared_ptr<server_connection> server_connection_;
     const store_context& context_;
     const counter_ask want_;
     const ask in_time_; ///< the same request as `want_`, in the form that `attempts_` needs
@@ -78,15 +79,15 @@ private:
 class memory_locks final : public lock_store {
 public:
     /// `context` must outlive this object and every place.
-    memory_locks(std::shared_ptr<link> way, const store_context& context)
-        : link_{std::move(way)}
+    memory_locks(std::shared_ptr<server_connection> way, const store_context& context)
+        : server_connection_{std::move(way)}
         , context_{context}
-        , orphans_{std::make_shared<orphans>(link_, context_)} {}
+        , orphans_{std::make_shared<orphans>(server_connection_, context_)} {}
 
     bool offers(lock_kind kind) const noexcept override { return server_state::keeps(kind); }
     limits bounds() const noexcept override {
-        const bool by_session = link_->is_by_session();
-        return {.time_limit = link_->command_timeout(),
+        const bool by_session = server_connection_->is_by_session();
+        return {.time_limit = server_connection_->command_timeout(),
                 .by_session = by_session,
                 .replicas_max = by_session ? std::uint8_t{0} : replicas_max,
                 .read_contact_max = by_session ? duration::max() : remote::read_contact_max};
@@ -94,14 +95,14 @@ public:
     std::optional<std::string> objection_to(const lock_name&) const override;
 
     std::unique_ptr<place> line_up(ask, alarm& wake) override;
-    asio::awaitable<void> renew(hold_list, const renewal_wishes&, renewal_sink&) override;
+    asio::awaitable<void> renew(hold_list, const renewal_options&, renewal_sink&) override;
     asio::awaitable<release_answer> release(hold) override;
-    std::unique_ptr<watch> watch_over(const hold&, doubter&) override { return nullptr; }
+    std::unique_ptr<watch> watch_over(const hold&, revalidator&) override { return nullptr; }
 
 private:
     static constexpr std::uint8_t replicas_max = 100;
 
-    std::shared_ptr<link> link_;
+    std::shared_ptr<server_connection> server_connection_;
     const store_context& context_;
     std::shared_ptr<orphans> orphans_;
 };
@@ -109,8 +110,8 @@ private:
 class memory_inspector final : public inspector {
 public:
     /// `context` must outlive this object.
-    memory_inspector(std::shared_ptr<link> way, const store_context& context)
-        : link_{std::move(way)}
+    memory_inspector(std::shared_ptr<server_connection> way, const store_context& context)
+        : server_connection_{std::move(way)}
         , context_{context} {}
 
     asio::awaitable<std::optional<holding>> inspect(lock_name) override;
@@ -127,30 +128,32 @@ private:
                                               const std::string& only_from,
                                               std::optional<lock_kind> kind, forced& outcome);
 
-    std::shared_ptr<link> link_;
+    std::shared_ptr<server_connection> server_connection_;
     const store_context& context_;
 };
 
 class memory_store final : public store {
 public:
-    memory_store(store_context context, std::shared_ptr<link> way)
+    memory_store(store_context context, std::shared_ptr<server_connection> way)
         : context_{std::move(context)}
-        , link_{std::move(way)}
-        , locks_{link_, context_}
-        , counters_{link_, context_}
-        , inspector_{link_, context_} {}
-    ~memory_store() override { link_->close(); }
+        , server_connection_{std::move(way)}
+        , locks_{server_connection_, context_}
+        , counters_{server_connection_, context_}
+        , inspector_{server_connection_, context_} {}
+    ~memory_store() override { server_connection_->close(); }
 
     lock_store& locks() noexcept override { return locks_; }
     counter_store* counters() noexcept override { return &counters_; }
     inspector& operators_view() noexcept override { return inspector_; }
     asio::awaitable<std::vector<finding>> examine(ask trial) override;
-    void close() noexcept override { link_->close(); }
-    server_identity identity(const lock_name&) const override { return link_->identity(); }
+    void close() noexcept override { server_connection_->close(); }
+    server_identity identity(const lock_name&) const override {
+        return server_connection_->identity();
+    }
 
 private:
     store_context context_;
-    std::shared_ptr<link> link_;
+    std::shared_ptr<server_connection> server_connection_;
     memory_locks locks_;
     memory_counters counters_;
     memory_inspector inspector_;
@@ -161,8 +164,8 @@ private:
 class lock_place final : public place {
 public:
     /// `context` and `wake` must outlive this object.
-    lock_place(std::shared_ptr<link>, const store_context& context, std::shared_ptr<orphans>, ask,
-               alarm& wake);
+    lock_place(std::shared_ptr<server_connection>, const store_context& context,
+               std::shared_ptr<orphans>, ask, alarm& wake);
 
     asio::awaitable<answer> look() override;
     asio::awaitable<void> leave() override;
@@ -175,7 +178,7 @@ private:
     asio::awaitable<remote::attempt> request(time_point deadline);
     void listen();
 
-    std::shared_ptr<link> link_;
+    std::shared_ptr<server_connection> server_connection_;
     const store_context& context_;
     std::shared_ptr<orphans> orphans_;
     ask want_;

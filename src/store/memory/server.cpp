@@ -29,7 +29,7 @@ store_factory server::connect(fault_function faults, duration command_timeout) {
 store_factory server::connect(way how) {
     return
         [servers = group_, how = std::move(how)](store_context context) -> std::unique_ptr<store> {
-            auto leads_there = std::make_shared<link>(servers, how, context);
+            auto leads_there = std::make_shared<server_connection>(servers, how, context);
             leads_there->begin();
             return std::make_unique<memory_store>(std::move(context), std::move(leads_there));
         };

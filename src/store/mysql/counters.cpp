@@ -99,7 +99,7 @@ ask asked_by(const counter_ask& want) {
 
 } // namespace
 
-latch_place::latch_place(site& at, poller& polls, const counter_ask& want, alarm& wake)
+latch_place::latch_place(request_context& at, poller& polls, const counter_ask& want, alarm& wake)
     : at_{at}
     , poller_{polls}
     , want_{asked_by(want)}
@@ -163,7 +163,7 @@ seen_counter seen_in(const answers& said, counter_kind kind) {
 
 class changing {
 public:
-    changing(site& at, const counter_change& what, time_point deadline, duration memory)
+    changing(request_context& at, const counter_change& what, time_point deadline, duration memory)
         : at_{at}
         , what_{what}
         , deadline_{deadline}
@@ -204,7 +204,7 @@ private:
         co_return !writes || answer_at(done, 0).matched > 0;
     }
 
-    site& at_;
+    request_context& at_;
     const counter_change& what_;
     const time_point deadline_;
     const duration memory_;
@@ -215,8 +215,8 @@ private:
 
 } // namespace
 
-asio::awaitable<attempt> change_once(site& at, const counter_change& what, time_point deadline,
-                                     duration memory, counter_answer& said) {
+asio::awaitable<attempt> change_once(request_context& at, const counter_change& what,
+                                     time_point deadline, duration memory, counter_answer& said) {
     changing one{at, what, deadline, memory};
     co_return co_await one.run(said);
 }

@@ -23,7 +23,7 @@ namespace holdfast::mysql {
 class mysql_counters final : public counter_store {
 public:
     /// Creates the store. The arguments must outlive the store and all objects that it makes.
-    mysql_counters(site& at, poller& polls)
+    mysql_counters(request_context& at, poller& polls)
         : at_{at}
         , poller_{polls} {}
 
@@ -39,7 +39,7 @@ public:
     duration memory() const noexcept override { return at_.context.request_memory; }
 
 private:
-    site& at_;
+    request_context& at_;
     poller& poller_;
 };
 
@@ -47,7 +47,7 @@ private:
 class latch_place final : public place {
 public:
     /// Creates the waiter. All arguments but `want` must outlive it.
-    latch_place(site&, poller&, const counter_ask& want, alarm& wake);
+    latch_place(request_context&, poller&, const counter_ask& want, alarm& wake);
 
     asio::awaitable<answer> look() override;
     asio::awaitable<void> leave() override;
@@ -58,7 +58,7 @@ public:
 private:
     asio::awaitable<attempt> request();
 
-    site& at_;
+    request_context& at_;
     poller& poller_;
     const ask want_;
     alarm& wake_;
@@ -68,7 +68,7 @@ private:
 
 /// Makes one attempt to carry out the change before the deadline. If the attempt was in time,
 /// stores the outcome in `said`.
-asio::awaitable<attempt> change_once(site&, const counter_change&, time_point deadline,
+asio::awaitable<attempt> change_once(request_context&, const counter_change&, time_point deadline,
                                      duration memory, counter_answer& said);
 
 // Functions that compute what a change does to a counter, without I/O.

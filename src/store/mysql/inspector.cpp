@@ -104,7 +104,7 @@ asio::awaitable<forced> row_inspector::force_kind(lock_name name, lock_kind kind
 asio::awaitable<forced> row_inspector::force(lock_name name, std::string only_from,
                                              std::optional<lock_kind> kind) {
     forced outcome;
-    const force_wish what{name, std::move(only_from), kind};
+    const force_options what{name, std::move(only_from), kind};
     const ask nobody{std::move(name), {}, lock_kind::plain};
     remote::attempts::sender send = [&](time_point deadline) {
         return force_once(at_, what, deadline, outcome);
@@ -124,7 +124,7 @@ namespace {
 
 /// Returns statements that lock the rows of this lock. They read the exclusive holder and the
 /// readers.
-std::vector<std::string> holders_locked(const site& at, const lock_name& name) {
+std::vector<std::string> holders_locked(const request_context& at, const lock_name& name) {
     const std::string here = " WHERE name=" + hex(name.text), alive = ">" + std::string{now_text};
     return {"SELECT IF(expires" + alive + ",owner,NULL) FROM " + at.named.locks + here +
                 " FOR UPDATE",
@@ -155,7 +155,7 @@ holders holders_in(const answers& said) {
     return found;
 }
 
-bool is_meant(const force_wish& what, const holders& found) {
+bool is_meant(const force_options& what, const holders& found) {
     const bool is_side = what.kind == lock_kind::read || what.kind == lock_kind::write;
     const bool right_side = !is_side || found.alone.has_value() == (*what.kind != lock_kind::read);
     const std::vector<std::string> all = found.all();
@@ -165,7 +165,7 @@ bool is_meant(const force_wish& what, const holders& found) {
 
 /// Returns the other kind that uses the name, in words. Returns null if no kind, or only the
 /// expected kind, uses the name.
-const char* what_is_instead(const force_wish& what, const result& kinds) {
+const char* what_is_instead(const force_options& what, const result& kinds) {
     if (what.kind)
         return other_kind_in(kinds, reason_for(*what.kind));
     for (const auto& row : kinds.rows)
@@ -175,8 +175,8 @@ const char* what_is_instead(const force_wish& what, const result& kinds) {
     return nullptr;
 }
 
-std::vector<std::string> holders_ended(const site& at, const force_wish& what, const holders& found,
-                                       const std::string& late) {
+std::vector<std::string> holders_ended(const request_context& at, const force_options& what,
+                                       const holders& found, const std::string& late) {
     const std::string here = " WHERE name=" + hex(what.name.text);
     const std::string in_time = " AND NOT " + is_late(late);
     std::vector<std::string> all;
@@ -192,8 +192,8 @@ std::vector<std::string> holders_ended(const site& at, const force_wish& what, c
 
 } // namespace
 
-asio::awaitable<attempt> force_once(site& at, const force_wish& what, time_point deadline,
-                                    forced& outcome) {
+asio::awaitable<attempt> force_once(request_context& at, const force_options& what,
+                                    time_point deadline, forced& outcome) {
     read_then_write both{at};
     const std::vector<std::string> reading = holders_locked(at, what.name);
     const answers said = co_await both.begin(reading);
@@ -229,7 +229,7 @@ duration left_in(std::int64_t remaining) {
 
 lock_owner owner_in(const std::string& text, const std::string& info) {
     lock_owner one{.text = text, .is_holdfast = is_ours(text)};
-    one.client = card_in(info);
+    one.client = client_info_in(info);
     return one;
 }
 
@@ -381,19 +381,19 @@ std::optional<std::int64_t> number_in(std::string_view text) {
 
 } // namespace
 
-std::string written(const client_card& card) {
-    return word(card.host) + '\t' + std::to_string(card.pid) + '\t' + word(card.program) + '\t' +
-           word(card.label) + '\t' + std::to_string(card.since.count());
+std::string written(const client_info& info) {
+    return word(info.host) + '\t' + std::to_string(info.pid) + '\t' + word(info.program) + '\t' +
+           word(info.label) + '\t' + std::to_string(info.since.count());
 }
 
-std::optional<client_card> card_in(std::string_view info) {
+std::optional<client_info> client_info_in(std::string_view info) {
     const std::vector<std::string_view> words = words_of(info);
     if (words.size() != 5)
         return std::nullopt;
     const auto pid = number_in(words[1]), since = number_in(words[4]);
     if (!pid || !since)
         return std::nullopt;
-    return client_card{std::string{words[0]}, *pid, std::string{words[2]}, std::string{words[3]},
+    return client_info{std::string{words[0]}, *pid, std::string{words[2]}, std::string{words[3]},
                        std::chrono::seconds{*since}};
 }
 

@@ -24,7 +24,7 @@ namespace holdfast::mysql {
 class row_inspector final : public inspector {
 public:
     /// `at` and `polls` must outlive the inspector.
-    row_inspector(site& at, poller& polls)
+    row_inspector(request_context& at, poller& polls)
         : at_{at}
         , poller_{polls} {}
 
@@ -40,12 +40,12 @@ private:
     asio::awaitable<std::vector<lock_state>> states_of(std::vector<std::string> names);
     asio::awaitable<forced> force(lock_name, std::string only_from, std::optional<lock_kind> kind);
 
-    site& at_;
+    request_context& at_;
     poller& poller_;
 };
 
 /// Selection of the holds that are ended by force.
-struct force_wish {
+struct force_options {
     lock_name name;
     /// end only the hold of this owner; empty: the holds of any owner
     std::string only_from{};
@@ -54,7 +54,8 @@ struct force_wish {
 
 /// Reads the holds, and ends exactly the holds that were read, but only if the server runs the
 /// request before the deadline.
-asio::awaitable<attempt> force_once(site&, const force_wish&, time_point deadline, forced& outcome);
+asio::awaitable<attempt> force_once(request_context&, const force_options&, time_point deadline,
+                                    forced& outcome);
 
 // SQL for operators: who holds a lock, and which locks are held.
 
@@ -79,8 +80,8 @@ std::string lock_is_free(const tables&, const lock_name&);
 
 /// Returns this client's description for the column `info`. It contains host, process, program,
 /// label, and creation time in seconds, separated by tabs. It has at most 255 bytes.
-std::string written(const client_card&);
-std::optional<client_card> card_in(std::string_view info);
+std::string written(const client_info&);
+std::optional<client_info> client_info_in(std::string_view info);
 
 /// Returns whether the owner is a holdfast client. The UUID of a holdfast client contains a mark.
 bool is_ours(std::string_view owner);

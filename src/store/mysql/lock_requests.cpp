@@ -13,7 +13,7 @@
 namespace holdfast::mysql {
 namespace {
 
-bool rings_bell(const site& at, const hold& of) {
+bool rings_bell(const request_context& at, const hold& of) {
     return verbs_of(of.kind)->has_bell && at.server.has_bells();
 }
 
@@ -21,7 +21,7 @@ using attempt_text = std::string (*)(const tables&, const ask&, const attempt_te
 
 /// Sends one attempt, with or without the user lock. If the requester is a writer, the statements
 /// about its mark follow.
-asio::awaitable<answers> ask_for_lock(site& at, const ask& want, const take_terms& how,
+asio::awaitable<answers> ask_for_lock(request_context& at, const ask& want, const take_terms& how,
                                       attempt_text text_of, const std::string& bell) {
     const auto make = [&](const runtime::remote_clock& clock, const server_facts&) {
         const attempt_terms terms{
@@ -35,11 +35,11 @@ asio::awaitable<answers> ask_for_lock(site& at, const ask& want, const take_term
     composing text{make};
     // A failure to write the writer's mark is ignored, because only the result of the attempt
     // matters.
-    call_wishes wishes{.on = how.on, .rest_is_hint = true, .may_meet_lock = 0};
+    call_options options{.on = how.on, .rest_is_hint = true, .may_meet_lock = 0};
     const std::string undo = bell_dropped(bell);
     if (!bell.empty())
-        wishes.undo = &undo;
-    co_return co_await at.server.run(text, wishes);
+        options.undo = &undo;
+    co_return co_await at.server.run(text, options);
 }
 
 /// Returns whether the user lock may have caused the error. Possible causes are a deadlock of user
@@ -52,7 +52,7 @@ bool may_be_the_bell(const error_code& failed) {
 /// attempt can succeed without it. If the server may have refused the user lock, the attempt is
 /// sent again without it. If the server always refuses user locks, this client stops asking for
 /// them.
-asio::awaitable<answers> ask_with_bell(site& at, const ask& want, const take_terms& how,
+asio::awaitable<answers> ask_with_bell(request_context& at, const ask& want, const take_terms& how,
                                        attempt_text text_of) {
     const std::string bell = at.bell(want.name), none;
     std::optional<error_code> refused;
@@ -69,7 +69,7 @@ asio::awaitable<answers> ask_with_bell(site& at, const ask& want, const take_ter
     co_return said;
 }
 
-asio::awaitable<answers> ask_in_words(site& at, const ask& want, const take_terms& how,
+asio::awaitable<answers> ask_in_words(request_context& at, const ask& want, const take_terms& how,
                                       attempt_text text_of) {
     const std::string none;
     if (rings_bell(at, want))
@@ -77,7 +77,7 @@ asio::awaitable<answers> ask_in_words(site& at, const ask& want, const take_term
     co_return co_await ask_for_lock(at, want, how, text_of, none);
 }
 
-asio::awaitable<taken> attempt_once(site& at, const ask& want, const take_terms& how) {
+asio::awaitable<taken> attempt_once(request_context& at, const ask& want, const take_terms& how) {
     answers said;
     if (how.may_be_free && want.kind != lock_kind::write)
         said = co_await ask_in_words(at, want, how, lock_attempt_if_free);
@@ -96,7 +96,8 @@ asio::awaitable<taken> attempt_once(site& at, const ask& want, const take_terms&
     co_return got;
 }
 
-asio::awaitable<answers> release_once(site& at, const hold& held, std::shared_ptr<carrier> bell) {
+asio::awaitable<answers> release_once(request_context& at, const hold& held,
+                                      std::shared_ptr<pinned_connection> bell) {
     const std::string name = bell ? at.bell(held.name) : "";
     const auto make = [&](const runtime::remote_clock&, const server_facts&) {
         std::vector<std::string> all{lock_release(at.named, held, name)};
@@ -105,16 +106,16 @@ asio::awaitable<answers> release_once(site& at, const hold& held, std::shared_pt
         return all;
     };
     composing text{make};
-    call_wishes wishes{.on = bell, .rest_is_hint = true, .reserved = true};
+    call_options options{.on = bell, .rest_is_hint = true, .reserved = true};
     const std::string undo = bell_dropped(name);
     if (bell)
-        wishes.undo = &undo;
-    co_return co_await at.server.run(text, wishes);
+        options.undo = &undo;
+    co_return co_await at.server.run(text, options);
 }
 
 } // namespace
 
-asio::awaitable<taken> take_lock(site& at, const ask& want, take_terms how) {
+asio::awaitable<taken> take_lock(request_context& at, const ask& want, take_terms how) {
     const auto once = [&] { return attempt_once(at, want, how); };
     co_return co_await with_row_made(at, want.name, once);
 }
@@ -122,7 +123,8 @@ asio::awaitable<taken> take_lock(site& at, const ask& want, take_terms how) {
 // If the connection that held the user lock has ended, the server has freed the user lock, so any
 // connection may send the release. If this client has lost the lock, it may still hold the user
 // lock, which is released here.
-asio::awaitable<released> release_lock(site& at, const hold& held, std::shared_ptr<carrier> bell) {
+asio::awaitable<released> release_lock(request_context& at, const hold& held,
+                                       std::shared_ptr<pinned_connection> bell) {
     if (bell && bell->is_cut())
         bell.reset();
     const answers said = co_await release_once(at, held, bell);
@@ -132,7 +134,7 @@ asio::awaitable<released> release_lock(site& at, const hold& held, std::shared_p
     co_return released{.was_ours = (told & 2U) != 0, .others_wait = (told & 4U) != 0};
 }
 
-std::string lock_may_be_had(const site& at, const ask& want) {
+std::string lock_may_be_had(const request_context& at, const ask& want) {
     const std::string name = hex(want.name.text), now{now_text};
     std::string free = "NOT EXISTS(SELECT 1 FROM " + at.named.locks + " WHERE name=" + name +
                        " AND expires>" + now + ")";
@@ -144,14 +146,14 @@ std::string lock_may_be_had(const site& at, const ask& want) {
 
 namespace {
 
-asio::awaitable<taken> let_in_once(site& at, const ask& want, time_point deadline) {
+asio::awaitable<taken> let_in_once(request_context& at, const ask& want, time_point deadline) {
     const std::string mark = at.next_mark(want.owner);
     const auto make = [&](const runtime::remote_clock& clock, const server_facts&) {
         return read_attempt(at.named, want, {late_after(clock, deadline), at.info, mark});
     };
     composing text{make};
-    call_wishes wishes{.may_meet_lock = read_update_at};
-    const answers said = co_await at.server.run(text, wishes);
+    call_options options{.may_meet_lock = read_update_at};
+    const answers said = co_await at.server.run(text, options);
     co_await refuse_locked_tables(at, said, read_update_at);
     taken got{attempt_in(said, read_update_at, want.kind)};
     got.no_row = found_no_row(said, read_update_at);
@@ -164,22 +166,23 @@ asio::awaitable<taken> let_in_once(site& at, const ask& want, time_point deadlin
 
 } // namespace
 
-asio::awaitable<taken> take_to_read(site& at, const ask& want, take_terms how) {
+asio::awaitable<taken> take_to_read(request_context& at, const ask& want, take_terms how) {
     const auto once = [&] { return let_in_once(at, want, how.deadline); };
     co_return co_await with_row_made(at, want.name, once);
 }
 
-asio::awaitable<released> release_read(site& at, const hold& held, std::shared_ptr<carrier>) {
+asio::awaitable<released> release_read(request_context& at, const hold& held,
+                                       std::shared_ptr<pinned_connection>) {
     const auto make = [&](const runtime::remote_clock&, const server_facts&) {
         return read_release(at.named, held);
     };
     composing text{make};
-    call_wishes room{.reserved = true};
-    const answers said = co_await at.server.run(text, room);
+    call_options reserved{.reserved = true};
+    const answers said = co_await at.server.run(text, reserved);
     co_return released{.was_ours = answer_at(said, read_delete_at).matched > 0};
 }
 
-std::string may_be_read(const site& at, const ask& want) {
+std::string may_be_read(const request_context& at, const ask& want) {
     const std::string name = hex(want.name.text), now{now_text};
     return "NOT EXISTS(SELECT 1 FROM " + at.named.locks + " WHERE name=" + name + " AND expires>" +
            now + ") AND NOT EXISTS(SELECT 1 FROM " + at.named.holds + " WHERE name=" + name +
@@ -188,13 +191,13 @@ std::string may_be_read(const site& at, const ask& want) {
 
 namespace {
 
-asio::awaitable<taken> ask_for_turn(site& at, const ask& want, time_point deadline) {
+asio::awaitable<taken> ask_for_turn(request_context& at, const ask& want, time_point deadline) {
     const auto make = [&](const runtime::remote_clock& clock, const server_facts&) {
         return fair_attempt(at.named, want, {late_after(clock, deadline), at.info});
     };
     composing text{make};
-    call_wishes wishes{.may_meet_lock = fair_update_at};
-    const answers said = co_await at.server.run(text, wishes);
+    call_options options{.may_meet_lock = fair_update_at};
+    const answers said = co_await at.server.run(text, options);
     co_await refuse_locked_tables(at, said, fair_update_at);
     taken got{attempt_in(said, fair_update_at, want.kind)};
     got.no_row = found_no_row(said, fair_update_at);
@@ -206,25 +209,26 @@ asio::awaitable<taken> ask_for_turn(site& at, const ask& want, time_point deadli
 
 } // namespace
 
-asio::awaitable<taken> take_turn(site& at, const ask& want, take_terms how) {
+asio::awaitable<taken> take_turn(request_context& at, const ask& want, take_terms how) {
     const auto once = [&] { return ask_for_turn(at, want, how.deadline); };
     co_return co_await with_row_made(at, want.name, once);
 }
 
 // Changes the lock's row first. So the release waits for an attempt of the same owner that is still
 // running, and sees the result of that attempt.
-asio::awaitable<released> release_turn(site& at, const hold& held, std::shared_ptr<carrier>) {
+asio::awaitable<released> release_turn(request_context& at, const hold& held,
+                                       std::shared_ptr<pinned_connection>) {
     const auto make = [&](const runtime::remote_clock&, const server_facts&) {
         return std::vector<std::string>{"START TRANSACTION", lock_release(at.named, held),
                                         turn_removed(at.named, held), "COMMIT"};
     };
     composing text{make};
-    call_wishes room{.reserved = true};
-    const answers said = co_await at.server.run(text, room);
+    call_options reserved{.reserved = true};
+    const answers said = co_await at.server.run(text, reserved);
     co_return released{.was_ours = answer_at(said, 1).insert_id == 2};
 }
 
-std::string turn_may_be_had(const site& at, const ask& want) {
+std::string turn_may_be_had(const request_context& at, const ask& want) {
     return turn_has_come(at.named, want);
 }
 
@@ -232,7 +236,7 @@ namespace {
 
 /// Throws `store_errc::wrong_type` if another kind uses the name. Called after no semaphore was
 /// found.
-asio::awaitable<void> refuse_other_kind(site& at, const lock_name& name) {
+asio::awaitable<void> refuse_other_kind(request_context& at, const lock_name& name) {
     const auto make = [&](const runtime::remote_clock&, const server_facts&) {
         return std::vector<std::string>{kinds_there(at.named, name)};
     };
@@ -245,14 +249,14 @@ asio::awaitable<void> refuse_other_kind(site& at, const lock_name& name) {
 } // namespace
 
 // If there is no row, the semaphore does not exist, and the result is "busy" until it is created.
-asio::awaitable<taken> take_permits(site& at, const ask& want, take_terms how) {
+asio::awaitable<taken> take_permits(request_context& at, const ask& want, take_terms how) {
     const std::string mark = at.next_mark(want.owner);
     const auto make = [&](const runtime::remote_clock& clock, const server_facts&) {
         return permit_attempt(at.named, want, {late_after(clock, how.deadline), at.info, mark});
     };
     composing text{make};
-    call_wishes wishes{.may_meet_lock = permit_update_at};
-    const answers said = co_await at.server.run(text, wishes);
+    call_options options{.may_meet_lock = permit_update_at};
+    const answers said = co_await at.server.run(text, options);
     co_await refuse_locked_tables(at, said, permit_update_at);
     taken got{attempt_in(said, permit_update_at, want.kind)};
     const bool is_there = !found_no_row(said, permit_update_at);
@@ -265,17 +269,18 @@ asio::awaitable<taken> take_permits(site& at, const ask& want, take_terms how) {
     co_return got;
 }
 
-asio::awaitable<released> return_permits(site& at, const hold& held, std::shared_ptr<carrier>) {
+asio::awaitable<released> return_permits(request_context& at, const hold& held,
+                                         std::shared_ptr<pinned_connection>) {
     const auto make = [&](const runtime::remote_clock&, const server_facts&) {
         return permit_release(at.named, held);
     };
     composing text{make};
-    call_wishes room{.reserved = true};
-    const answers said = co_await at.server.run(text, room);
+    call_options reserved{.reserved = true};
+    const answers said = co_await at.server.run(text, reserved);
     co_return released{.was_ours = answer_at(said, permit_delete_at).matched == held.permits};
 }
 
-std::string permits_are_free(const site& at, const ask& want) {
+std::string permits_are_free(const request_context& at, const ask& want) {
     return permits_may_be_had(at.named, want);
 }
 

@@ -18,7 +18,7 @@ namespace holdfast::mysql {
 struct take_terms {
     time_point deadline;
     /// connection that holds the user lock of the lock; null: the attempt may use any connection
-    std::shared_ptr<carrier> on{};
+    std::shared_ptr<pinned_connection> on{};
     bool may_be_free = false; ///< true: this client has not seen a holder lately
 };
 
@@ -27,7 +27,7 @@ struct taken {
     attempt seen{};
     bool no_row = false; ///< true: the table has no row for this name yet
     /// connection that holds the user lock of the lock, if granted; null: none
-    std::shared_ptr<carrier> bell{};
+    std::shared_ptr<pinned_connection> bell{};
 };
 
 /// Result of a release.
@@ -43,16 +43,17 @@ enum class kept_in : std::uint8_t { locks, readers, permits };
 struct verbs {
     /// Makes one attempt. If the owner already holds the lock, the attempt is granted. If the
     /// server runs the attempt after the deadline, the result is "late".
-    asio::awaitable<taken> (*take)(site&, const ask&, take_terms);
+    asio::awaitable<taken> (*take)(request_context&, const ask&, take_terms);
 
     /// Releases the hold. A repeated call does no harm. Afterwards this owner no longer holds the
     /// lock. `bell` is the connection that holds the user lock, or null.
-    asio::awaitable<released> (*release)(site&, const hold&, std::shared_ptr<carrier> bell);
+    asio::awaitable<released> (*release)(request_context&, const hold&,
+                                         std::shared_ptr<pinned_connection> bell);
 
     kept_in where;
 
     /// Returns the condition, in SQL, under which an attempt may succeed now.
-    std::string (*may_be_had)(const site&, const ask&);
+    std::string (*may_be_had)(const request_context&, const ask&);
 
     bool has_bell = false; ///< true: waiters can wait for a user lock; false: they poll
 };
@@ -61,7 +62,7 @@ struct verbs {
 const verbs* verbs_of(lock_kind) noexcept;
 
 /// Inserts the row of a name that was not used before.
-inline asio::awaitable<void> make_lock_row(site& at, const lock_name& name) {
+inline asio::awaitable<void> make_lock_row(request_context& at, const lock_name& name) {
     const auto make = [&](const runtime::remote_clock&, const server_facts&) {
         return std::vector<std::string>{lock_row(at.named, name)};
     };
@@ -73,7 +74,7 @@ inline asio::awaitable<void> make_lock_row(site& at, const lock_name& name) {
 /// (the deletion of unused rows) may delete the new row before the attempt finds it, so the two
 /// steps are repeated a few times.
 template <typename Once>
-asio::awaitable<taken> with_row_made(site& at, const lock_name& name, Once once) {
+asio::awaitable<taken> with_row_made(request_context& at, const lock_name& name, Once once) {
     constexpr int attempts_max = 3;
     for (int made = 0;; ++made) {
         taken got = co_await once();
@@ -87,23 +88,27 @@ asio::awaitable<taken> with_row_made(site& at, const lock_name& name, Once once)
 }
 
 // Entries of the table `verbs` for mutexes, fenced mutexes and writers.
-asio::awaitable<taken> take_lock(site&, const ask&, take_terms);
-asio::awaitable<released> release_lock(site&, const hold&, std::shared_ptr<carrier> bell);
-std::string lock_may_be_had(const site&, const ask&);
+asio::awaitable<taken> take_lock(request_context&, const ask&, take_terms);
+asio::awaitable<released> release_lock(request_context&, const hold&,
+                                       std::shared_ptr<pinned_connection> bell);
+std::string lock_may_be_had(const request_context&, const ask&);
 
 // Entries of the table `verbs` for readers. Writers have the same entries as mutexes.
-asio::awaitable<taken> take_to_read(site&, const ask&, take_terms);
-asio::awaitable<released> release_read(site&, const hold&, std::shared_ptr<carrier> bell);
-std::string may_be_read(const site&, const ask&);
+asio::awaitable<taken> take_to_read(request_context&, const ask&, take_terms);
+asio::awaitable<released> release_read(request_context&, const hold&,
+                                       std::shared_ptr<pinned_connection> bell);
+std::string may_be_read(const request_context&, const ask&);
 
 // Entries of the table `verbs` for fair locks, which are granted in order of arrival.
-asio::awaitable<taken> take_turn(site&, const ask&, take_terms);
-asio::awaitable<released> release_turn(site&, const hold&, std::shared_ptr<carrier> bell);
-std::string turn_may_be_had(const site&, const ask&);
+asio::awaitable<taken> take_turn(request_context&, const ask&, take_terms);
+asio::awaitable<released> release_turn(request_context&, const hold&,
+                                       std::shared_ptr<pinned_connection> bell);
+std::string turn_may_be_had(const request_context&, const ask&);
 
 // Entries of the table `verbs` for leased semaphores.
-asio::awaitable<taken> take_permits(site&, const ask&, take_terms);
-asio::awaitable<released> return_permits(site&, const hold&, std::shared_ptr<carrier> bell);
-std::string permits_are_free(const site&, const ask&);
+asio::awaitable<taken> take_permits(request_context&, const ask&, take_terms);
+asio::awaitable<released> return_permits(request_context&, const hold&,
+                                         std::shared_ptr<pinned_connection> bell);
+std::string permits_are_free(const request_context&, const ask&);
 
 } // namespace holdfast::mysql

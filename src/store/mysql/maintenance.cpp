@@ -33,7 +33,7 @@ finding trouble(const char* topic, const boost::system::system_error& why) {
 
 class examination {
 public:
-    examination(site& at, ask trial)
+    examination(request_context& at, ask trial)
         : at_{at}
         , bells_{at}
         , lease_time_{trial.lease_time}
@@ -118,7 +118,7 @@ private:
 
     asio::awaitable<void> renew() {
         const hold* const held[] = {&trial_};
-        const renewal_wishes how{.lease_time = trial_.lease_time};
+        const renewal_options how{.lease_time = trial_.lease_time};
         single_renewal renewed;
         co_await renew_holds(at_, bells_, held, how, renewed);
         try {
@@ -158,19 +158,19 @@ private:
         }
     }
 
-    site& at_;
+    request_context& at_;
     wakeup_locks bells_;
     const duration lease_time_;
     ask trial_;
     const verbs& how_;
-    std::shared_ptr<carrier> bell_;
+    std::shared_ptr<pinned_connection> bell_;
     bool may_hold_ = false, renewed_ = false;
     std::vector<finding> found_;
 };
 
 } // namespace
 
-asio::awaitable<std::vector<finding>> examine_server(site& at, ask trial) {
+asio::awaitable<std::vector<finding>> examine_server(request_context& at, ask trial) {
     examination all{at, std::move(trial)};
     co_return co_await all.run();
 }
@@ -253,7 +253,7 @@ std::vector<finding> judge(const server_facts& it) {
 namespace {
 
 /// Returns a SELECT that counts how many of the tables exist already.
-std::string tables_there(const site& at) {
+std::string tables_there(const request_context& at) {
     return "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema=DATABASE() AND "
            "table_name IN (" +
            hex(at.table) + "," + hex(at.table + "_hold") + "," + hex(at.table + "_counter") + "," +
@@ -282,7 +282,7 @@ asio::awaitable<void> try_last(database& server, const std::string& statement) {
     }
 }
 
-asio::awaitable<std::vector<finding>> make_them(const site& at, database& server) {
+asio::awaitable<std::vector<finding>> make_them(const request_context& at, database& server) {
     const std::string look = tables_there(at);
     const answers said = co_await run_one(server, look);
     const std::int64_t there = number_at(answer_at(said, 0).rows.at(0), 0);
@@ -304,7 +304,7 @@ asio::awaitable<std::vector<finding>> make_them(const site& at, database& server
 
 } // namespace
 
-asio::awaitable<std::vector<finding>> make_tables(const site& at, database& server) {
+asio::awaitable<std::vector<finding>> make_tables(const request_context& at, database& server) {
     std::optional<net::failure> refused;
     try {
         std::vector<finding> told = co_await make_them(at, server);

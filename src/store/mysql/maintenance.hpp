@@ -16,12 +16,12 @@ namespace holdfast::mysql {
 
 /// Implements `store::examine`. Checks the facts that the server reports about itself, and whether
 /// a lock can be taken, renewed and released.
-asio::awaitable<std::vector<finding>> examine_server(site&, ask trial);
+asio::awaitable<std::vector<finding>> examine_server(request_context&, ask trial);
 
 /// Implements `store::set_up`. Pass the database that the `guarded_database` contains, because
 /// `guarded_database` itself adds advice about locks to each refusal, and this advice would be
 /// wrong here.
-asio::awaitable<std::vector<finding>> make_tables(const site&, database&);
+asio::awaitable<std::vector<finding>> make_tables(const request_context&, database&);
 
 /// Returns the doctor's findings about a server's settings. Does no I/O.
 std::vector<finding> judge(const server_facts&);
@@ -31,8 +31,8 @@ std::vector<finding> judge(const server_facts&);
 /// because tokens follow the server's clock.
 class sweep : public std::enable_shared_from_this<sweep> {
 public:
-    /// The site must live until stop().
-    explicit sweep(site& at)
+    /// The request context must live until stop().
+    explicit sweep(request_context& at)
         : at_{at}
         , sleep_{at.context.time.make_alarm()} {}
 
@@ -43,7 +43,7 @@ private:
     static asio::awaitable<void> loop(std::shared_ptr<sweep>);
     asio::awaitable<void> once();
 
-    site& at_;
+    request_context& at_;
     const std::unique_ptr<alarm> sleep_;
     bool stopped_ = false;
 };

@@ -30,13 +30,13 @@ std::unique_ptr<place> mysql_locks::line_up(ask want, alarm& wake) {
     return std::make_unique<lock_place>(at_, bells_, poller_, busy_, std::move(want), wake);
 }
 
-asio::awaitable<void> mysql_locks::renew(hold_list holds, const renewal_wishes& how,
+asio::awaitable<void> mysql_locks::renew(hold_list holds, const renewal_options& how,
                                          renewal_sink& to) {
     return renew_holds(at_, bells_, holds, how, to);
 }
 
 asio::awaitable<release_answer> mysql_locks::release(hold held) {
-    std::shared_ptr<carrier> bell = bells_.take_out(held);
+    std::shared_ptr<pinned_connection> bell = bells_.take_out(held);
     const released outcome = co_await verbs_of(held.kind)->release(at_, held, std::move(bell));
     co_return release_answer{outcome.was_ours, outcome.others_wait};
 }
@@ -65,10 +65,10 @@ server_identity identity_in(const std::vector<std::optional<std::string>>& told)
 
 } // namespace
 
-asio::awaitable<answers> guarded_database::run(statements& what, call_wishes wishes) {
+asio::awaitable<answers> guarded_database::run(statements& what, call_options options) {
     std::optional<net::failure> refused;
     try {
-        answers said = co_await inner_->run(what, std::move(wishes));
+        answers said = co_await inner_->run(what, std::move(options));
         ask_for_identity(said.server);
         co_return said;
     } catch (const boost::system::system_error& why) {

@@ -34,9 +34,10 @@ public:
         , context_{context}
         , named_{std::move(named)} {}
 
-    asio::awaitable<answers> run(statements&, call_wishes = {}) override;
+    asio::awaitable<answers> run(statements&, call_options = {}) override;
 
-    asio::awaitable<std::shared_ptr<carrier>> connection_to_wait_on(time_point limit) override {
+    asio::awaitable<std::shared_ptr<pinned_connection>>
+    connection_to_wait_on(time_point limit) override {
         return inner_->connection_to_wait_on(limit);
     }
     std::optional<server_facts> facts() const override { return inner_->facts(); }
@@ -74,7 +75,7 @@ std::optional<std::string> objection_to_name(const lock_name&);
 class mysql_locks final : public lock_store {
 public:
     /// Creates the store. The arguments must outlive the store and all objects that it makes.
-    mysql_locks(site& at, poller& polls)
+    mysql_locks(request_context& at, poller& polls)
         : at_{at}
         , poller_{polls}
         , bells_{at} {}
@@ -88,14 +89,14 @@ public:
     }
 
     std::unique_ptr<place> line_up(ask want, alarm& wake) override;
-    asio::awaitable<void> renew(hold_list, const renewal_wishes&, renewal_sink&) override;
+    asio::awaitable<void> renew(hold_list, const renewal_options&, renewal_sink&) override;
     asio::awaitable<release_answer> release(hold) override;
 
     /// Returns null, because a MySQL server does not notify clients of changed or deleted rows.
-    std::unique_ptr<watch> watch_over(const hold&, doubter&) override { return nullptr; }
+    std::unique_ptr<watch> watch_over(const hold&, revalidator&) override { return nullptr; }
 
 private:
-    site& at_;
+    request_context& at_;
     poller& poller_;
     wakeup_locks bells_;
     remote::lately_busy busy_;
@@ -108,13 +109,17 @@ public:
         : context_{std::move(context)}
         , server_{std::make_shared<guarded_database>(std::move(server), context_,
                                                      tables{how.table})}
-        , site_{*server_,   context_,  tables{how.table},
-                how.schema, how.table, context_.announce ? written(remote::card_of(context_)) : ""}
-        , poller_{site_}
-        , locks_{site_, poller_}
-        , counters_{site_, poller_}
-        , inspector_{site_, poller_}
-        , sweeper_{how.sweep ? std::make_shared<sweep>(site_) : nullptr} {
+        , request_context_{*server_,
+                           context_,
+                           tables{how.table},
+                           how.schema,
+                           how.table,
+                           context_.announce ? written(remote::client_info_of(context_)) : ""}
+        , poller_{request_context_}
+        , locks_{request_context_, poller_}
+        , counters_{request_context_, poller_}
+        , inspector_{request_context_, poller_}
+        , sweeper_{how.sweep ? std::make_shared<sweep>(request_context_) : nullptr} {
         if (sweeper_)
             sweeper_->start();
     }
@@ -126,10 +131,10 @@ public:
     inspector& operators_view() noexcept override { return inspector_; }
     server_identity identity(const lock_name&) const override { return server_->identity(); }
     asio::awaitable<std::vector<finding>> examine(ask trial) override {
-        return examine_server(site_, std::move(trial));
+        return examine_server(request_context_, std::move(trial));
     }
     asio::awaitable<std::vector<finding>> set_up() override {
-        return make_tables(site_, server_->unguarded());
+        return make_tables(request_context_, server_->unguarded());
     }
     void close() noexcept override {
         poller_.stop();
@@ -141,7 +146,7 @@ public:
 private:
     store_context context_;
     const std::shared_ptr<guarded_database> server_;
-    site site_;
+    request_context request_context_;
     poller poller_;
     mysql_locks locks_;
     mysql_counters counters_;

@@ -50,7 +50,7 @@ std::vector<batch> batches_of(hold_list holds) {
 
 class renewing {
 public:
-    renewing(site& at, wakeup_locks& all, hold_list holds, const renewal_wishes& how,
+    renewing(request_context& at, wakeup_locks& all, hold_list holds, const renewal_options& how,
              renewal_sink& to)
         : at_{at}
         , bells_{all}
@@ -101,14 +101,14 @@ private:
         }
     }
 
-    call_wishes wishes() const {
+    call_options options() const {
         return {.answer_by = how_.answer_by, .elsewhere = how_.elsewhere, .reserved = true};
     }
 
     /// Extends the rows that no other transaction has locked. Returns these rows with the whole
     /// lease as their remaining time.
     asio::awaitable<rows_left> prolong(const batch& some) {
-        read_then_write both{at_, wishes()};
+        read_then_write both{at_, options()};
         const std::vector<std::string> locking{rows_locked(at_.named, some.where, some.rows)};
         const answers said = co_await both.begin(locking);
         std::vector<held_row> ours;
@@ -137,7 +137,7 @@ private:
             return std::vector<std::string>{rows_seen(at_.named, some.where, rest)};
         };
         composing seen{make};
-        const answers said = co_await at_.server.run(seen, wishes());
+        const answers said = co_await at_.server.run(seen, options());
         for (const auto& row : answer_at(said, 0).rows) {
             const std::chrono::microseconds until{number_at(row, 2)};
             const duration whole = std::chrono::floor<duration>(until);
@@ -171,17 +171,17 @@ private:
     /// Returns whether the renewal only asks for the remaining time and extends nothing.
     bool asks_only() const { return how_.lease_time == duration::zero(); }
 
-    site& at_;
+    request_context& at_;
     wakeup_locks& bells_;
     hold_list holds_;
-    const renewal_wishes& how_;
+    const renewal_options& how_;
     renewal_sink& to_;
 };
 
 } // namespace
 
-asio::awaitable<void> renew_holds(site& at, wakeup_locks& all, hold_list holds,
-                                  const renewal_wishes& how, renewal_sink& to) {
+asio::awaitable<void> renew_holds(request_context& at, wakeup_locks& all, hold_list holds,
+                                  const renewal_options& how, renewal_sink& to) {
     if (holds.empty())
         co_return;
     renewing them{at, all, holds, how, to};

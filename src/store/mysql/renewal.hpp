@@ -17,8 +17,8 @@ namespace holdfast::mysql {
 
 /// Implements `lock_store::renew`. Splits the holds into batches of about 500 rows, and renews all
 /// batches at the same time.
-asio::awaitable<void> renew_holds(site&, wakeup_locks&, hold_list, const renewal_wishes&,
-                                  renewal_sink&);
+asio::awaitable<void> renew_holds(request_context&, wakeup_locks&, hold_list,
+                                  const renewal_options&, renewal_sink&);
 
 /// One row of a hold. A hold of several permits has several rows.
 struct held_row {

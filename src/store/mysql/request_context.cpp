@@ -94,9 +94,9 @@ std::string usual_idle_time(bool is_mariadb, duration idle_limit) {
 
 } // namespace
 
-read_then_write::read_then_write(site& at, call_wishes wishes)
+read_then_write::read_then_write(request_context& at, call_options options)
     : at_{at}
-    , wishes_{std::move(wishes)} {}
+    , options_{std::move(options)} {}
 
 asio::awaitable<answers> read_then_write::begin(std::vector<std::string> reading) {
     constexpr std::size_t before = 2; // number of statements before `reading`
@@ -108,9 +108,9 @@ asio::awaitable<answers> read_then_write::begin(std::vector<std::string> reading
         return all;
     };
     composing text{make};
-    call_wishes wishes = wishes_;
-    wishes.leaves_open = true;
-    answers said = co_await at_.server.run(text, wishes);
+    call_options options = options_;
+    options.leaves_open = true;
+    answers said = co_await at_.server.run(text, options);
     (void)answer_at(said, before);
     said.of.erase(said.of.begin(), said.of.begin() + before);
     on_ = said.by;
@@ -125,14 +125,15 @@ asio::awaitable<answers> read_then_write::end(maker writing) {
         return all;
     };
     composing text{make};
-    call_wishes wishes = wishes_;
-    wishes.on = on_;
-    co_return co_await at_.server.run(text, wishes);
+    call_options options = options_;
+    options.on = on_;
+    co_return co_await at_.server.run(text, options);
 }
 
 // Sends an UPDATE that changes no row. The UPDATE waits for table locks, but not for row locks. The
 // shortest lock wait timeout in MySQL is one second.
-asio::awaitable<void> refuse_locked_tables(site& at, const answers& said, std::size_t update_at) {
+asio::awaitable<void> refuse_locked_tables(request_context& at, const answers& said,
+                                           std::size_t update_at) {
     if (answer_at(said, update_at).error == 0)
         co_return;
     constexpr std::size_t write_at = 1;
@@ -143,8 +144,8 @@ asio::awaitable<void> refuse_locked_tables(site& at, const answers& said, std::s
             "SET SESSION lock_wait_timeout=2"};
     };
     composing text{make};
-    call_wishes wishes{.may_meet_lock = write_at};
-    const answers told = co_await at.server.run(text, wishes);
+    call_options options{.may_meet_lock = write_at};
+    const answers told = co_await at.server.run(text, options);
     if (answer_at(told, write_at).error != 0)
         throw net::failure{store_errc::try_again,
                            "the tables of locks are locked against writes, by FLUSH TABLES WITH "

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The context that all requests of one client share (`site`), functions that read their answers,
-// and transactions in two writes.
+// The context that all requests of one client share (`request_context`), functions that read their
+// answers, and transactions in two writes.
 #pragma once
 
 #include "mysql/database.hpp"
@@ -24,7 +24,7 @@ using remote::attempt;
 using remote::verdict;
 
 /// Context that all requests of a store share. It outlives the requests.
-struct site {
+struct request_context {
     database& server;
     const store_context& context;
     tables named;
@@ -83,8 +83,8 @@ bool found_no_row(const answers&, std::size_t update_at);
 /// client for at most three seconds, so a frozen process does not block other clients for long.
 class read_then_write {
 public:
-    /// `wishes` apply to both writes.
-    explicit read_then_write(site& at, call_wishes wishes = {});
+    /// `options` apply to both writes.
+    explicit read_then_write(request_context& at, call_options options = {});
 
     /// Begins the transaction with the statements `reading`, and returns their answers.
     asio::awaitable<answers> begin(std::vector<std::string> reading);
@@ -95,9 +95,9 @@ public:
     asio::awaitable<answers> end(maker writing);
 
 private:
-    site& at_;
-    const call_wishes wishes_;
-    std::shared_ptr<carrier> on_;
+    request_context& at_;
+    const call_options options_;
+    std::shared_ptr<pinned_connection> on_;
     bool is_mariadb_ = false;
     duration idle_limit_{}; // the session's usual idle timeout
 };
@@ -106,6 +106,6 @@ private:
 /// lock instead of a row lock. (FLUSH TABLES WITH READ LOCK and LOCK TABLES … READ set table
 /// locks.) While there is a table lock, the holder of the lock is unknown, and no attempt is
 /// granted.
-asio::awaitable<void> refuse_locked_tables(site&, const answers&, std::size_t update_at);
+asio::awaitable<void> refuse_locked_tables(request_context&, const answers&, std::size_t update_at);
 
 } // namespace holdfast::mysql

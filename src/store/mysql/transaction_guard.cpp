@@ -28,8 +28,8 @@ std::string with_schema(std::string_view table) {
 // no writes grants row locks, too, and with several primaries each server has its own row locks.
 // The column `touched` gets a new value each time. Only MariaDB runs the text in the version
 // comment, which makes the statement match no row outside a transaction.
-std::string nail_text(const std::string& quoted_table, std::string_view name,
-                      std::string_view owner) {
+std::string guard_text(const std::string& quoted_table, std::string_view name,
+                       std::string_view owner) {
     return "UPDATE " + quoted_table +
            " SET touched=CONCAT('nail ',SYSDATE(6),' ',UUID()) "
            "WHERE name=" +
@@ -37,7 +37,7 @@ std::string nail_text(const std::string& quoted_table, std::string_view name,
            "/*M! AND @@in_transaction*/";
 }
 
-std::string nail(const lease& held, std::string_view table) {
+std::string transaction_guard(const lease& held, std::string_view table) {
     const std::shared_ptr<sync::lock_handle>& hold = held.hold();
     if (!hold)
         throw net::failure{errc::not_owner, "the lease holds nothing that could be nailed"};
@@ -45,7 +45,7 @@ std::string nail(const lease& held, std::string_view table) {
         throw net::failure{errc::invalid_argument,
                            "only a lease of one lock that excludes all others can be nailed"};
     hold->stay_with_its_holder();
-    return nail_text(with_schema(table), held.name(), held.owner());
+    return guard_text(with_schema(table), held.name(), held.owner());
 }
 
 } // namespace holdfast::mysql

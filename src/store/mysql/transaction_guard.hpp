@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The statement with which a user's own transaction makes sure that it commits only while the lock
-// is held (`nail`, <holdfast/mysql/nail.hpp>).
+// is held (`transaction_guard`, <holdfast/mysql/transaction_guard.hpp>).
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace holdfast::mysql {
 
-/// Returns the statement that `nail` sends for this owner's hold. The function does not check
-/// whether the lease is valid.
-std::string nail_text(const std::string& quoted_table, std::string_view name,
-                      std::string_view owner);
+/// Returns the statement that `transaction_guard` sends for this owner's hold. The function does
+/// not check whether the lease is valid.
+std::string guard_text(const std::string& quoted_table, std::string_view name,
+                       std::string_view owner);
 
 } // namespace holdfast::mysql

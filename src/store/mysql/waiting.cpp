@@ -24,8 +24,8 @@ constexpr duration rounding_of_ends{1};
 
 } // namespace
 
-lock_place::lock_place(site& at, wakeup_locks& all, poller& polls, remote::lately_busy& busy,
-                       ask want, alarm& wake)
+lock_place::lock_place(request_context& at, wakeup_locks& all, poller& polls,
+                       remote::lately_busy& busy, ask want, alarm& wake)
     : at_{at}
     , bells_{all}
     , poller_{polls}
@@ -45,7 +45,7 @@ asio::awaitable<answer> lock_place::look() {
 
 asio::awaitable<attempt> lock_place::request(time_point deadline) {
     remote::set_terms_of_mark(want_, at_.context.poll_bound, round_trip_);
-    const std::shared_ptr<carrier> rung_on = bell_ ? bell_->rung_on() : nullptr;
+    const std::shared_ptr<pinned_connection> rung_on = bell_ ? bell_->rung_on() : nullptr;
     const bool may_be_free = !attempts_.found_busy() && !busy_.contains(want_.name.text);
     take_terms terms{deadline, rung_on, may_be_free};
     const taken got = co_await how_.take(at_, want_, std::move(terms));
@@ -69,10 +69,11 @@ asio::awaitable<attempt> lock_place::request(time_point deadline) {
 void lock_place::listen() {
     if (how_.has_bell && !bell_ && wakeup_wait::is_of_use(at_))
         bell_ = std::make_unique<wakeup_wait>(at_, want_.name, wake_);
-    const pace now = bell_ && bell_->is_waiting() ? pace::seldom : pace::often;
-    if (!poll_ || pace_ != now)
+    const poll_frequency now =
+        bell_ && bell_->is_waiting() ? poll_frequency::seldom : poll_frequency::often;
+    if (!poll_ || poll_frequency_ != now)
         poll_ = poller_.enrol(how_.may_be_had(at_, want_), wake_, now);
-    pace_ = now;
+    poll_frequency_ = now;
 }
 
 asio::awaitable<void> lock_place::leave() {
@@ -80,7 +81,7 @@ asio::awaitable<void> lock_place::leave() {
     poll_.reset();
     if (!attempts_.must_leave())
         co_return;
-    std::shared_ptr<carrier> bell = bells_.take_out(want_);
+    std::shared_ptr<pinned_connection> bell = bells_.take_out(want_);
     co_await how_.release(at_, want_, std::move(bell));
     attempts_.left();
 }
@@ -89,14 +90,15 @@ namespace {
 
 constexpr duration between_checks = std::chrono::seconds{10};
 
-asio::awaitable<void> drop_bell(database& server, std::string text, std::shared_ptr<carrier> on) {
+asio::awaitable<void> drop_bell(database& server, std::string text,
+                                std::shared_ptr<pinned_connection> on) {
     const auto make = [&](const runtime::remote_clock&, const server_facts&) {
         return std::vector<std::string>{text};
     };
     composing dropped{make};
-    call_wishes wishes{.on = on, .reserved = true};
+    call_options options{.on = on, .reserved = true};
     try {
-        co_await server.run(dropped, wishes);
+        co_await server.run(dropped, options);
     } catch (const boost::system::system_error&) {
         on->cut(); // the server releases its user locks then
     }
@@ -104,7 +106,7 @@ asio::awaitable<void> drop_bell(database& server, std::string text, std::shared_
 
 } // namespace
 
-void wakeup_locks::keep(const hold& held, std::shared_ptr<carrier> on, time_point until) {
+void wakeup_locks::keep(const hold& held, std::shared_ptr<pinned_connection> on, time_point until) {
     drop_old();
     all_[key_of(held)] = {std::move(on), until};
 }
@@ -114,17 +116,17 @@ void wakeup_locks::extend(const hold& held, time_point until) {
         found->second.until = until;
 }
 
-std::shared_ptr<carrier> wakeup_locks::take_out(const hold& held) {
+std::shared_ptr<pinned_connection> wakeup_locks::take_out(const hold& held) {
     const auto found = all_.find(key_of(held));
     if (found == all_.end())
         return nullptr;
-    std::shared_ptr<carrier> on = std::move(found->second.on);
+    std::shared_ptr<pinned_connection> on = std::move(found->second.on);
     all_.erase(found);
     return on;
 }
 
 void wakeup_locks::drop(const hold& held) {
-    if (std::shared_ptr<carrier> on = take_out(held))
+    if (std::shared_ptr<pinned_connection> on = take_out(held))
         give_back(held.name.text, std::move(on));
 }
 
@@ -143,11 +145,11 @@ void wakeup_locks::drop_old() {
     }
 }
 
-void wakeup_locks::give_back(const std::string& name, std::shared_ptr<carrier> on) {
+void wakeup_locks::give_back(const std::string& name, std::shared_ptr<pinned_connection> on) {
     ring_off(at_, lock_name{name}, std::move(on));
 }
 
-void ring_off(site& at, const lock_name& name, std::shared_ptr<carrier> on) {
+void ring_off(request_context& at, const lock_name& name, std::shared_ptr<pinned_connection> on) {
     if (on->is_cut())
         return;
     runtime::run_in_background(at.context,
@@ -163,7 +165,7 @@ using std::chrono::seconds;
 constexpr seconds longest_wait{5};
 constexpr seconds margin{1};
 
-seconds wait_of(const site& at) {
+seconds wait_of(const request_context& at) {
     const auto limit = std::chrono::floor<seconds>(at.server.command_timeout());
     return std::min(longest_wait, limit - margin);
 }
@@ -172,7 +174,7 @@ seconds wait_of(const site& at) {
 
 /// State that the object and its loop share.
 struct wakeup_wait::state {
-    state(site& where, std::string name, alarm& to_ring)
+    state(request_context& where, std::string name, alarm& to_ring)
         : at{where}
         , bell{std::move(name)}
         , wake{&to_ring} {}
@@ -182,10 +184,10 @@ struct wakeup_wait::state {
             wake->ring();
     }
 
-    site& at;
+    request_context& at;
     const std::string bell;
     alarm* wake; ///< null: no caller waits any more
-    std::shared_ptr<carrier> on{};
+    std::shared_ptr<pinned_connection> on{};
     bool has_bell = false, waits = true;
 };
 
@@ -193,7 +195,8 @@ namespace {
 
 /// Sends GET_LOCK once. Returns true if the connection got the user lock. Returns false if the wait
 /// timed out. Throws if the request failed.
-asio::awaitable<bool> wait_once(site& at, const std::string& bell, std::shared_ptr<carrier> on) {
+asio::awaitable<bool> wait_once(request_context& at, const std::string& bell,
+                                std::shared_ptr<pinned_connection> on) {
     const seconds timeout = wait_of(at);
     const std::string text =
         "SELECT GET_LOCK('" + bell + "'," + std::to_string(timeout.count()) + ")";
@@ -201,19 +204,19 @@ asio::awaitable<bool> wait_once(site& at, const std::string& bell, std::shared_p
         return std::vector<std::string>{text};
     };
     composing waiting{make};
-    call_wishes wishes{.answer_by = at.context.time.now() + timeout + margin, .on = on};
-    const answers said = co_await at.server.run(waiting, wishes);
+    call_options options{.answer_by = at.context.time.now() + timeout + margin, .on = on};
+    const answers said = co_await at.server.run(waiting, options);
     const result& got = answer_at(said, 0);
     co_return !got.rows.empty() && !got.rows.front().empty() && got.rows.front().front() == "1";
 }
 
 } // namespace
 
-bool wakeup_wait::is_of_use(const site& at) {
+bool wakeup_wait::is_of_use(const request_context& at) {
     return at.server.has_bells() && wait_of(at) >= seconds{1};
 }
 
-wakeup_wait::wakeup_wait(site& at, const lock_name& name, alarm& wake)
+wakeup_wait::wakeup_wait(request_context& at, const lock_name& name, alarm& wake)
     : state_{std::make_shared<state>(at, at.bell(name), wake)} {
     // The loop is a lambda without captures, so that all its data are arguments, which live in the
     // coroutine's frame.
@@ -248,7 +251,7 @@ bool wakeup_wait::is_waiting() const noexcept {
     return state_->waits;
 }
 
-std::shared_ptr<carrier> wakeup_wait::rung_on() const noexcept {
+std::shared_ptr<pinned_connection> wakeup_wait::rung_on() const noexcept {
     const bool has_it = state_->has_bell && state_->on && !state_->on->is_cut();
     return has_it ? state_->on : nullptr;
 }
@@ -276,12 +279,12 @@ constexpr std::size_t asked_at_once = 200;
 /// State that the poller shares with its loop. The loop may live slightly longer than the poller.
 class poller::list : public std::enable_shared_from_this<poller::list> {
 public:
-    explicit list(site& at)
+    explicit list(request_context& at)
         : at_{at}
         , sleep_{at.context.time.make_alarm()} {}
 
-    std::uint64_t add(std::string condition, alarm& wake, pace how) {
-        const duration pause = how == pace::often ? shortest_pause : pause_of_called;
+    std::uint64_t add(std::string condition, alarm& wake, poll_frequency how) {
+        const duration pause = how == poll_frequency::often ? shortest_pause : pause_of_called;
         waiters_.emplace(
             ++last_, waiter{std::move(condition), &wake, pause, at_.context.time.now() + pause});
         if (std::exchange(running_, true))
@@ -383,7 +386,7 @@ private:
             found->second.wake->ring();
     }
 
-    site& at_;
+    request_context& at_;
     const std::unique_ptr<alarm> sleep_;
     std::map<std::uint64_t, waiter> waiters_;
     std::uint64_t last_ = 0;
@@ -402,14 +405,14 @@ private:
     const std::uint64_t number_;
 };
 
-poller::poller(site& at)
+poller::poller(request_context& at)
     : list_{std::make_shared<list>(at)} {}
 
 poller::~poller() {
     stop();
 }
 
-std::unique_ptr<watch> poller::enrol(std::string condition, alarm& wake, pace how) {
+std::unique_ptr<watch> poller::enrol(std::string condition, alarm& wake, poll_frequency how) {
     return std::make_unique<entry>(list_, list_->add(std::move(condition), wake, how));
 }
 

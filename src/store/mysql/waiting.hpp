@@ -25,10 +25,10 @@ class wakeup_wait {
 public:
     /// Returns whether a wait in GET_LOCK is useful: the server has user locks, and the time limit
     /// is long enough.
-    static bool is_of_use(const site&);
+    static bool is_of_use(const request_context&);
 
-    /// Begins to wait. The site and the alarm must outlive the object.
-    wakeup_wait(site&, const lock_name&, alarm& wake);
+    /// Begins to wait. The request context and the alarm must outlive the object.
+    wakeup_wait(request_context&, const lock_name&, alarm& wake);
     wakeup_wait(const wakeup_wait&) = delete;
     ~wakeup_wait(); ///< cuts the connection, unless the user lock was handed over
 
@@ -39,7 +39,7 @@ public:
 
     /// Returns the connection that holds the user lock now; the attempt must use this connection.
     /// Returns null if no connection holds the user lock.
-    std::shared_ptr<carrier> rung_on() const noexcept;
+    std::shared_ptr<pinned_connection> rung_on() const noexcept;
 
     /// Leaves the user lock and its connection to the hold, which releases them later.
     void is_handed_over() noexcept;
@@ -51,7 +51,7 @@ private:
 
 /// Releases the user lock of this lock on that connection, in the background. Cuts the connection
 /// if the release fails.
-void ring_off(site&, const lock_name&, std::shared_ptr<carrier> on);
+void ring_off(request_context&, const lock_name&, std::shared_ptr<pinned_connection> on);
 
 /// Table of this client's holds that also hold a user lock (GET_LOCK), with the connection of each
 /// user lock. The user lock only notifies the next waiter: a waiter always asks the lock's row,
@@ -59,17 +59,17 @@ void ring_off(site&, const lock_name&, std::shared_ptr<carrier> on);
 class wakeup_locks {
 public:
     /// `at` must outlive the table.
-    explicit wakeup_locks(site& at)
+    explicit wakeup_locks(request_context& at)
         : at_{at} {}
 
     /// Stores the connection that holds the user lock of this hold, until the time `until`. The
     /// function `extend` changes this time.
-    void keep(const hold&, std::shared_ptr<carrier>, time_point until);
+    void keep(const hold&, std::shared_ptr<pinned_connection>, time_point until);
     void extend(const hold&, time_point until);
 
     /// Removes the entry and returns its connection, on which the caller must release the lock and
     /// the user lock. Returns null if there is no entry.
-    std::shared_ptr<carrier> take_out(const hold&);
+    std::shared_ptr<pinned_connection> take_out(const hold&);
 
     /// Releases the user lock that belongs to a lost hold. If that is not possible, closes the
     /// connection; the server then releases the user lock.
@@ -80,33 +80,34 @@ public:
 
 private:
     struct kept {
-        std::shared_ptr<carrier> on;
+        std::shared_ptr<pinned_connection> on;
         time_point until;
     };
     using key = std::pair<std::string, std::uint64_t>;
     static key key_of(const hold& held) { return {held.name.text, held.owner.number}; }
-    void give_back(const std::string& name, std::shared_ptr<carrier>);
+    void give_back(const std::string& name, std::shared_ptr<pinned_connection>);
 
-    site& at_;
+    request_context& at_;
     std::map<key, kept> all_;
     time_point next_check_{};
 };
 
 /// Rate at which to poll for a waiter. `often`: every few milliseconds at first, later ten times a
 /// second. `seldom`: a few times a second, because a user lock will probably notify the waiter.
-enum class pace { often, seldom };
+enum class poll_frequency { often, seldom };
 
 /// Poller for all waiters of one client. One SELECT asks for all waiters that are due.
 class poller {
 public:
-    /// The site must outlive the poller.
-    explicit poller(site&);
+    /// The request context must outlive the poller.
+    explicit poller(request_context&);
     poller(const poller&) = delete;
     ~poller();
 
     /// Rings the alarm `wake` when `condition` becomes true. `condition` is an SQL condition, for
     /// example from `verbs::may_be_had`. The polling ends when the returned object is destroyed.
-    std::unique_ptr<watch> enrol(std::string condition, alarm& wake, pace = pace::often);
+    std::unique_ptr<watch> enrol(std::string condition, alarm& wake,
+                                 poll_frequency = poll_frequency::often);
 
     /// Stops polling. Afterwards no alarm rings.
     void stop() noexcept;
@@ -122,7 +123,8 @@ private:
 class lock_place final : public place {
 public:
     /// Creates the waiter. All arguments but `want` must outlive it.
-    lock_place(site&, wakeup_locks&, poller&, remote::lately_busy&, ask want, alarm& wake);
+    lock_place(request_context&, wakeup_locks&, poller&, remote::lately_busy&, ask want,
+               alarm& wake);
 
     /// Makes one attempt. The first attempt is a single statement, because most locks are free. The
     /// second attempt begins by waiting for the user lock or by polling.
@@ -137,7 +139,7 @@ private:
     asio::awaitable<attempt> request(time_point deadline);
     void listen();
 
-    site& at_;
+    request_context& at_;
     wakeup_locks& bells_;
     poller& poller_;
     remote::lately_busy& busy_;
@@ -147,8 +149,8 @@ private:
     remote::attempts attempts_;
     std::unique_ptr<wakeup_wait> bell_;
     std::unique_ptr<watch> poll_;
-    pace pace_ = pace::often; ///< rate at which `poll_` polls
-    duration round_trip_{};   ///< duration of the last attempt's round trip
+    poll_frequency poll_frequency_ = poll_frequency::often; ///< rate at which `poll_` polls
+    duration round_trip_{}; ///< duration of the last attempt's round trip
 };
 
 } // namespace holdfast::mysql

@@ -25,13 +25,13 @@ constexpr std::size_t uuid_size = 36;
 constexpr std::size_t mark_at = 14;
 constexpr std::string_view mark = "8fd5";
 
-std::optional<client_card> card_in(const reply& said) {
+std::optional<client_info> client_info_in(const reply& said) {
     const std::vector<reply>& words = items(said);
     if (words.empty())
         return std::nullopt;
     if (words.size() != 5)
         throw_unexpected_answer();
-    return client_card{text(words[0]), integer(words[1]), text(words[2]), text(words[3]),
+    return client_info{text(words[0]), integer(words[1]), text(words[2]), text(words[3]),
                        std::chrono::seconds{integer(words[4])}};
 }
 
@@ -53,11 +53,11 @@ std::string client_key(const std::array<std::uint8_t, 16>& client) {
     return std::string{key_prefix}.append(to_string(owner_id{client, 0}), 0, uuid_size);
 }
 
-asio::awaitable<void> announce_client(node& server, std::string key, client_card card,
+asio::awaitable<void> announce_client(node& server, std::string key, client_info info,
                                       duration kept) {
     const std::string_view keys[] = {key};
-    const argument arguments[] = {kept.count(), card.host,  card.pid,
-                                  card.program, card.label, card.since.count()};
+    const argument arguments[] = {kept.count(), info.host,  info.pid,
+                                  info.program, info.label, info.since.count()};
     const reply answer = co_await server.call(scripts::announce_client, keys, arguments);
     checked(server, answer, check_announced);
 }
@@ -65,37 +65,37 @@ asio::awaitable<void> announce_client(node& server, std::string key, client_card
 namespace {
 
 /// Reads the descriptions of clients whose keys are all in one slot.
-asio::awaitable<std::vector<std::optional<client_card>>>
+asio::awaitable<std::vector<std::optional<client_info>>>
 read_some(node& server, const std::vector<std::string>& clients) {
     const std::vector<std::string_view> keys{clients.begin(), clients.end()};
     const reply answer = co_await server.call(scripts::read_clients, keys, {});
     const auto read = [&clients](const reply& said) {
-        std::vector<std::optional<client_card>> cards;
+        std::vector<std::optional<client_info>> infos;
         for (const reply& each : items(said, clients.size()))
-            cards.push_back(card_in(each));
-        return cards;
+            infos.push_back(client_info_in(each));
+        return infos;
     };
     co_return checked(server, answer, read);
 }
 
 } // namespace
 
-asio::awaitable<std::vector<std::optional<client_card>>>
+asio::awaitable<std::vector<std::optional<client_info>>>
 read_clients(node& server, std::vector<std::string> clients) {
-    std::map<std::string, std::optional<client_card>> known;
+    std::map<std::string, std::optional<client_info>> known;
     const std::vector<std::vector<std::string>> groups = by_slot(server, clients);
     for (const std::vector<std::string>& some : groups) {
-        std::vector<std::optional<client_card>> cards;
+        std::vector<std::optional<client_info>> infos;
         try {
-            cards = co_await read_some(server, some);
+            infos = co_await read_some(server, some);
         } catch (const boost::system::system_error& why) {
             if (groups.size() == 1 || why.code() != errc::unreachable)
                 throw; // otherwise the clients of this server stay unknown
         }
-        for (std::size_t i = 0; i < cards.size(); ++i)
-            known[some[i]] = std::move(cards[i]);
+        for (std::size_t i = 0; i < infos.size(); ++i)
+            known[some[i]] = std::move(infos[i]);
     }
-    std::vector<std::optional<client_card>> all;
+    std::vector<std::optional<client_info>> all;
     all.reserve(clients.size());
     for (const std::string& each : clients)
         all.push_back(known[each]);
@@ -116,13 +116,13 @@ constexpr duration farewell_timeout{500};
 
 } // namespace
 
-heartbeat::heartbeat(node& server, store_context context)
+presence_refresh::presence_refresh(node& server, store_context context)
     : server_{&server}
     , context_{std::move(context)}
     , key_{client_key(context_.client)}
-    , card_{remote::card_of(context_)} {}
+    , info_{remote::client_info_of(context_)} {}
 
-void heartbeat::beat(duration lease, time_point now) {
+void presence_refresh::refresh(duration lease, time_point now) {
     const duration::rep kept = std::max({lease.count(), kept_min.count(), kept_.load()});
     const duration::rep moment = now.time_since_epoch().count();
     if (kept == kept_ && moment < due_at_)
@@ -132,14 +132,15 @@ void heartbeat::beat(duration lease, time_point now) {
     start_writing(duration{kept});
 }
 
-void heartbeat::start_writing(duration kept) {
+void presence_refresh::start_writing(duration kept) {
     runtime::run_in_background(context_, write(shared_from_this(), kept));
 }
 
-asio::awaitable<void> heartbeat::write(std::shared_ptr<heartbeat> self, duration kept) {
+asio::awaitable<void> presence_refresh::write(std::shared_ptr<presence_refresh> self,
+                                              duration kept) {
     try {
         if (self->server_)
-            co_await announce_client(*self->server_, self->key_, self->card_, kept);
+            co_await announce_client(*self->server_, self->key_, self->info_, kept);
     } catch (const boost::system::system_error& why) {
         self->note(why);
     }
@@ -148,8 +149,8 @@ asio::awaitable<void> heartbeat::write(std::shared_ptr<heartbeat> self, duration
 }
 
 // Tells the observer, once, that the permission to write the key is missing. After any other error,
-// the next call of beat() tries again.
-void heartbeat::note(const boost::system::system_error& why) {
+// the next call of refresh() tries again.
+void presence_refresh::note(const boost::system::system_error& why) {
     if (why.code() != store_errc::no_permission || !server_ || std::exchange(denied_, true))
         return;
     constexpr std::string_view text =
@@ -165,12 +166,13 @@ void heartbeat::note(const boost::system::system_error& why) {
                        .text_size = text.size()});
 }
 
-asio::awaitable<void> heartbeat::end() {
+asio::awaitable<void> presence_refresh::end() {
     if (kept_ == 0 || denied_)
         co_return;
     const std::unique_ptr<alarm> ended = context_.time.make_alarm();
     ended_ = ended.get();
-    kept_ = due_at_ = std::numeric_limits<duration::rep>::max(); // no later call of beat() writes
+    kept_ = due_at_ =
+        std::numeric_limits<duration::rep>::max(); // no later call of refresh() writes
     start_writing(duration::zero()); // the last write, as all writes use one connection
     co_await ended->wait_until(context_.time.now() + farewell_timeout);
     ended_ = nullptr;

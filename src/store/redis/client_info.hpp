@@ -25,27 +25,27 @@ std::optional<std::string> client_key(std::string_view owner);
 std::string client_key(const std::array<std::uint8_t, 16>& client);
 
 /// Writes the description with the TTL `kept`. If `kept` is zero, deletes the key instead.
-asio::awaitable<void> announce_client(node&, std::string key, client_card, duration kept);
+asio::awaitable<void> announce_client(node&, std::string key, client_info, duration kept);
 
 /// Reads descriptions, in the order of the keys. An entry is empty if the client has written no
 /// description, or if its server could not be asked.
-asio::awaitable<std::vector<std::optional<client_card>>> read_clients(node&,
+asio::awaitable<std::vector<std::optional<client_info>>> read_clients(node&,
                                                                       std::vector<std::string>);
 
 /// Writes a description of this client to the server, while the client holds locks there.
 ///
-/// The class has no timer. Each grant and each renewal calls beat(). If a write is due, the
+/// The class has no timer. Each grant and each renewal calls refresh(). If a write is due, the
 /// client's key is written again. The write runs at the same time as requests about locks, and
 /// never delays them. An idle client therefore writes nothing, and its key expires. An error of a
 /// write never makes a lock fail.
-class heartbeat : public std::enable_shared_from_this<heartbeat> {
+class presence_refresh : public std::enable_shared_from_this<presence_refresh> {
 public:
     /// `server`, and all objects that `context` refers to, must live until stop().
-    heartbeat(node& server, store_context context);
+    presence_refresh(node& server, store_context context);
 
     /// Records that the server granted or renewed a lock with this lease at `now`. If no write is
     /// due, the call costs only two comparisons. Thread-safe.
-    void beat(duration lease, time_point now);
+    void refresh(duration lease, time_point now);
 
     /// Deletes the key, and waits a short time for the server's reply.
     asio::awaitable<void> end();
@@ -54,14 +54,14 @@ public:
     void stop() noexcept { server_ = nullptr; }
 
 private:
-    static asio::awaitable<void> write(std::shared_ptr<heartbeat>, duration kept);
+    static asio::awaitable<void> write(std::shared_ptr<presence_refresh>, duration kept);
     void start_writing(duration kept);
     void note(const boost::system::system_error&);
 
     node* server_;
     const store_context context_;
     const std::string key_;
-    const client_card card_;
+    const client_info info_;
     std::atomic<duration::rep> kept_ = 0; ///< TTL of the last write in ms; 0 if never written
     std::atomic<duration::rep> due_at_ = 0;
     alarm* ended_ = nullptr; ///< alarm of the caller that waits in end()

@@ -217,9 +217,9 @@ asio::awaitable<released> revoke_permits(node& server, const counter_ask& want, 
     const publishing way = server.telling_commands();
     const argument arguments[] = {want.amount, as.where.slot, as.where.number, as.memory.count(),
                                   channel,     way.command,   way.other};
-    const call_wishes room{.reserved = true};
+    const call_options reserved{.reserved = true};
     const reply answer =
-        co_await server.call(scripts::revoke_semaphore, keys, telling_by(way, arguments), room);
+        co_await server.call(scripts::revoke_semaphore, keys, telling_by(way, arguments), reserved);
     co_return checked(server, answer, released_in);
 }
 
@@ -314,14 +314,14 @@ asio::awaitable<released> return_permits(node& server, const hold& held) {
     const argument arguments[] = {
         first_number(held), static_cast<std::int64_t>(held.permits), prefix, channel, way.command,
         way.other};
-    const call_wishes room{.reserved = true};
+    const call_options reserved{.reserved = true};
     const reply answer =
-        co_await server.call(scripts::release_permits, keys, telling_by(way, arguments), room);
+        co_await server.call(scripts::release_permits, keys, telling_by(way, arguments), reserved);
     co_return checked(server, answer, released_in);
 }
 
 asio::awaitable<renewed_holds> renew_permits(node& server, std::optional<shard> at, hold_list holds,
-                                             const renewal_wishes& how) {
+                                             const renewal_options& how) {
     const std::string prefix = permit_prefix(holds.front()->owner, server.redisson());
     std::vector<std::string> leased, numbers; // `keys` and `arguments` point into these vectors
     leased.reserve(holds.size());
@@ -334,9 +334,9 @@ asio::awaitable<renewed_holds> renew_permits(node& server, std::optional<shard> 
         keys.emplace_back(leased.back());
         arguments.emplace_back(std::string_view{numbers.back()});
     }
-    const call_wishes wishes = wishes_of(holds, how);
+    const call_options options = options_of(holds, how);
     const reply said =
-        co_await ask_for_holds(server, at, scripts::renew_permits, keys, arguments, wishes);
+        co_await ask_for_holds(server, at, scripts::renew_permits, keys, arguments, options);
     const auto read = [&](const reply& all) { return held_and_left_in(all, holds, how, at); };
     co_return checked(server, said, read);
 }
@@ -464,8 +464,8 @@ asio::awaitable<released> give_back_rate(node& server, const counter_ask& want) 
     const std::string member = rate_member(want.request, want.amount, server.redisson());
     const std::string_view keys[] = {want.name.text, of.left, of.own_left, of.draws, of.own_draws};
     const argument arguments[] = {member};
-    const call_wishes room{.reserved = true};
-    const reply answer = co_await server.call(scripts::give_back_rate, keys, arguments, room);
+    const call_options reserved{.reserved = true};
+    const reply answer = co_await server.call(scripts::give_back_rate, keys, arguments, reserved);
     co_return checked(server, answer, released_in);
 }
 

@@ -116,7 +116,7 @@ channel_name channel_of(const lock_name&, counter_kind);
 asio::awaitable<attempt> lease_permits(node&, const ask&, server_deadline);
 asio::awaitable<released> return_permits(node&, const hold&);
 asio::awaitable<renewed_holds> renew_permits(node&, std::optional<shard> at, hold_list,
-                                             const renewal_wishes&);
+                                             const renewal_options&);
 
 // See change_counter() and inspect_counter(). The arguments must live until the request has
 // completed.

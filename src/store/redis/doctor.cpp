@@ -31,7 +31,7 @@ long long leading_number(std::string_view text) {
 
 } // namespace
 
-server_facts::server_facts(std::string_view info, server_surroundings around)
+server_facts::server_facts(std::string_view info, durability_settings around)
     : around_{std::move(around)} {
     while (!info.empty()) {
         std::string_view line = info.substr(0, info.find('\n'));
@@ -790,7 +790,7 @@ private:
 
     asio::awaitable<void> renew() {
         const hold* const held[] = {&trial_};
-        const renewal_wishes how{.lease_time = trial_.lease_time};
+        const renewal_options how{.lease_time = trial_.lease_time};
         single_renewal renewed;
         co_await renew_holds(server_, context_.executor, held, how, renewed);
         try {
@@ -836,8 +836,10 @@ private:
             co_return;
         const std::string key = client_key(context_.client) + ":doctor";
         try {
-            co_await announce_client(server_, key, remote::card_of(context_), trial_.lease_time);
-            co_await announce_client(server_, key, remote::card_of(context_), duration::zero());
+            co_await announce_client(server_, key, remote::client_info_of(context_),
+                                     trial_.lease_time);
+            co_await announce_client(server_, key, remote::client_info_of(context_),
+                                     duration::zero());
             add(severity::fine, "identity", "clients can say who holds a lock");
         } catch (const boost::system::system_error& why) {
             add(severity::note, "identity",

@@ -19,7 +19,7 @@
 namespace holdfast::redis {
 
 /// Facts about a server that INFO does not have.
-struct server_surroundings {
+struct durability_settings {
     /// True if the server has replicas or is a replica. If such a server loses data in a restart,
     /// the other servers lose the same data.
     bool has_replicas = false;
@@ -32,7 +32,7 @@ struct server_surroundings {
 class server_facts {
 public:
     /// Reads the lines of INFO that have the form `field:value`, and ignores all other lines.
-    explicit server_facts(std::string_view info, server_surroundings = {});
+    explicit server_facts(std::string_view info, durability_settings = {});
 
     /// Returns the findings about version, memory, disk and clients.
     std::vector<finding> judge() const;
@@ -51,7 +51,7 @@ private:
     finding clients() const;
 
     std::map<std::string, std::string, std::less<>> fields_;
-    const server_surroundings around_;
+    const durability_settings around_;
 };
 
 // Findings that need the reports of several servers.

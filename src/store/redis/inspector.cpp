@@ -274,7 +274,7 @@ std::vector<std::string> clients_of(const std::vector<lock_state>& locks) {
 
 /// Reads the descriptions of clients as far as possible. If an ACL forbids the read, or if one
 /// request cannot read about several clients (CROSSSLOT), the user still gets the owners.
-asio::awaitable<std::vector<std::optional<client_card>>>
+asio::awaitable<std::vector<std::optional<client_info>>>
 read_what_may_be_read(node& server, std::vector<std::string> keys) {
     try {
         co_return co_await read_clients(server, keys);
@@ -282,17 +282,17 @@ read_what_may_be_read(node& server, std::vector<std::string> keys) {
         if (why.code() != store_errc::no_permission && why.code() != store_errc::other)
             throw;
     }
-    co_return std::vector<std::optional<client_card>>(keys.size());
+    co_return std::vector<std::optional<client_info>>(keys.size());
 }
 
 asio::awaitable<void> add_clients(node& server, std::vector<lock_state>& locks) {
     const std::vector<std::string> keys = clients_of(locks);
     if (keys.empty())
         co_return;
-    const auto cards = co_await read_what_may_be_read(server, keys);
+    const auto infos = co_await read_what_may_be_read(server, keys);
     for_each_of_ours(locks, [&](auto& one, const std::string& key) {
         const auto at = std::ranges::lower_bound(keys, key);
-        one.client = cards[static_cast<std::size_t>(at - keys.begin())];
+        one.client = infos[static_cast<std::size_t>(at - keys.begin())];
     });
 }
 

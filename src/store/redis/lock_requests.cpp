@@ -106,10 +106,10 @@ asio::awaitable<released> release(node& server, const hold& held, std::string ch
     const std::string_view keys[] = {held.name.text, waiters};
     const publishing way = server.telling_commands();
     const argument arguments[] = {owner, channel, way.command, way.other};
-    const call_wishes room{.reserved = true};
+    const call_options reserved{.reserved = true};
     const reply answer =
         co_await server.call(scripts::release_mutex, std::span{keys}.first(waiters.empty() ? 1 : 2),
-                             telling_by(way, arguments), room);
+                             telling_by(way, arguments), reserved);
     co_return checked(server, answer, channel.empty() ? untold_in : released_in);
 }
 
@@ -132,7 +132,7 @@ asio::awaitable<released> release_spin(node& server, const hold& held) {
 }
 
 asio::awaitable<renewed_holds> renew_leases(node& server, std::optional<shard> at, hold_list holds,
-                                            const renewal_wishes& how) {
+                                            const renewal_options& how) {
     const std::string client = client_part(holds.front()->owner);
     std::vector<std::string_view> names;
     std::deque<std::string> fields; // fields of write holds; a deque does not move them
@@ -147,9 +147,9 @@ asio::awaitable<renewed_holds> renew_leases(node& server, std::optional<shard> a
         else
             arguments.emplace_back(static_cast<std::int64_t>(each->owner.number));
     }
-    const call_wishes wishes = wishes_of(holds, how);
+    const call_options options = options_of(holds, how);
     const reply said =
-        co_await ask_for_holds(server, at, scripts::renew_leases, names, arguments, wishes);
+        co_await ask_for_holds(server, at, scripts::renew_leases, names, arguments, options);
     const auto read = [&](const reply& all) { return held_in(all, holds, how, at); };
     co_return checked(server, said, read);
 }
@@ -235,9 +235,9 @@ asio::awaitable<released> release_fair(node& server, const hold& held) {
     const publishing way = server.telling_commands();
     const argument arguments[] = {owner, channel.text, way.command, server.fair_wait().count(),
                                   way.other};
-    const call_wishes room{.reserved = true};
+    const call_options reserved{.reserved = true};
     const reply answer =
-        co_await server.call(scripts::release_fair, keys, telling_by(way, arguments), room);
+        co_await server.call(scripts::release_fair, keys, telling_by(way, arguments), reserved);
     co_return checked(server, answer, released_in);
 }
 
@@ -300,9 +300,9 @@ asio::awaitable<released> release_read(node& server, const hold& held) {
     const std::string_view keys[] = {held.name.text, timer, marks};
     const publishing way = server.telling_commands();
     const argument arguments[] = {owner, timers, channel.text, way.command, way.other};
-    const call_wishes room{.reserved = true};
+    const call_options reserved{.reserved = true};
     const reply answer =
-        co_await server.call(scripts::release_read, keys, telling_by(way, arguments), room);
+        co_await server.call(scripts::release_read, keys, telling_by(way, arguments), reserved);
     co_return checked(server, answer, released_in);
 }
 
@@ -313,14 +313,14 @@ asio::awaitable<released> release_write(node& server, const hold& held) {
     const std::string_view keys[] = {held.name.text, marks};
     const publishing way = server.telling_commands();
     const argument arguments[] = {owner, timers, channel.text, way.command, way.other};
-    const call_wishes room{.reserved = true};
+    const call_options reserved{.reserved = true};
     const reply answer =
-        co_await server.call(scripts::release_write, keys, telling_by(way, arguments), room);
+        co_await server.call(scripts::release_write, keys, telling_by(way, arguments), reserved);
     co_return checked(server, answer, released_in);
 }
 
 asio::awaitable<renewed_holds> renew_reads(node& server, std::optional<shard> at, hold_list holds,
-                                           const renewal_wishes& how) {
+                                           const renewal_options& how) {
     const std::string client = client_part(holds.front()->owner);
     std::vector<std::string> timers;
     std::vector<std::string_view> keys;
@@ -332,9 +332,9 @@ asio::awaitable<renewed_holds> renew_reads(node& server, std::optional<shard> at
         keys.emplace_back(timers.back());
         arguments.emplace_back(static_cast<std::int64_t>(each->owner.number));
     }
-    const call_wishes wishes = wishes_of(holds, how);
+    const call_options options = options_of(holds, how);
     const reply said =
-        co_await ask_for_holds(server, at, scripts::renew_reads, keys, arguments, wishes);
+        co_await ask_for_holds(server, at, scripts::renew_reads, keys, arguments, options);
     const auto read = [&](const reply& all) { return held_and_left_in(all, holds, how, at); };
     co_return checked(server, said, read);
 }
@@ -364,14 +364,14 @@ asio::awaitable<released> release_token(node& server, const hold& held) {
     const std::string_view keys[] = {held.name.text};
     const publishing way = server.telling_commands();
     const argument arguments[] = {owner, channel, way.command, way.other};
-    const call_wishes room{.reserved = true};
+    const call_options reserved{.reserved = true};
     const reply answer =
-        co_await server.call(scripts::release_token, keys, telling_by(way, arguments), room);
+        co_await server.call(scripts::release_token, keys, telling_by(way, arguments), reserved);
     co_return checked(server, answer, released_in);
 }
 
 asio::awaitable<renewed_holds> renew_tokens(node& server, std::optional<shard> at, hold_list holds,
-                                            const renewal_wishes& how) {
+                                            const renewal_options& how) {
     const std::string client = client_part(holds.front()->owner);
     std::vector<std::string_view> names;
     std::vector<argument> arguments{how.lease_time.count(), client};
@@ -381,9 +381,9 @@ asio::awaitable<renewed_holds> renew_tokens(node& server, std::optional<shard> a
         names.emplace_back(each->name.text);
         arguments.emplace_back(static_cast<std::int64_t>(each->owner.number));
     }
-    const call_wishes wishes = wishes_of(holds, how);
+    const call_options options = options_of(holds, how);
     const reply said =
-        co_await ask_for_holds(server, at, scripts::renew_tokens, names, arguments, wishes);
+        co_await ask_for_holds(server, at, scripts::renew_tokens, names, arguments, options);
     const auto read = [&](const reply& all) { return held_in(all, holds, how, at); };
     co_return checked(server, said, read);
 }

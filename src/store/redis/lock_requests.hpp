@@ -55,7 +55,7 @@ struct verbs {
     /// number of replicas. If `at` is set, the server `at` is asked, and the names may be in any
     /// slots. If `at` is empty, all names must be in one slot.
     asio::awaitable<renewed_holds> (*renew)(node&, std::optional<shard> at, hold_list,
-                                            const renewal_wishes&);
+                                            const renewal_options&);
 
     /// Returns the channel on which waiters are notified of releases. The pointer is null if there
     /// is no channel; waiters then poll.
@@ -77,7 +77,7 @@ asio::awaitable<released> release_mutex(node&, const hold&);
 asio::awaitable<attempt> lock_spin(node&, const ask&, server_deadline);
 asio::awaitable<released> release_spin(node&, const hold&);
 asio::awaitable<renewed_holds> renew_leases(node&, std::optional<shard> at, hold_list,
-                                            const renewal_wishes&);
+                                            const renewal_options&);
 
 // Requests of a lock with fencing tokens, where they differ from the requests of a plain lock.
 
@@ -100,7 +100,7 @@ asio::awaitable<released> release_fair(node&, const hold&);
 asio::awaitable<attempt> lock_read(node&, const ask&, server_deadline);
 asio::awaitable<released> release_read(node&, const hold&);
 asio::awaitable<renewed_holds> renew_reads(node&, std::optional<shard> at, hold_list,
-                                           const renewal_wishes&);
+                                           const renewal_options&);
 asio::awaitable<attempt> lock_write(node&, const ask&, server_deadline);
 asio::awaitable<released> release_write(node&, const hold&);
 
@@ -110,6 +110,6 @@ asio::awaitable<released> release_write(node&, const hold&);
 asio::awaitable<attempt> lock_token(node&, const ask&, server_deadline);
 asio::awaitable<released> release_token(node&, const hold&);
 asio::awaitable<renewed_holds> renew_tokens(node&, std::optional<shard> at, hold_list,
-                                            const renewal_wishes&);
+                                            const renewal_options&);
 
 } // namespace holdfast::redis

@@ -136,21 +136,21 @@ std::optional<std::string> redis_locks::objection_to(const lock_name& name) cons
 }
 
 std::unique_ptr<place> redis_locks::line_up(ask want, alarm& wake) {
-    return std::make_unique<lock_place>(server_, context_, denials_, timeout_, busy_, heart_,
-                                        std::move(want), wake);
+    return std::make_unique<lock_place>(server_, context_, missing_permissions_, timeout_, busy_,
+                                        presence_, std::move(want), wake);
 }
 
-asio::awaitable<void> redis_locks::renew(hold_list holds, const renewal_wishes& how,
+asio::awaitable<void> redis_locks::renew(hold_list holds, const renewal_options& how,
                                          renewal_sink& to) {
-    if (heart_ && !holds.empty())
-        heart_->beat(how.lease_time, context_.time.now());
+    if (presence_ && !holds.empty())
+        presence_->refresh(how.lease_time, context_.time.now());
     return renew_holds(server_, context_.executor, holds, how, to);
 }
 
 asio::awaitable<release_answer> redis_locks::release(hold held) {
     const verbs& how = *verbs_of(held.kind);
     const released outcome = co_await how.release(server_, held);
-    denials_.note(held, outcome);
+    missing_permissions_.note(held, outcome);
     co_return release_answer{outcome.was_ours, others_listen(held, outcome)};
 }
 
@@ -168,9 +168,10 @@ std::optional<std::string> redis_counters::objection_to(const lock_name& name, c
 
 std::unique_ptr<place> redis_counters::line_up(counter_ask want, alarm& wake) {
     if (want.kind == counter_kind::rate)
-        return std::make_unique<rate_place>(server_, context_, denials_, std::move(want));
-    return std::make_unique<counter_place>(server_, context_, denials_, slots_, std::move(want),
-                                           wake);
+        return std::make_unique<rate_place>(server_, context_, missing_permissions_,
+                                            std::move(want));
+    return std::make_unique<counter_place>(server_, context_, missing_permissions_, slots_,
+                                           std::move(want), wake);
 }
 
 asio::awaitable<counter_answer> redis_counters::change(counter_change what) {
@@ -199,7 +200,7 @@ asio::awaitable<counter_answer> redis_counters::change_in_time(const counter_cha
         outcome = got.what;
         receivers = got.receivers;
         heard_late = got.seen.heard_late;
-        denials_.note(nobody, got.seen);
+        missing_permissions_.note(nobody, got.seen);
         if (got.seen.said == remote::verdict::granted)
             require_confirmed(got.seen, what.replicas);
         co_return got.seen;
@@ -208,7 +209,7 @@ asio::awaitable<counter_answer> redis_counters::change_in_time(const counter_cha
     // If the request arrives later than that, the server does nothing.
     remote::attempts one{context_, nobody, server_.command_timeout()};
     co_await one.look(std::move(send), duration::zero(), duration::zero());
-    denials_.note(
+    missing_permissions_.note(
         nobody,
         released{.was_ours = true, .denied_message = receivers < 0, .receivers = receivers});
     if (what.kind == counter_kind::rate) // rate limiters have no notifications

@@ -34,14 +34,14 @@ options checked(options);
 /// docs/protocol names the script of each function.
 class redis_locks final : public lock_store {
 public:
-    /// All arguments must outlive this object and all objects that it makes. If `heart` is null,
+    /// All arguments must outlive this object and all objects that it makes. If `presence` is null,
     /// the client writes no description of itself.
-    redis_locks(node& server, const store_context& context, heartbeat* heart = nullptr)
+    redis_locks(node& server, const store_context& context, presence_refresh* presence = nullptr)
         : server_{server}
         , context_{context}
-        , denials_{server, context}
+        , missing_permissions_{server, context}
         , timeout_{context, server.fair_wait()}
-        , heart_{heart} {}
+        , presence_{presence} {}
 
     bool offers(lock_kind kind) const noexcept override { return verbs_of(kind) != nullptr; }
     limits bounds() const noexcept override {
@@ -53,12 +53,12 @@ public:
     std::optional<std::string> objection_to(const lock_name& name) const override;
 
     std::unique_ptr<place> line_up(ask want, alarm& wake) override;
-    asio::awaitable<void> renew(hold_list, const renewal_wishes&, renewal_sink&) override;
+    asio::awaitable<void> renew(hold_list, const renewal_options&, renewal_sink&) override;
     asio::awaitable<release_answer> release(hold) override;
 
     /// Returns null. A server reports releases, but it does not report keys that it evicted or that
     /// expired.
-    std::unique_ptr<watch> watch_over(const hold&, doubter&) override { return nullptr; }
+    std::unique_ptr<watch> watch_over(const hold&, revalidator&) override { return nullptr; }
 
 private:
     /// Maximum number of replicas that can be required. No primary has more replicas than this.
@@ -68,10 +68,10 @@ private:
 
     node& server_;
     const store_context& context_;
-    denials denials_;
+    missing_permissions missing_permissions_;
     fair_timeout timeout_;
     remote::lately_busy busy_;
-    heartbeat* const heart_;
+    presence_refresh* const presence_;
 };
 
 /// Counter store on Redis: semaphores, latches and rate limiters, with Redisson's keys. Additional
@@ -82,7 +82,7 @@ public:
     redis_counters(node& server, const store_context& context)
         : server_{server}
         , context_{context}
-        , denials_{server, context}
+        , missing_permissions_{server, context}
         , slots_{context.time} {}
 
     bool offers(counter_kind) const noexcept override { return true; }
@@ -100,7 +100,7 @@ private:
 
     node& server_;
     const store_context& context_;
-    denials denials_;
+    missing_permissions missing_permissions_;
     request_slots slots_;
 };
 
@@ -111,8 +111,9 @@ public:
     redis_store(std::unique_ptr<node> server, store_context context)
         : context_{std::move(context)}
         , server_{std::move(server)}
-        , heart_{context_.announce ? std::make_shared<heartbeat>(*server_, context_) : nullptr}
-        , locks_{*server_, context_, heart_.get()}
+        , presence_{context_.announce ? std::make_shared<presence_refresh>(*server_, context_)
+                                      : nullptr}
+        , locks_{*server_, context_, presence_.get()}
         , counters_{*server_, context_}
         , inspector_{*server_, context_} {}
     redis_store(const redis_store&) = delete;
@@ -128,19 +129,19 @@ public:
         return examine_server(*server_, context_, std::move(trial));
     }
     asio::awaitable<void> depart() override {
-        if (heart_)
-            co_await heart_->end();
+        if (presence_)
+            co_await presence_->end();
     }
     void close() noexcept override {
-        if (heart_)
-            heart_->stop();
+        if (presence_)
+            presence_->stop();
         server_->close();
     }
 
 private:
     store_context context_;
     std::unique_ptr<node> server_;
-    const std::shared_ptr<heartbeat> heart_;
+    const std::shared_ptr<presence_refresh> presence_;
     redis_locks locks_;
     redis_counters counters_;
     lock_inspector inspector_;

@@ -60,7 +60,7 @@ bool is_about_a_name(const boost::system::system_error& why) {
 class renewing {
 public:
     renewing(node& server, asio::any_io_executor executor, hold_list holds,
-             const renewal_wishes& how, renewal_sink& to)
+             const renewal_options& how, renewal_sink& to)
         : server_{server}
         , executor_{std::move(executor)}
         , holds_{holds}
@@ -237,7 +237,7 @@ private:
     node& server_;
     const asio::any_io_executor executor_;
     hold_list holds_;
-    const renewal_wishes& how_;
+    const renewal_options& how_;
     renewal_sink& to_;
 
     // Used only in a cluster: the caller's list, and the same list in its present order.
@@ -250,7 +250,7 @@ private:
 } // namespace
 
 asio::awaitable<void> renew_holds(node& server, asio::any_io_executor executor, hold_list holds,
-                                  const renewal_wishes& how, renewal_sink& to) {
+                                  const renewal_options& how, renewal_sink& to) {
     if (holds.empty())
         co_return;
     renewing all{server, std::move(executor), holds, how, to};

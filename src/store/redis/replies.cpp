@@ -70,14 +70,14 @@ std::string rights_to_tell(const publishing& way, const channel_name& where) {
            where.text;
 }
 
-void denials::note(const hold& asked, const attempt& got) {
+void missing_permissions::note(const hold& asked, const attempt& got) {
     if (got.server_now != std::chrono::microseconds::zero() || std::exchange(time_told_, true))
         return;
     tell(asked.name, "TIME is denied: what the server carries out late can take a lock for nobody, "
                      "until its lease ends (to be granted: +time)");
 }
 
-void denials::note(const hold& held, const released& outcome) {
+void missing_permissions::note(const hold& held, const released& outcome) {
     if (!outcome.denied_message || std::exchange(publish_told_, true))
         return;
     const publishing way = server_.telling_commands();
@@ -87,7 +87,7 @@ void denials::note(const hold& held, const released& outcome) {
                         rights_to_tell(way, channels_of(held)) + ")");
 }
 
-void denials::tell(const lock_name& name, std::string_view text) const {
+void missing_permissions::tell(const lock_name& name, std::string_view text) const {
     if (!context_.tell)
         return;
     context_.tell({.kind = event_kind::impaired,

@@ -91,7 +91,7 @@ auto checked(node& from, const reply& answer, Read read) {
 
 /// Returns the options of a request that replicas must confirm. The wait for the replicas is at
 /// most a third of the lease.
-inline call_wishes confirmed_by(std::uint8_t replicas, duration lease) {
+inline call_options confirmed_by(std::uint8_t replicas, duration lease) {
     return {.replicas = replicas, .replicas_within = std::max(lease / 3, duration{1})};
 }
 
@@ -157,15 +157,15 @@ inline released released_in(const reply& answer) {
 
 /// Returns the options for a renewal of several holds by one request. Replicas need not confirm a
 /// renewal that extends nothing.
-inline call_wishes wishes_of(hold_list holds, const renewal_wishes& how) {
+inline call_options options_of(hold_list holds, const renewal_options& how) {
     const bool extends = how.lease_time > duration::zero();
-    call_wishes wishes =
+    call_options options =
         confirmed_by(extends ? holds.front()->replicas : std::uint8_t{0}, how.lease_time);
-    wishes.answer_by = how.answer_by;
-    wishes.elsewhere = how.elsewhere;
-    wishes.reserved = true;
-    wishes.divisible = true;
-    return wishes;
+    options.answer_by = how.answer_by;
+    options.elsewhere = how.elsewhere;
+    options.reserved = true;
+    options.divisible = true;
+    return options;
 }
 
 /// Sends the script of a renewal. In a request to one given server of a cluster, the names are
@@ -174,15 +174,15 @@ inline asio::awaitable<reply> ask_for_holds(node& server, std::optional<shard> a
                                             const script& what,
                                             const std::vector<std::string_view>& names,
                                             std::vector<argument>& arguments,
-                                            const call_wishes& wishes) {
+                                            const call_options& options) {
     if (!at)
-        return server.call(what, names, arguments, wishes);
+        return server.call(what, names, arguments, options);
     arguments.insert(arguments.end(), names.begin(), names.end());
-    return server.call_at(*at, what, arguments, wishes);
+    return server.call_at(*at, what, arguments, options);
 }
 
 /// Sets `unconfirmed` if replicas had to confirm the renewal, and too few replicas did.
-inline void note_confirmation(const reply& said, hold_list holds, const renewal_wishes& how,
+inline void note_confirmation(const reply& said, hold_list holds, const renewal_options& how,
                               renewed_holds& all) {
     if (how.lease_time > duration::zero()) {
         attempt confirmed;
@@ -192,7 +192,7 @@ inline void note_confirmation(const reply& said, hold_list holds, const renewal_
     }
 }
 
-inline renewed_holds held_in(const reply& said, hold_list holds, const renewal_wishes& how,
+inline renewed_holds held_in(const reply& said, hold_list holds, const renewal_options& how,
                              std::optional<shard> at) {
     const standing last = at ? standing::elsewhere : standing::held;
     renewed_holds all;
@@ -206,8 +206,8 @@ inline renewed_holds held_in(const reply& said, hold_list holds, const renewal_w
 
 /// Returns the holds in a reply that also has the remaining lease of each hold. The number for a
 /// hold that still exists is its remaining lease in ms plus `left_from`.
-inline renewed_holds held_and_left_in(const reply& said, hold_list holds, const renewal_wishes& how,
-                                      std::optional<shard> at) {
+inline renewed_holds held_and_left_in(const reply& said, hold_list holds,
+                                      const renewal_options& how, std::optional<shard> at) {
     constexpr std::int64_t left_from = 3, most = std::int64_t{1} << 53;
     renewed_holds all;
     for (const reply& each : items(said, holds.size())) {
@@ -242,10 +242,10 @@ std::string rights_to_tell(const publishing&, const channel_name&);
 
 /// Reports missing permissions without which locks work, but not as well. Reports each missing
 /// permission to the observer once.
-class denials {
+class missing_permissions {
 public:
     /// Both arguments must outlive this object.
-    denials(const node& server, const store_context& context)
+    missing_permissions(const node& server, const store_context& context)
         : server_{server}
         , context_{context} {}
 

@@ -54,15 +54,15 @@ constexpr duration expiry_rounding{2};
 
 } // namespace
 
-lock_place::lock_place(node& server, const store_context& context, denials& denied,
-                       fair_timeout& timeout, remote::lately_busy& busy, heartbeat* heart, ask want,
-                       alarm& wake)
+lock_place::lock_place(node& server, const store_context& context, missing_permissions& denied,
+                       fair_timeout& timeout, remote::lately_busy& busy, presence_refresh* presence,
+                       ask want, alarm& wake)
     : server_{server}
     , context_{context}
-    , denials_{denied}
+    , missing_permissions_{denied}
     , timeout_{timeout}
     , busy_{busy}
-    , heart_{heart}
+    , presence_{presence}
     , want_{std::move(want)}
     , how_{*verbs_of(want_.kind)}
     , wake_{wake}
@@ -90,11 +90,11 @@ asio::awaitable<attempt> lock_place::request(time_point deadline) {
     remote::set_terms_of_mark(want_, context_.poll_bound, round_trip_);
     attempt got = co_await how_.take(server_, want_, server_deadline{deadline});
     round_trip_ = got.received_at - got.sent_at;
-    denials_.note(want_, got);
+    missing_permissions_.note(want_, got);
     note_place(got);
     note_whether_busy(got);
-    if (heart_ && (got.said == verdict::granted || got.queued))
-        heart_->beat(want_.lease_time, got.received_at);
+    if (presence_ && (got.said == verdict::granted || got.queued))
+        presence_->refresh(want_.lease_time, got.received_at);
     const auto leave_again = [this] { return how_.release(server_, want_); };
     co_await confirm(got, want_.replicas, leave_again);
     co_return got;
@@ -136,7 +136,7 @@ asio::awaitable<void> lock_place::leave() {
     subscriber_.reset();
     if (!attempts_.must_leave())
         co_return;
-    denials_.note(want_, co_await how_.release(server_, want_));
+    missing_permissions_.note(want_, co_await how_.release(server_, want_));
     attempts_.left();
 }
 
@@ -157,11 +157,12 @@ ask in_time(const counter_ask& want) {
 
 } // namespace
 
-counter_place::counter_place(node& server, const store_context& context, denials& denied,
-                             request_slots& slots, counter_ask want, alarm& wake)
+counter_place::counter_place(node& server, const store_context& context,
+                             missing_permissions& denied, request_slots& slots, counter_ask want,
+                             alarm& wake)
     : server_{server}
     , context_{context}
-    , denials_{denied}
+    , missing_permissions_{denied}
     , slots_{slots}
     , want_{std::move(want)}
     , in_time_{in_time(want_)}
@@ -190,7 +191,7 @@ asio::awaitable<remote::attempt> counter_place::request(time_point deadline) {
     const request_slot where = co_await slots_.take(want_.name, want_.request.number, deadline);
     const remembered as{where, context_.request_memory};
     attempt got = co_await take_permits(server_, want_, as, server_deadline{deadline});
-    denials_.note(in_time_, got);
+    missing_permissions_.note(in_time_, got);
     const auto leave_again = [&] { return revoke_permits(server_, want_, as); };
     co_await confirm(got, want_.replicas, leave_again);
     co_return got;
@@ -216,7 +217,7 @@ asio::awaitable<void> counter_place::leave() {
     const time_point deadline = context_.time.now() + server_.command_timeout();
     const request_slot where = co_await slots_.take(want_.name, want_.request.number, deadline);
     const remembered as{where, context_.request_memory};
-    denials_.note(in_time_, co_await revoke_permits(server_, want_, as));
+    missing_permissions_.note(in_time_, co_await revoke_permits(server_, want_, as));
     attempts_.left();
 }
 
@@ -232,11 +233,11 @@ constexpr bool nobody_tells = false;
 
 } // namespace
 
-rate_place::rate_place(node& server, const store_context& context, denials& denied,
+rate_place::rate_place(node& server, const store_context& context, missing_permissions& denied,
                        counter_ask want)
     : server_{server}
     , context_{context}
-    , denials_{denied}
+    , missing_permissions_{denied}
     , want_{std::move(want)}
     , in_time_{rate_in_time(want_)}
     , attempts_{context, in_time_, server.command_timeout(), nobody_tells} {}
@@ -262,7 +263,7 @@ asio::awaitable<remote::attempt> rate_place::request(time_point deadline) {
 asio::awaitable<void> rate_place::leave() {
     if (!must_leave())
         co_return;
-    denials_.note(in_time_, co_await give_back_rate(server_, want_));
+    missing_permissions_.note(in_time_, co_await give_back_rate(server_, want_));
     attempts_.left();
 }
 

@@ -52,8 +52,9 @@ private:
 class lock_place final : public place {
 public:
     /// All arguments but `want` must outlive this object.
-    lock_place(node& server, const store_context& context, denials& denied, fair_timeout& timeout,
-               remote::lately_busy& busy, heartbeat* heart, ask want, alarm& wake);
+    lock_place(node& server, const store_context& context, missing_permissions& denied,
+               fair_timeout& timeout, remote::lately_busy& busy, presence_refresh* presence,
+               ask want, alarm& wake);
 
     /// Asks for the lock. The first call sends a single script, because most locks are free. The
     /// second call subscribes first. For a fair lock that was busy lately, the first call also
@@ -73,10 +74,10 @@ private:
 
     node& server_;
     const store_context& context_;
-    denials& denials_;
+    missing_permissions& missing_permissions_;
     fair_timeout& timeout_;
     remote::lately_busy& busy_;
-    heartbeat* const heart_;
+    presence_refresh* const presence_;
     ask want_;
     const verbs& how_;
     alarm& wake_;
@@ -95,7 +96,7 @@ private:
 class counter_place final : public place {
 public:
     /// All arguments but `want` must outlive this object.
-    counter_place(node& server, const store_context& context, denials&, request_slots&,
+    counter_place(node& server, const store_context& context, missing_permissions&, request_slots&,
                   counter_ask want, alarm& wake);
     ~counter_place() override;
 
@@ -115,7 +116,7 @@ private:
 
     node& server_;
     const store_context& context_;
-    denials& denials_;
+    missing_permissions& missing_permissions_;
     request_slots& slots_;
     const counter_ask want_;
     const ask in_time_; ///< copy of `want` with its deadline, for `attempts_`
@@ -130,7 +131,7 @@ private:
 class rate_place final : public place {
 public:
     /// All arguments but `want` must outlive this object.
-    rate_place(node& server, const store_context& context, denials&, counter_ask want);
+    rate_place(node& server, const store_context& context, missing_permissions&, counter_ask want);
 
     asio::awaitable<answer> look() override;
     asio::awaitable<void> leave() override;
@@ -144,7 +145,7 @@ private:
 
     node& server_;
     const store_context& context_;
-    denials& denials_;
+    missing_permissions& missing_permissions_;
     const counter_ask want_;
     const ask in_time_; ///< copy of `want` with its deadline, for `attempts_`
     remote::attempts attempts_;

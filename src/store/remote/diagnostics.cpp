@@ -15,7 +15,7 @@ constexpr std::size_t label_bytes_max = 256;
 
 } // namespace
 
-client_card card_of(const store_context& context) {
+client_info client_info_of(const store_context& context) {
     runtime::self here = runtime::this_process();
     return {std::move(here.host), here.pid, std::move(here.program),
             context.label.substr(0, label_bytes_max),

@@ -13,7 +13,7 @@
 namespace holdfast::remote {
 
 /// Returns the description of this process. It contains the label that the user gave to the client.
-client_card card_of(const store_context&);
+client_info client_info_of(const store_context&);
 
 // Findings about the round trip to a server, and about the trial lock of an examination. All stores
 // use the same texts.

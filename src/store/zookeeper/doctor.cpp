@@ -21,9 +21,9 @@
 namespace holdfast::zookeeper {
 namespace {
 
-class judgement {
+class survey_findings {
 public:
-    explicit judgement(const survey& of)
+    explicit survey_findings(const survey& of)
         : of_{of} {}
 
     std::vector<finding> all() {
@@ -109,7 +109,7 @@ private:
 } // namespace
 
 std::vector<finding> judge_servers(const survey& seen) {
-    return judgement{seen}.all();
+    return survey_findings{seen}.all();
 }
 
 namespace {

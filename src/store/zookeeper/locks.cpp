@@ -52,24 +52,24 @@ void refuse_too_long(const std::string& parent, std::size_t length) {
 
 } // namespace
 
-claim::claim(std::shared_ptr<store_session> home, wish want)
+queue_node::queue_node(std::shared_ptr<store_session> home, node_options want)
     : home_{std::move(home)}
     , want_{std::move(want)} {}
 
-claim::~claim() {
+queue_node::~queue_node() {
     if (mine_)
         home_->left_behind.add(std::move(*mine_));
     if (unseen_)
         home_->left_behind.add_unseen(want_.parent, want_.prefix);
 }
 
-own_node claim::hand_over() {
+own_node queue_node::hand_over() {
     own_node node = std::move(*mine_);
     mine_.reset();
     return node;
 }
 
-asio::awaitable<std::vector<std::string>> claim::among() {
+asio::awaitable<std::vector<std::string>> queue_node::among() {
     const time_point enough = home_->context.time.now() + home_->at->command_timeout();
     for (int round = 0; round < rounds_max && home_->context.time.now() < enough; ++round) {
         if (unseen_)
@@ -96,7 +96,7 @@ asio::awaitable<std::vector<std::string>> claim::among() {
                                               "' was gone again and again when it was looked for"};
 }
 
-asio::awaitable<std::optional<std::vector<std::string>>> claim::list_beside() {
+asio::awaitable<std::optional<std::vector<std::string>>> queue_node::list_beside() {
     listing names = co_await home_->at->list(want_.parent);
     if (!names)
         names.emplace(); // the whole path was deleted
@@ -105,7 +105,7 @@ asio::awaitable<std::optional<std::vector<std::string>>> claim::list_beside() {
 
 /// Deletes the parent after its numbers are used up, if the parent is empty and has no data. A new
 /// parent numbers its nodes from 0 again.
-asio::awaitable<void> claim::make_parent_anew() {
+asio::awaitable<void> queue_node::make_parent_anew() {
     co_await remove();
     std::string path = want_.parent;
     const std::optional<node_data> parent = co_await home_->at->get(path);
@@ -118,11 +118,11 @@ asio::awaitable<void> claim::make_parent_anew() {
 
 /// Makes the node. Returns an empty result if the caller must repeat the call: the path above was
 /// missing and was made now, or the node already existed.
-asio::awaitable<std::optional<std::vector<std::string>>> claim::make() {
+asio::awaitable<std::optional<std::vector<std::string>>> queue_node::make() {
     const node_mode mode = want_.numbered ? node_mode::ephemeral_sequential : node_mode::ephemeral;
     new_node wanted{below(want_.parent, want_.prefix), want_.data, mode};
     unseen_ = true;
-    session::entrance got;
+    session::created_and_listed got;
     try {
         got = co_await home_->at->create_and_list(std::move(wanted), want_.parent);
     } catch (const boost::system::system_error& why) {
@@ -147,7 +147,7 @@ asio::awaitable<std::optional<std::vector<std::string>>> claim::make() {
 
 /// Looks for the node after an answer was lost. A node that does not exist now will never exist,
 /// because the server has finished the earlier request.
-asio::awaitable<void> claim::find() {
+asio::awaitable<void> queue_node::find() {
     std::vector<own_node> found = co_await find_unseen(*home_, want_.parent, want_.prefix);
     unseen_ = false;
     mine_.reset();
@@ -158,7 +158,7 @@ asio::awaitable<void> claim::find() {
             home_->left_behind.add(std::move(each));
 }
 
-asio::awaitable<void> claim::remove() {
+asio::awaitable<void> queue_node::remove() {
     if (unseen_)
         co_await find();
     if (mine_ && home_->lives(*mine_)) {
@@ -168,7 +168,7 @@ asio::awaitable<void> claim::remove() {
     mine_.reset();
 }
 
-bool claim::is_among(const std::vector<std::string>& names) const {
+bool queue_node::is_among(const std::vector<std::string>& names) const {
     return std::ranges::find(names, name()) != names.end();
 }
 
@@ -200,11 +200,12 @@ const own_node* node_under(const store_session& home, const ask& want) {
 
 /// Returns the node to make. A reader that already has the write lock uses the number of its write
 /// node, so that it keeps its position in the queue after the write lock is released.
-claim::wish wish_of(const store_session& home, const ask& want) {
+queue_node::node_options node_options_of(const store_session& home, const ask& want) {
     const own_node* const under = node_under(home, want);
     const bool above = under && want.kind == lock_kind::write;
-    claim::wish made{home.where.of(want.name), node_prefix(home.form, want.kind, want.owner),
-                     home.data_for(want.owner, above ? last_part(under->path) : "")};
+    queue_node::node_options made{home.where.of(want.name),
+                                  node_prefix(home.form, want.kind, want.owner),
+                                  home.data_for(want.owner, above ? last_part(under->path) : "")};
     if (under && want.kind == lock_kind::read) {
         made.prefix += number_text(under->path);
         made.numbered = false;
@@ -245,12 +246,12 @@ lock_place::lock_place(std::shared_ptr<store_session> home, ask want, alarm& wak
     : home_{std::move(home)}
     , want_{std::move(want)}
     , parent_{home_->where.of(want_.name)}
-    , spot_{home_, wish_of(*home_, want_)}
+    , node_in_queue_{home_, node_options_of(*home_, want_)}
     , before_{*home_, wake} {}
 
 lock_place::~lock_place() {
     if (granted_ && !leaving_)
-        (void)spot_.hand_over();
+        (void)node_in_queue_.hand_over();
 }
 
 asio::awaitable<answer> lock_place::look() {
@@ -258,30 +259,30 @@ asio::awaitable<answer> lock_place::look() {
     if (std::exchange(granted_, false)) // the grant came too late, and no caller used it
         home_->forget(want_);
     check_foundation(nullptr);
-    if (!want_.waits && !spot_.may_exist()) {
+    if (!want_.waits && !node_in_queue_.may_exist()) {
         const bool hopeless = co_await is_taken();
         if (hopeless)
             co_return busy();
     }
     const time_point enough = began + home_->at->command_timeout();
     for (int step = 0; step < steps_max && home_->context.time.now() < enough; ++step) {
-        const std::vector<std::string> names = co_await spot_.among();
+        const std::vector<std::string> names = co_await node_in_queue_.among();
         check_foundation(&names);
-        if (const char* const other = other_kind_than(want_.kind, names, spot_.name())) {
-            co_await spot_.remove();
+        if (const char* const other = other_kind_than(want_.kind, names, node_in_queue_.name())) {
+            co_await node_in_queue_.remove();
             throw_wrong_type(other, words_for(want_.kind));
         }
-        const standing mine = standing_of(names, spot_.name(), aside());
+        const standing mine = standing_of(names, node_in_queue_.name(), aside());
         if (mine.first) {
             co_await home_->prove_session();
-            if (home_->lives(*spot_.node()))
+            if (home_->lives(*node_in_queue_.node()))
                 co_return granted(began);
             continue; // the session has ended in the meantime, so the node is deleted
         }
         if (mine.conflict)
             fail_conflict();
         if (!want_.waits) {
-            co_await spot_.remove();
+            co_await node_in_queue_.remove();
             co_return busy();
         }
         std::string one_before = below(parent_, mine.behind);
@@ -305,7 +306,7 @@ asio::awaitable<bool> lock_place::is_taken() {
 
 answer lock_place::granted(time_point began) {
     before_.stop();
-    const own_node& node = *spot_.node();
+    const own_node& node = *node_in_queue_.node();
     home_->keep(want_, {node});
     granted_ = true;
     return answer{.granted = true,
@@ -341,7 +342,7 @@ std::string_view lock_place::aside() const {
 asio::awaitable<void> lock_place::leave() {
     leaving_ = true;
     before_.stop();
-    co_await spot_.remove();
+    co_await node_in_queue_.remove();
     if (std::exchange(granted_, false))
         home_->forget(want_);
 }
@@ -529,7 +530,7 @@ std::unique_ptr<place> zookeeper_locks::line_up(ask want, alarm& wake) {
     return std::make_unique<lock_place>(home_, std::move(want), wake);
 }
 
-asio::awaitable<void> zookeeper_locks::renew(hold_list holds, const renewal_wishes& how,
+asio::awaitable<void> zookeeper_locks::renew(hold_list holds, const renewal_options& how,
                                              renewal_sink& to) {
     return renew_holds(home_, holds, how.answer_by, to);
 }
@@ -541,7 +542,7 @@ asio::awaitable<release_answer> zookeeper_locks::release(hold what) {
 /// Watches only the first node of the hold. This is enough, because a forced release deletes all
 /// nodes of the hold. Only the node of a permit that is given back by its id can be deleted alone,
 /// and the next renewal notices this.
-std::unique_ptr<watch> zookeeper_locks::watch_over(const hold& what, doubter& whom) {
+std::unique_ptr<watch> zookeeper_locks::watch_over(const hold& what, revalidator& whom) {
     const std::vector<own_node>* const nodes = home_->held.find(what);
     if (!nodes || nodes->empty())
         return nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Locks in one session: the node of an owner in a queue (`claim`), the waiter for a lock, renewal
-// and release, and the lock store.
+// Locks in one session: the node of an owner in a queue (`queue_node`), the waiter for a lock,
+// renewal and release, and the lock store.
 #pragma once
 
 #include "store/zookeeper/nodes.hpp"
@@ -18,12 +18,12 @@
 
 namespace holdfast::zookeeper {
 
-/// An ephemeral node of one owner in the queue of a lock (`claim`). Only one node is made, even if
-/// answers are lost. The node is deleted when it is no longer needed. Thread safety: call
+/// An ephemeral node of one owner in the queue of a lock (`queue_node`). Only one node is made,
+/// even if answers are lost. The node is deleted when it is no longer needed. Thread safety: call
 /// everything on the client's executor.
-class claim {
+class queue_node {
 public:
-    struct wish {
+    struct node_options {
         std::string parent;
         std::string prefix; ///< prefix of the node's name; it contains the owner
         std::string data;
@@ -33,10 +33,10 @@ public:
         node_mode parents_mode = node_mode::container;
     };
 
-    claim(std::shared_ptr<store_session>, wish);
-    claim(const claim&) = delete;
+    queue_node(std::shared_ptr<store_session>, node_options);
+    queue_node(const queue_node&) = delete;
     /// Deletes the node in the background if it may still exist.
-    ~claim();
+    ~queue_node();
 
     /// Makes the node if it does not exist. Returns the names of all children of the parent, with
     /// the node's own name. The result contains every existing node that was made before this node.
@@ -61,7 +61,7 @@ private:
     bool is_among(const std::vector<std::string>&) const;
 
     const std::shared_ptr<store_session> home_;
-    const wish want_;
+    const node_options want_;
     std::optional<own_node> mine_;
     bool unseen_ = false; ///< true: the answer was lost, so the node may exist
 };
@@ -100,8 +100,8 @@ public:
     asio::awaitable<answer> look() override;
     asio::awaitable<void> leave() override;
 
-    bool must_leave() const noexcept override { return granted_ || spot_.may_exist(); }
-    bool uncertain() const noexcept override { return spot_.uncertain(); }
+    bool must_leave() const noexcept override { return granted_ || node_in_queue_.may_exist(); }
+    bool uncertain() const noexcept override { return node_in_queue_.uncertain(); }
     /// Once another connection has taken over the session, requests on the old connection have no
     /// effect.
     time_point settled_at() const noexcept override { return time_point::min(); }
@@ -120,7 +120,7 @@ private:
     const std::shared_ptr<void> session_lives_ = home_->in_use();
     const ask want_;
     const std::string parent_;
-    claim spot_;
+    queue_node node_in_queue_;
     predecessor_watch before_;
     bool granted_ = false; ///< true: the node was added to `store_session::held`
     bool leaving_ = false;
@@ -149,9 +149,9 @@ public:
     }
 
     std::unique_ptr<place> line_up(ask want, alarm& wake) override;
-    asio::awaitable<void> renew(hold_list, const renewal_wishes&, renewal_sink&) override;
+    asio::awaitable<void> renew(hold_list, const renewal_options&, renewal_sink&) override;
     asio::awaitable<release_answer> release(hold) override;
-    std::unique_ptr<watch> watch_over(const hold&, doubter&) override;
+    std::unique_ptr<watch> watch_over(const hold&, revalidator&) override;
 
 private:
     const std::shared_ptr<store_session> home_;

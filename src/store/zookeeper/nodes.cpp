@@ -273,7 +273,7 @@ Number number_from(std::string_view text) {
     return value;
 }
 
-void take_line(client_card& into, std::string_view word, std::string_view value) {
+void take_line(client_info& into, std::string_view word, std::string_view value) {
     if (word == "host")
         into.host = value;
     else if (word == "pid")
@@ -374,7 +374,7 @@ std::optional<std::int64_t> number_in(std::string_view node) {
     return std::nullopt;
 }
 
-std::string data_of(const owner_id& owner, const std::optional<client_card>& client,
+std::string data_of(const owner_id& owner, const std::optional<client_info>& client,
                     std::string_view above) {
     std::string data;
     add_line(data, first_word, to_string(owner));

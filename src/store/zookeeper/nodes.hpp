@@ -119,13 +119,13 @@ std::optional<std::int64_t> number_in(std::string_view node);
 
 /// Returns the data for a node of this client: the owner and, if given, a description of the
 /// client. `above` is the node of the read hold that a writer upgrades; empty: no upgrade.
-std::string data_of(const owner_id&, const std::optional<client_card>&,
+std::string data_of(const owner_id&, const std::optional<client_info>&,
                     std::string_view above = {});
 
 struct told_owner {
     std::string owner{}; ///< `<uuid>:<number>`
     std::string above{};
-    std::optional<client_card> client{};
+    std::optional<client_info> client{};
 };
 /// Parses a node's data. Returns an empty result if another program wrote the data.
 std::optional<told_owner> owner_in_data(std::string_view data);

@@ -79,12 +79,14 @@ constexpr std::uint32_t permits_most = 500;
 /// empty, and the total number of permits would then be lost.
 constexpr node_mode mode_above = node_mode::persistent;
 
-claim::wish turn_wish(const store_session& home, const ask& want, const semaphore_paths& at) {
+queue_node::node_options turn_node_options(const store_session& home, const ask& want,
+                                           const semaphore_paths& at) {
     return {at.locks, node_prefix(node_form::curator, lock_kind::plain, want.owner),
             home.data_for(want.owner), true, mode_above};
 }
 
-claim::wish seat_wish(const store_session& home, const owner_id& owner, const semaphore_paths& at) {
+queue_node::node_options permit_node_options(const store_session& home, const owner_id& owner,
+                                             const semaphore_paths& at) {
     return {at.leases, permit_prefix(owner), home.data_for(owner), true, mode_above};
 }
 
@@ -95,27 +97,28 @@ permit_place::permit_place(std::shared_ptr<store_session> home, ask want, alarm&
     , want_{std::move(want)}
     , wake_{wake}
     , at_{home_->where, want_.name}
-    , turn_{home_, turn_wish(*home_, want_, at_)}
+    , turn_{home_, turn_node_options(*home_, want_, at_)}
     , before_{*home_, wake} {
     owner_id each = want_.owner;
     for (std::uint32_t i = 0; i < want_.permits; ++i, ++each.number)
-        seats_.push_back(std::make_unique<claim>(home_, seat_wish(*home_, each, at_)));
+        permit_nodes_.push_back(
+            std::make_unique<queue_node>(home_, permit_node_options(*home_, each, at_)));
 }
 
 permit_place::~permit_place() {
     if (granted_ && !leaving_)
-        for (const std::unique_ptr<claim>& each : seats_)
+        for (const std::unique_ptr<queue_node>& each : permit_nodes_)
             (void)each->hand_over();
 }
 
 bool permit_place::must_leave() const noexcept {
     return granted_ || turn_.may_exist() ||
-           std::ranges::any_of(seats_, [](const auto& each) { return each->may_exist(); });
+           std::ranges::any_of(permit_nodes_, [](const auto& each) { return each->may_exist(); });
 }
 
 bool permit_place::uncertain() const noexcept {
     return turn_.uncertain() ||
-           std::ranges::any_of(seats_, [](const auto& each) { return each->uncertain(); });
+           std::ranges::any_of(permit_nodes_, [](const auto& each) { return each->uncertain(); });
 }
 
 asio::awaitable<answer> permit_place::look() {
@@ -140,11 +143,11 @@ asio::awaitable<answer> permit_place::look() {
     }
     bool enough = co_await is_my_turn();
     if (enough)
-        enough = co_await has_seats(*all);
+        enough = co_await has_permit_nodes(*all);
     if (!enough)
         co_return co_await busy();
     co_await home_->prove_session();
-    if (!std::ranges::all_of(seats_,
+    if (!std::ranges::all_of(permit_nodes_,
                              [this](const auto& each) { return home_->lives(*each->node()); }))
         co_return answer{}; // the session has ended in the meantime: make all nodes again
     co_return co_await granted(began);
@@ -197,7 +200,7 @@ asio::awaitable<bool> permit_place::is_my_turn() {
 /// nodes of waiters, because Curator also counts them: Curator makes its node before it waits for a
 /// free permit. No other client adds nodes in the meantime, because this client holds the
 /// semaphore's mutex.
-asio::awaitable<bool> permit_place::has_seats(std::int64_t capacity) {
+asio::awaitable<bool> permit_place::has_permit_nodes(std::int64_t capacity) {
     const auto fit = [capacity](std::size_t taken) {
         return static_cast<std::int64_t>(taken) <= capacity;
     };
@@ -206,11 +209,11 @@ asio::awaitable<bool> permit_place::has_seats(std::int64_t capacity) {
     others_leases_ = std::move(now.children_watched);
     const std::size_t taken = now.children ? now.children->size() : 0;
     const auto missing = static_cast<std::size_t>(
-        std::ranges::count_if(seats_, [](const auto& each) { return !each->may_exist(); }));
+        std::ranges::count_if(permit_nodes_, [](const auto& each) { return !each->may_exist(); }));
     if (!fit(taken + missing))
         co_return false;
     std::size_t all = 0;
-    for (const std::unique_ptr<claim>& each : seats_) {
+    for (const std::unique_ptr<queue_node>& each : permit_nodes_) {
         const std::vector<std::string> names = co_await each->among();
         all = names.size();
     }
@@ -221,7 +224,7 @@ asio::awaitable<answer> permit_place::granted(time_point began) {
     before_.stop();
     others_leases_.reset();
     std::vector<own_node> nodes;
-    for (const std::unique_ptr<claim>& each : seats_)
+    for (const std::unique_ptr<queue_node>& each : permit_nodes_)
         nodes.push_back(*each->node());
     answer said{
         .granted = true, .token = static_cast<std::uint64_t>(nodes.front().czxid), .tokens = 1};
@@ -239,7 +242,7 @@ asio::awaitable<answer> permit_place::granted(time_point began) {
 
 asio::awaitable<answer> permit_place::busy() {
     if (!want_.waits && must_leave()) {
-        for (const std::unique_ptr<claim>& each : seats_)
+        for (const std::unique_ptr<queue_node>& each : permit_nodes_)
             co_await each->remove();
         co_await turn_.remove();
     }
@@ -250,7 +253,7 @@ asio::awaitable<void> permit_place::leave() {
     leaving_ = true;
     before_.stop();
     others_leases_.reset();
-    for (const std::unique_ptr<claim>& each : seats_)
+    for (const std::unique_ptr<queue_node>& each : permit_nodes_)
         co_await each->remove();
     co_await turn_.remove();
     if (std::exchange(granted_, false))

@@ -68,7 +68,7 @@ private:
     asio::awaitable<std::optional<std::int64_t>> capacity();
     asio::awaitable<bool> is_busy(std::int64_t capacity);
     asio::awaitable<bool> is_my_turn();
-    asio::awaitable<bool> has_seats(std::int64_t capacity);
+    asio::awaitable<bool> has_permit_nodes(std::int64_t capacity);
     asio::awaitable<answer> granted(time_point began);
     asio::awaitable<answer> busy();
 
@@ -77,8 +77,8 @@ private:
     const ask want_;
     alarm& wake_;
     const semaphore_paths at_;
-    claim turn_;
-    std::vector<std::unique_ptr<claim>> seats_;
+    queue_node turn_;
+    std::vector<std::unique_ptr<queue_node>> permit_nodes_;
     predecessor_watch before_;
     std::unique_ptr<watch> others_leases_;
     bool granted_ = false;

@@ -22,7 +22,7 @@ store_session::store_session(std::unique_ptr<session> session, store_context hom
     , left_behind{*this}
     , own_watches{*this} {
     if (context.announce)
-        card_ = remote::card_of(context);
+        info_ = remote::client_info_of(context);
 }
 
 store_session::~store_session() = default;
@@ -51,8 +51,8 @@ void store_session::hear(session_news what) {
     if (what == session_news::opened && !where.root().empty())
         runtime::run_in_background(context, read_root(shared_from_this()));
     const bool matters = what == session_news::resumed || what == session_news::ended;
-    if (matters && context.doubt)
-        context.doubt({}, true);
+    if (matters && context.revalidate)
+        context.revalidate({}, true);
 }
 
 /// Reads the identity of the ensemble from the root node. If the root does not exist yet,
@@ -87,7 +87,7 @@ duration store_session::term_since(time_point began) const {
 }
 
 std::string store_session::data_for(const owner_id& owner, std::string_view above) const {
-    return data_of(owner, card_, above);
+    return data_of(owner, info_, above);
 }
 
 asio::awaitable<void> store_session::make_path(std::string path, node_mode last) {
@@ -142,11 +142,11 @@ constexpr duration unwatched_for{100};
 } // namespace
 
 struct node_watcher::entry {
-    entry(own_node n, doubter& d)
+    entry(own_node n, revalidator& d)
         : node{std::move(n)}
         , whom{d} {}
     own_node node;
-    doubter& whom;
+    revalidator& whom;
     time_point from{};
     std::unique_ptr<watch> set{};
     entries* in = nullptr;
@@ -169,7 +169,7 @@ private:
     const std::shared_ptr<entry> one_;
 };
 
-std::unique_ptr<watch> node_watcher::over(own_node node, doubter& whom) {
+std::unique_ptr<watch> node_watcher::over(own_node node, revalidator& whom) {
     const auto one = std::make_shared<entry>(std::move(node), whom);
     one->in = &unwatched_;
     one->at = unwatched_.insert(unwatched_.end(), one);
@@ -230,7 +230,7 @@ asio::awaitable<void> node_watcher::set(std::weak_ptr<entry> one) {
         co_return;
     there->set = std::move(made);
     if (!there->set)
-        there->whom.doubt();
+        there->whom.revalidate();
 }
 
 /// Reports the hold as doubtful, because its node has changed. The watch has fired, so it must be
@@ -240,7 +240,7 @@ void node_watcher::changed(const std::weak_ptr<entry>& one) {
     if (!there || home_.is_closed())
         return;
     wait_for(there);
-    there->whom.doubt();
+    there->whom.revalidate();
 }
 
 namespace {

@@ -36,7 +36,7 @@ public:
         : home_{home} {}
     node_watcher(const node_watcher&) = delete;
 
-    std::unique_ptr<watch> over(own_node, doubter& whom);
+    std::unique_ptr<watch> over(own_node, revalidator& whom);
 
     void try_again(); ///< sets the watches that could not be set earlier
     void close() noexcept;
@@ -196,7 +196,7 @@ private:
     asio::awaitable<void> read_root(std::shared_ptr<store_session>);
     asio::awaitable<bool> make_node(std::string path, node_mode);
 
-    std::optional<client_card> card_;
+    std::optional<client_info> info_;
     std::unique_ptr<watch> news_;
     std::shared_ptr<void> holding_; ///< keeps the session in use while there are holds
     std::string ensemble_;

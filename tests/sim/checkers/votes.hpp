@@ -39,7 +39,7 @@ private:
     void check(const claim& c) {
         std::size_t counting = 0;
         for (const share_of_claim& each : c.shares())
-            counting += each.hold->believed() && may_vote(each) ? 1 : 0;
+            counting += each.hold->is_valid() && may_vote(each) ? 1 : 0;
         if (counting < c.needs())
             realm_.violated("votes", c.of.front().name,
                             c.held.owner() + " is believed with " + std::to_string(counting) +

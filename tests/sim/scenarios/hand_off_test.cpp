@@ -22,7 +22,7 @@ TEST_F(HandedOn, TheHeirOfALongerLeaseHearsOfItsLossAsSoonAsItsOwnWants) {
         co_await sleep(10ms); // short enough that the hold may still be handed over
         EXPECT_EQ(co_await give_back(mine), outcome::done);
     };
-    auto heir = [&]() -> asio::awaitable<void> {
+    auto next_owner = [&]() -> asio::awaitable<void> {
         co_await sleep(1ms);
         held mine = co_await take_for(own);
         EXPECT_EQ(now(), 10ms);
@@ -31,7 +31,7 @@ TEST_F(HandedOn, TheHeirOfALongerLeaseHearsOfItsLossAsSoonAsItsOwnWants) {
         co_await sleep(own / 3 + 10ms);
         EXPECT_TRUE(mine->what().told_lost);
     };
-    play(giver, heir);
+    play(giver, next_owner);
 }
 
 } // namespace

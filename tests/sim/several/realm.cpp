@@ -219,7 +219,7 @@ asio::awaitable<void> realm::reconnect(int server, duration takes) {
     for (std::deque<terminal>& program : programs) {
         terminal& to = program[static_cast<std::size_t>(server)];
         if (!to.net.cut_off() && to.generation == to.of_client && to.at)
-            to.at->engine()->renewals().doubt({}, true);
+            to.at->engine()->renewals().revalidate({}, true);
     }
 }
 

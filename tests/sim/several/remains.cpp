@@ -119,7 +119,7 @@ void remains::check_rest(const char* when) {
 }
 
 void remains::check_engine(const sync::engine& e, const std::string& of) {
-    const sync::residue left = e.left();
+    const sync::leftovers left = e.left();
     if (left.gates + left.waiters + left.holds + left.tasks != 0)
         fail(-1, of + " has left: gates " + std::to_string(left.gates) + ", waiters " +
                      std::to_string(left.waiters) + ", holds " + std::to_string(left.holds) +

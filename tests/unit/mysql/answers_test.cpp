@@ -132,12 +132,12 @@ variables with(variables all, const std::string& name, const std::string& value)
     return all;
 }
 
-portrait of(const variables& global, const variables& status = mariadb_status) {
-    return portrait_of(global, status, false);
+server_info of(const variables& global, const variables& status = mariadb_status) {
+    return server_info_of(global, status, false);
 }
 
 TEST(MysqlFacts, AreReadFromVariables) {
-    const portrait seen = of(mariadb);
+    const server_info seen = of(mariadb);
     EXPECT_TRUE(seen.facts.is_mariadb);
     EXPECT_FALSE(seen.facts.read_only);
     EXPECT_FALSE(seen.facts.has_several_writers);
@@ -181,7 +181,7 @@ std::vector<result> role_answers(const std::string& schema_is_on, const std::str
 }
 
 TEST(MysqlFacts, AMysqlThatTellsNoRoleIsRefused) {
-    const portrait mysql = of(with(mariadb, "version", "9.7.4"), {{"Uptime", "12"}});
+    const server_info mysql = of(with(mariadb, "version", "9.7.4"), {{"Uptime", "12"}});
     ASSERT_TRUE(mysql.facts.role_is_unknown);
     server_facts denied = mysql.facts, unknown = mysql.facts, primary = mysql.facts;
     std::vector<result> nothing(3);
@@ -199,7 +199,7 @@ TEST(MysqlFacts, AMysqlThatTellsNoRoleIsRefused) {
 }
 
 TEST(MysqlFacts, AReplicaIsSeenByAnyAnswerThatTells) {
-    const portrait mysql = of(with(mariadb, "version", "9.7.4"), {{"Uptime", "12"}});
+    const server_info mysql = of(with(mariadb, "version", "9.7.4"), {{"Uptime", "12"}});
     server_facts counted = mysql.facts, shown = mysql.facts, stopped = mysql.facts;
     judge_role(counted, role_answers("1", "2"));
     EXPECT_TRUE(counted.is_replica);
@@ -227,7 +227,7 @@ TEST(MysqlFacts, AReplicaIsSeenByAnyAnswerThatTells) {
 
 TEST(MysqlFacts, GaleraHasSeveralWritersAndMustBeReady) {
     const variables galera = with(mariadb, "wsrep_on", "ON");
-    const portrait ready = of(galera, with(mariadb_status, "wsrep_ready", "ON"));
+    const server_info ready = of(galera, with(mariadb_status, "wsrep_ready", "ON"));
     EXPECT_TRUE(ready.facts.has_several_writers);
     EXPECT_FALSE(objection_to(ready));
     EXPECT_TRUE(objection_to(of(galera)));
@@ -242,7 +242,7 @@ TEST(MysqlFacts, GroupReplicationHasSeveralWritersWithSeveralPrimaries) {
 }
 
 TEST(MysqlFacts, WhatCouldGrantLateIsRefused) {
-    const auto late = objection_to(portrait_of(mariadb, mariadb_status, true));
+    const auto late = objection_to(server_info_of(mariadb, mariadb_status, true));
     ASSERT_TRUE(late);
     EXPECT_EQ(late->code(), make_error_code(store_errc::unfit));
     const auto lost = objection_to(of(with(mariadb, "binlog_format", "STATEMENT")));
@@ -273,36 +273,37 @@ TEST(MysqlFacts, AVariableIsARowOfTwo) {
     EXPECT_EQ(all.size(), 2u);
 }
 
-using outcome = judgement::outcome;
+using outcome = classification::outcome;
 
-said well(bool open = false) {
-    said one;
+statement_answer well(bool open = false) {
+    statement_answer one;
     one.open = open;
     return one;
 }
-said changing(bool open = false) {
-    said one = well(open);
+statement_answer changing(bool open = false) {
+    statement_answer one = well(open);
     one.what.matched = 1;
     return one;
 }
-said failing() {
-    said one;
+statement_answer failing() {
+    statement_answer one;
     one.what.error = 1205;
     return one;
 }
 
-outcome came_of(const std::vector<said>& all, bool was_open = false, call_wishes wishes = {}) {
-    return judge(all, was_open, wishes).what;
+outcome came_of(const std::vector<statement_answer>& all, bool was_open = false,
+                call_options options = {}) {
+    return classify(all, was_open, options).what;
 }
-call_wishes leaves_open() {
-    call_wishes wishes;
-    wishes.leaves_open = true;
-    return wishes;
+call_options leaves_open() {
+    call_options options;
+    options.leaves_open = true;
+    return options;
 }
-call_wishes rest_is_hint() {
-    call_wishes wishes;
-    wishes.rest_is_hint = true;
-    return wishes;
+call_options rest_is_hint() {
+    call_options options;
+    options.rest_is_hint = true;
+    return options;
 }
 
 TEST(MysqlJudgement, AllWellIsCarriedOut) {
@@ -345,21 +346,21 @@ TEST(MysqlJudgement, ACommitOfNothingIsNothing) {
 }
 
 TEST(MysqlJudgement, ALockWaitIsAnAnswerOnlyWhereItIsWished) {
-    call_wishes wishes;
-    wishes.may_meet_lock = 1;
-    EXPECT_EQ(came_of({well(true), failing(), well()}, false, wishes), outcome::met_lock);
-    EXPECT_EQ(came_of({well(true), failing(), failing()}, false, wishes), outcome::met_lock);
-    EXPECT_EQ(came_of({failing(), well()}, false, wishes), outcome::not_carried_out);
-    EXPECT_EQ(came_of({well(true), changing(true), failing(), well()}, false, wishes),
+    call_options options;
+    options.may_meet_lock = 1;
+    EXPECT_EQ(came_of({well(true), failing(), well()}, false, options), outcome::met_lock);
+    EXPECT_EQ(came_of({well(true), failing(), failing()}, false, options), outcome::met_lock);
+    EXPECT_EQ(came_of({failing(), well()}, false, options), outcome::not_carried_out);
+    EXPECT_EQ(came_of({well(true), changing(true), failing(), well()}, false, options),
               outcome::unknown);
-    said other = failing();
+    statement_answer other = failing();
     other.what.error = 1213;
-    EXPECT_EQ(came_of({well(true), other, changing()}, false, wishes), outcome::unknown);
+    EXPECT_EQ(came_of({well(true), other, changing()}, false, options), outcome::unknown);
 }
 
 TEST(MysqlJudgement, TellsWhichWasTheFirst) {
-    EXPECT_EQ(judge(std::vector{well(), failing(), failing()}, false, {}).failed, 1u);
-    EXPECT_EQ(judge(std::vector{well(), well()}, false, {}).failed, 2u);
+    EXPECT_EQ(classify(std::vector{well(), failing(), failing()}, false, {}).failed, 1u);
+    EXPECT_EQ(classify(std::vector{well(), well()}, false, {}).failed, 2u);
 }
 
 using namespace std::chrono_literals;

@@ -23,7 +23,7 @@
 namespace holdfast::mysql {
 
 /// A connection that answers when the test says so, or at once.
-class model_line final : public line {
+class model_line final : public server_connection {
 public:
     model_line(holdfast::clock& time, bool answers)
         : answers_at_once{answers}
@@ -31,8 +31,8 @@ public:
         , wake_{time.make_alarm()}
         , heard_at_{time.now()} {}
 
-    asio::awaitable<std::vector<said>> ask(const std::vector<std::string>& all,
-                                           time_point limit) override {
+    asio::awaitable<std::vector<statement_answer>> ask(const std::vector<std::string>& all,
+                                                       time_point limit) override {
         asked.push_back(all);
         limit_ = limit;
         sent_at_ = time_.now();
@@ -45,8 +45,9 @@ public:
         if (cut_)
             throw net::failure{*cut_};
         heard_at_ = time_.now();
-        std::vector<said> told = next ? *std::exchange(next, std::nullopt)
-                                      : std::vector<said>(all.size(), clock_answer());
+        std::vector<statement_answer> told =
+            next ? *std::exchange(next, std::nullopt)
+                 : std::vector<statement_answer>(all.size(), clock_answer());
         for (std::size_t i = 0; i < std::min(all.size(), told.size()); ++i)
             if (all[i].starts_with("SHOW GLOBAL STATUS") && told[i].what.error == 0)
                 told[i].what.rows = {{"Slaves_running", "0"}}; // it is a primary
@@ -83,13 +84,13 @@ public:
     bool is_asked() const { return busy_; }
 
     std::vector<std::vector<std::string>> asked;
-    std::optional<std::vector<said>> next; ///< instead of what says that all went well
+    std::optional<std::vector<statement_answer>> next; ///< instead of what says that all went well
     bool answers_at_once;
     bool ended = false;
 
 private:
-    static said clock_answer() {
-        said one;
+    static statement_answer clock_answer() {
+        statement_answer one;
         one.what.rows = {{"1795618060.5", "0", "0"}};
         return one;
     }
@@ -114,7 +115,7 @@ struct model_world {
     bool several_writers = false;
 };
 
-class model_maker final : public line_maker {
+class model_maker final : public connection_factory {
 public:
     model_maker(const store_context& home, model_world& world)
         : home_{home}
@@ -153,7 +154,7 @@ protected:
             return {text};
         }
         std::string text;
-        call_wishes wishes{};
+        call_options options{};
         int composed = 0;
         bool done = false;
         answers got{};
@@ -177,7 +178,7 @@ protected:
             auto tell = [this](const event& what) { told_.notify(what); };
             store_context home{io_.get_executor(), clock_, [this] { return random_(); }, {}, "test",
                                duration{},         tell};
-            home.doubt = [this](const auto&, bool urgent) { doubts_.push_back(urgent); };
+            home.revalidate = [this](const auto&, bool urgent) { doubts_.push_back(urgent); };
             home.holds_any = [this] { return holds_; };
             const auto make = [this](const store_context& at, const options&) {
                 return std::make_unique<model_maker>(at, world_);
@@ -192,10 +193,10 @@ protected:
         pool_.reset();
     }
 
-    asked ask(std::string text = "q", call_wishes wishes = {}) {
+    asked ask(std::string text = "q", call_options options = {}) {
         const auto made = std::make_shared<asking>();
         made->text = std::move(text);
-        made->wishes = std::move(wishes);
+        made->options = std::move(options);
         asio::co_spawn(io_, run(pool(), made), [made](const std::exception_ptr& failed) {
             made->done = true;
             const support::thrown thrown = support::thrown_of(failed);
@@ -221,7 +222,7 @@ protected:
 
 private:
     static asio::awaitable<void> run(class pool& on, asked mine) {
-        mine->got = co_await on.run(*mine, mine->wishes);
+        mine->got = co_await on.run(*mine, mine->options);
     }
 };
 

@@ -59,10 +59,10 @@ TEST_F(MysqlPool, ARequestThatWasNotSentInTimeIsUnreachable) {
     how_.connections_max = 1;
     how_.command_timeout = 3s;
     world_.answers_at_once = false;
-    call_wishes wishes;
+    call_options options;
     const asked first = ask("1");
-    wishes.answer_by = clock_.now() + 1s;
-    const asked second = ask("2", wishes);
+    options.answer_by = clock_.now() + 1s;
+    const asked second = ask("2", options);
     pass(1s);
     EXPECT_TRUE(second->done);
     EXPECT_EQ(second->code, errc::unreachable) << second->why;
@@ -83,9 +83,9 @@ TEST_F(MysqlPool, ARequestThatIsNotAnsweredInTimeIsUnknownAndItsConnectionIsCut)
 
 TEST_F(MysqlPool, NobodyIsAskedWhenTheTimeWasOverBefore) {
     ask();
-    call_wishes wishes;
-    wishes.answer_by = clock_.now();
-    EXPECT_EQ(ask("late", wishes)->code, errc::unreachable);
+    call_options options;
+    options.answer_by = clock_.now();
+    EXPECT_EQ(ask("late", options)->code, errc::unreachable);
     EXPECT_EQ(line().asked.size(), 1u);
 }
 
@@ -96,9 +96,9 @@ TEST_F(MysqlPool, BeyondItsBoundOnlyReservedRequestsAreTaken) {
     ask();
     ask();
     EXPECT_EQ(ask()->code, errc::overloaded);
-    call_wishes wishes;
-    wishes.reserved = true;
-    EXPECT_FALSE(ask("renewal", wishes)->done) << "it waits";
+    call_options options;
+    options.reserved = true;
+    EXPECT_FALSE(ask("renewal", options)->done) << "it waits";
 }
 
 TEST_F(MysqlPool, EachServerIsTriedBeforeAnybodyIsToldAndBeforeAnyPause) {
@@ -219,7 +219,7 @@ TEST_F(MysqlPool, SeveralWritersOfOneClusterAreNotTakenForAnother) {
 
 TEST_F(MysqlPool, ADeadlockIsRepeatedThreeTimes) {
     const auto deadlock = [] {
-        said one;
+        statement_answer one;
         one.what.error = 1213;
         return std::vector{one};
     };
@@ -230,7 +230,7 @@ TEST_F(MysqlPool, ADeadlockIsRepeatedThreeTimes) {
             at->next = what;
             return {"UPDATE"};
         }
-        std::vector<said> what;
+        std::vector<statement_answer> what;
         model_line* at = nullptr;
         int composed = 0;
     };
@@ -241,8 +241,8 @@ TEST_F(MysqlPool, ADeadlockIsRepeatedThreeTimes) {
     error_code code;
     const auto run = [&]() -> asio::awaitable<void> {
         const std::string undo = "DO RELEASE_LOCK('b')";
-        const call_wishes wishes{.undo = &undo};
-        co_await pool().run(always, wishes);
+        const call_options options{.undo = &undo};
+        co_await pool().run(always, options);
     };
     asio::co_spawn(io_, run(), [&](const std::exception_ptr& failed) {
         code = support::thrown_of(failed).code;
@@ -260,10 +260,10 @@ TEST_F(MysqlPool, ADeadlockIsRepeatedThreeTimes) {
 TEST_F(MysqlPool, WhoEndsATransactionComesBeforeThoseWhoWaitForAnyConnection) {
     how_.connections_max = 1;
     world_.answers_at_once = false;
-    call_wishes wishes;
-    wishes.leaves_open = true;
-    const asked begun = ask("START", wishes);
-    said open;
+    call_options options;
+    options.leaves_open = true;
+    const asked begun = ask("START", options);
+    statement_answer open;
     open.open = true;
     line().next = std::vector{open};
     line().answer();
@@ -271,7 +271,7 @@ TEST_F(MysqlPool, WhoEndsATransactionComesBeforeThoseWhoWaitForAnyConnection) {
     ASSERT_EQ(begun->code, error_code{}) << begun->why;
     const asked other = ask("other");
     EXPECT_EQ(world_.lines.size(), 1u) << "it will come back";
-    call_wishes second;
+    call_options second;
     second.on = begun->got.by;
     const asked ended = ask("COMMIT", second);
     line().answer();
@@ -313,11 +313,11 @@ TEST_F(MysqlPool, ClosingEndsTheSearchForAServer) {
 
 TEST_F(MysqlPool, NoMoreConnectionsToWaitOnThanItMay) {
     how_.wait_connections_max = 1;
-    std::shared_ptr<carrier> first, second;
-    const auto take_one = [&](std::shared_ptr<carrier>& into) -> asio::awaitable<void> {
+    std::shared_ptr<pinned_connection> first, second;
+    const auto take_one = [&](std::shared_ptr<pinned_connection>& into) -> asio::awaitable<void> {
         into = co_await pool().connection_to_wait_on(time_point::max());
     };
-    const auto take = [&](std::shared_ptr<carrier>& into) {
+    const auto take = [&](std::shared_ptr<pinned_connection>& into) {
         asio::co_spawn(io_, take_one(into),
                        [](const std::exception_ptr& failed) { EXPECT_FALSE(failed); });
         settle();

@@ -160,11 +160,11 @@ using ::testing::ElementsAre;
 
 class Lookout : public ::testing::Test {
 protected:
-    /// What has a limit keeps the lookout as long as there is one.
+    /// What has a limit keeps the deadline timer as long as there is one.
     void add(duration in) {
         const time_point limit = clock_.now() + in;
         limits_.insert(limit);
-        lookout_.watch_for(limit, life_);
+        deadline_timer_.watch_for(limit, life_);
     }
 
     asio::io_context io_;
@@ -176,14 +176,14 @@ protected:
     std::vector<duration> told_;
     bool stays_ = false; // what was told of stays a limit
     std::shared_ptr<void> life_ = std::make_shared<int>(1);
-    lookout lookout_{home_,
-                     [this] { return limits_.empty() ? time_point::max() : *limits_.begin(); },
-                     [this](time_point now) {
-                         if (!limits_.empty() && *limits_.begin() <= now)
-                             told_.push_back(now - start_);
-                         if (!stays_)
-                             limits_.erase(limits_.begin(), limits_.upper_bound(now));
-                     }};
+    deadline_timer deadline_timer_{
+        home_, [this] { return limits_.empty() ? time_point::max() : *limits_.begin(); },
+        [this](time_point now) {
+            if (!limits_.empty() && *limits_.begin() <= now)
+                told_.push_back(now - start_);
+            if (!stays_)
+                limits_.erase(limits_.begin(), limits_.upper_bound(now));
+        }};
 };
 
 TEST_F(Lookout, TellsEachLimitWhenItComes) {
@@ -218,7 +218,7 @@ TEST_F(Lookout, DoesNotSpinAtALimitThatStays) {
     add(10ms);
     clock_.run_for(13ms);
     EXPECT_THAT(told_, ElementsAre(10ms, 11ms, 12ms, 13ms));
-    lookout_.close();
+    deadline_timer_.close();
     clock_.run_for(1ms);
 }
 
@@ -235,7 +235,7 @@ TEST_F(Lookout, KeepsWhatHasALimitUntilThereIsNone) {
 TEST_F(Lookout, TellsNothingOnceItIsClosed) {
     add(10ms);
     clock_.run_for(5ms);
-    lookout_.close();
+    deadline_timer_.close();
     add(1ms);
     clock_.run_for(1s);
     EXPECT_THAT(told_, ElementsAre());

@@ -67,24 +67,25 @@ protected:
 TEST_F(Visit, RunsWhatItsOwnExecutorIsGiven) {
     bool dispatched = false, posted = false;
     {
-        visit here{entrance_};
+        inline_call here{entrance_};
         ASSERT_TRUE(here);
-        EXPECT_EQ(visit::here(entrance_), &here);
+        EXPECT_EQ(inline_call::here(entrance_), &here);
         asio::post(here.executor(), [&] { posted = true; });
         asio::dispatch(here.executor(), [&] { dispatched = true; });
         EXPECT_TRUE(dispatched);
         EXPECT_FALSE(posted) << "within the call that posts it";
     }
     EXPECT_TRUE(posted);
-    EXPECT_EQ(visit::here(entrance_), nullptr);
+    EXPECT_EQ(inline_call::here(entrance_), nullptr);
 }
 
 TEST_F(Visit, LeavesEverythingElseToTheBackgroundWhichWaitsOutside) {
     std::future<std::thread::id> other;
     {
-        visit here{entrance_};
+        inline_call here{entrance_};
         other = in_background();
-        asio::dispatch(entrance_.executor(), [&] { EXPECT_EQ(visit::here(entrance_), nullptr); });
+        asio::dispatch(entrance_.executor(),
+                       [&] { EXPECT_EQ(inline_call::here(entrance_), nullptr); });
         EXPECT_FALSE(is_ready(other));
     }
     EXPECT_EQ(soon(std::move(other)), background_.get_id());
@@ -92,78 +93,78 @@ TEST_F(Visit, LeavesEverythingElseToTheBackgroundWhichWaitsOutside) {
 
 TEST_F(Visit, OthersMayEnterWhileItIsOutside) {
     socket_pair ends;
-    visit here{entrance_};
-    here.outside(ends,
-                 [this]() noexcept { EXPECT_EQ(soon(in_background()), background_.get_id()); });
+    inline_call here{entrance_};
+    here.run_outside(ends,
+                     [this]() noexcept { EXPECT_EQ(soon(in_background()), background_.get_id()); });
     const auto next = in_background();
     EXPECT_FALSE(is_ready(next)) << "it is inside again";
 }
 
 TEST_F(Visit, WhoeverIsInsideSeesWhetherItIsTheVisitor) {
     socket_pair ends;
-    visit here{entrance_};
-    EXPECT_EQ(entrance_.visitor(), &here);
-    here.outside(ends, [this]() noexcept {
-        std::promise<const visit*> seen;
-        asio::post(entrance_.executor(), [&] { seen.set_value(entrance_.visitor()); });
+    inline_call here{entrance_};
+    EXPECT_EQ(entrance_.inline_caller(), &here);
+    here.run_outside(ends, [this]() noexcept {
+        std::promise<const inline_call*> seen;
+        asio::post(entrance_.executor(), [&] { seen.set_value(entrance_.inline_caller()); });
         EXPECT_EQ(soon(seen.get_future()), nullptr);
     });
-    EXPECT_EQ(entrance_.visitor(), &here);
+    EXPECT_EQ(entrance_.inline_caller(), &here);
 }
 
 TEST_F(Visit, WhatItWaitsForOutsideCanBeInterrupted) {
     socket_pair ends;
-    visit here{entrance_};
+    inline_call here{entrance_};
     asio::post(entrance_.executor(), [&here] { here.interrupt(); });
     ssize_t size = -1;
-    here.outside(ends, [&]() noexcept { size = ends.read(); });
+    here.run_outside(ends, [&]() noexcept { size = ends.read(); });
     EXPECT_EQ(size, 0);
     here.interrupt(); // inside it waits for nothing
 }
 
 TEST_F(Visit, WhatItLeavesBehindIsTheBackgroundsToFinish) {
-    asio::any_io_executor of_visit;
+    asio::any_io_executor of_inline_call;
     {
-        visit here{entrance_};
-        of_visit = here.executor();
+        inline_call here{entrance_};
+        of_inline_call = here.executor();
     }
     std::promise<std::thread::id> ran;
-    asio::post(of_visit, [&ran] { ran.set_value(std::this_thread::get_id()); });
+    asio::post(of_inline_call, [&ran] { ran.set_value(std::this_thread::get_id()); });
     EXPECT_EQ(soon(ran.get_future()), background_.get_id());
 }
 
 TEST_F(Visit, NobodyMayEnterWhoIsNotWelcome) {
     const std::optional<monitor::load> busy{std::in_place, &entrance_};
-    const visit here{entrance_};
+    const inline_call here{entrance_};
     EXPECT_FALSE(here);
-    EXPECT_EQ(visit::here(entrance_), nullptr);
+    EXPECT_EQ(inline_call::here(entrance_), nullptr);
 }
 
 TEST_F(Visit, IsOfItsOwnMonitorAlone) {
     monitor other{io_};
     other.welcome(1);
-    const visit here{entrance_};
-    EXPECT_EQ(visit::here(other), nullptr);
+    const inline_call here{entrance_};
+    EXPECT_EQ(inline_call::here(other), nullptr);
     {
-        visit there{other}; // code of another client, on this client's visitor
+        inline_call there{other}; // code of another client, on this client's inline caller
         ASSERT_TRUE(there);
-        EXPECT_EQ(visit::here(other), &there);
-        EXPECT_EQ(visit::here(entrance_), &here);
+        EXPECT_EQ(inline_call::here(other), &there);
+        EXPECT_EQ(inline_call::here(entrance_), &here);
         bool ran = false;
         asio::dispatch(there.executor(), [&] { ran = true; });
         EXPECT_TRUE(ran);
     }
-    EXPECT_EQ(visit::here(other), nullptr);
-    EXPECT_EQ(visit::here(entrance_), &here);
+    EXPECT_EQ(inline_call::here(other), nullptr);
+    EXPECT_EQ(inline_call::here(entrance_), &here);
 }
 
 TEST_F(Visit, OfTheSameThreadIsNotMadeTwice) {
-    const visit here{entrance_};
+    const inline_call here{entrance_};
     entrance_.welcome(2);
-    const visit again{entrance_};
+    const inline_call again{entrance_};
     EXPECT_TRUE(here);
     EXPECT_FALSE(again) << "it would wait for itself";
-    EXPECT_EQ(visit::here(entrance_), &here);
+    EXPECT_EQ(inline_call::here(entrance_), &here);
 }
 
 TEST_F(Visit, AMonitorIsKnownByItsExecutor) {

@@ -601,7 +601,7 @@ public:
     stuck_locks(lock_store& real, clock& time)
         : wrapped_locks{real}
         , time_{time} {}
-    asio::awaitable<void> renew(hold_list, const renewal_wishes&, renewal_sink&) override {
+    asio::awaitable<void> renew(hold_list, const renewal_options&, renewal_sink&) override {
         const std::unique_ptr<alarm> nap = time_.make_alarm();
         co_await nap->wait_until(time_.now() + 1h);
     }

@@ -247,12 +247,12 @@ TEST_F(HandOff, AForceUnlockThatIsUnderWayReachesTheHeir) {
     run_for(50ms);
     release(std::move(held));
     ASSERT_TRUE(waiters[0].well());
-    const lease heir = waiters[0].take();
-    EXPECT_TRUE(heir.owns_lock());
+    const lease next_owner = waiters[0].take();
+    EXPECT_TRUE(next_owner.owns_lock());
     run_for(50ms);
     EXPECT_TRUE(forced.value());
-    EXPECT_TRUE(heir.lost().stop_requested());
-    EXPECT_FALSE(heir.owns_lock());
+    EXPECT_TRUE(next_owner.lost().stop_requested());
+    EXPECT_FALSE(next_owner.owns_lock());
     EXPECT_EQ(alice.ear->last(event_kind::lost)->cause, event_cause::forced);
 }
 
@@ -280,10 +280,10 @@ TEST_F(HandOff, WhoeverHasItLastHearsOfItsLossAndNobodyBefore) {
     lease held = taken_before(stock, waiters);
     const std::stop_token earlier = held.lost();
     release(std::move(held));
-    const lease heir = waiters[0].take();
+    const lease next_owner = waiters[0].take();
     server.evict("stock");
     run_for(10s);
-    EXPECT_TRUE(heir.lost().stop_requested());
+    EXPECT_TRUE(next_owner.lost().stop_requested());
     EXPECT_FALSE(earlier.stop_requested());
 }
 

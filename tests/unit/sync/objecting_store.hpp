@@ -25,8 +25,8 @@ struct interference {
     std::function<error_code(memory::verb)> objects{};
     /// What came of one hold of a renewal that was let through: a code takes the place of a yes.
     std::function<error_code(const hold&)> spoils{};
-    std::set<doubter*> watchers{};        ///< one for each hold that is watched over
-    std::vector<renewal_wishes> wishes{}; ///< of each renewal that was asked for
+    std::set<revalidator*> watchers{};     ///< one for each hold that is watched over
+    std::vector<renewal_options> wishes{}; ///< of each renewal that was asked for
 
     bool keeps_queues = false; ///< a place that was looked at must be left, even if it was busy
     int places_left = 0;       ///< so often has leaving one succeeded
@@ -40,7 +40,7 @@ struct interference {
 
 class doubting_watch final : public watch {
 public:
-    doubting_watch(interference& by, doubter& whom)
+    doubting_watch(interference& by, revalidator& whom)
         : by_{by}
         , whom_{whom} {
         by_.watchers.insert(&whom_);
@@ -49,7 +49,7 @@ public:
 
 private:
     interference& by_;
-    doubter& whom_;
+    revalidator& whom_;
 };
 
 /// Reports what a test wants of some, and the truth of the others.
@@ -118,7 +118,7 @@ public:
         return std::make_unique<objecting_place>(wrapped_locks::line_up(std::move(want), wake),
                                                  by_);
     }
-    asio::awaitable<void> renew(hold_list holds, const renewal_wishes& how,
+    asio::awaitable<void> renew(hold_list holds, const renewal_options& how,
                                 renewal_sink& to) override {
         by_.wishes.push_back(how);
         try {
@@ -135,7 +135,7 @@ public:
         by_.object(memory::verb::release);
         co_return co_await wrapped_locks::release(std::move(what));
     }
-    std::unique_ptr<watch> watch_over(const hold&, doubter& whom) override {
+    std::unique_ptr<watch> watch_over(const hold&, revalidator& whom) override {
         return std::make_unique<doubting_watch>(by_, whom);
     }
 

@@ -96,14 +96,14 @@ TEST_F(Renewal, NoMoreThanACompanyTravelAtOnceAndThoseFirstThatAreDueFirst) {
             held.push_back(taken(each));
         }
     };
-    take(renewal::company_max);
+    take(renewal::batch_holds_max);
     run_for(100ms);
-    take(renewal::company_max + 1);
+    take(renewal::batch_holds_max + 1);
     run_for(10s);
     const std::vector<sent> requests = alice.all(verb::renew);
     ASSERT_EQ(requests.size(), 3u);
     for (const hold& each : requests[0].holds)
-        EXPECT_LE(each.owner.number, renewal::company_max);
+        EXPECT_LE(each.owner.number, renewal::batch_holds_max);
     EXPECT_EQ(renewed_at(), (std::vector<duration>{10s, 10s + 100ms, 10s + 100ms}));
     EXPECT_EQ(requests[2].holds.size(), 1u);
 }
@@ -231,7 +231,7 @@ TEST_F(Renewal, ADoubtIsAskedAboutAtOnce) {
     run_for(2s);
     server.evict("stock");
     ASSERT_EQ(alice.meddling.watchers.size(), 1u);
-    (*alice.meddling.watchers.begin())->doubt();
+    (*alice.meddling.watchers.begin())->revalidate();
     settle();
     EXPECT_TRUE(held.lost().stop_requested());
     EXPECT_TRUE(alice.meddling.watchers.empty()) << "a lost hold is watched over";
@@ -239,7 +239,7 @@ TEST_F(Renewal, ADoubtIsAskedAboutAtOnce) {
 
 TEST_F(Renewal, ADoubtWithoutReasonDoesNoHarm) {
     lease held = taken(stock);
-    (*alice.meddling.watchers.begin())->doubt();
+    (*alice.meddling.watchers.begin())->revalidate();
     settle();
     EXPECT_TRUE(held.owns_lock());
     EXPECT_EQ(alice.count(verb::renew), 1u);
@@ -549,14 +549,14 @@ TEST(LeaseTerm, TheMarginOfAShortLeaseIsHalfOfItAtMost) {
 }
 
 TEST(LeaseTerm, ALeaseCountsFromWhenItsRequestWasSent) {
-    EXPECT_EQ(believed_until(noon, 30s), noon + 30s - 302ms);
+    EXPECT_EQ(valid_until(noon, 30s), noon + 30s - 302ms);
 }
 
 TEST(LeaseTerm, EveryAllowedLeaseIsBelievedForAtLeastHalfOfItAndNeverForMore) {
     for (duration lease = 1ms; lease <= ten_years; lease = lease * 3 / 2 + 1ms) {
-        EXPECT_GT(believed_until(noon, lease), noon) << lease.count();
-        EXPECT_GE(believed_until(noon, lease), noon + lease / 2) << lease.count();
-        EXPECT_LE(believed_until(noon, lease), noon + lease) << lease.count();
+        EXPECT_GT(valid_until(noon, lease), noon) << lease.count();
+        EXPECT_GE(valid_until(noon, lease), noon + lease / 2) << lease.count();
+        EXPECT_LE(valid_until(noon, lease), noon + lease) << lease.count();
     }
 }
 

@@ -122,7 +122,7 @@ TEST_F(Replicas, ItIsRepeatedUntilItIsConfirmedOverTheSameConnection) {
     server.cut_replica(1);
     run_for(6s);
     EXPECT_GE(alice.ear->count(event_kind::renewal_failed), 2u);
-    for (const renewal_wishes& each : alice.meddling.wishes)
+    for (const renewal_options& each : alice.meddling.wishes)
         EXPECT_FALSE(each.elsewhere) << "it was answered";
     mend();
     run_for(1min);
@@ -185,9 +185,9 @@ protected:
     mutex none{alice, "stock", mutex_options{.required_replicas = 0}};
 
     /// Whoever waits while that one is held.
-    said<lease> heir_of(lease held, mutex& heir) {
+    said<lease> next_owner_of(lease held, mutex& next_owner) {
         said<lease> got;
-        heir.async_lock(got.handler());
+        next_owner.async_lock(got.handler());
         settle();
         release(std::move(held));
         run_for(10ms);
@@ -197,13 +197,13 @@ protected:
 };
 
 TEST_F(ReplicasOfHeirs, AHoldIsNotPassedOnToWhoWantsMore) {
-    const said<lease> got = heir_of(taken(none), stock);
+    const said<lease> got = next_owner_of(taken(none), stock);
     EXPECT_EQ(alice.count(verb::look), 2u);
     EXPECT_EQ(number_of(got.value()), 1u);
 }
 
 TEST_F(ReplicasOfHeirs, ItIsPassedOnToWhoWantsFewerAndKeepsItsNumber) {
-    const said<lease> got = heir_of(confirmed(stock), none);
+    const said<lease> got = next_owner_of(confirmed(stock), none);
     EXPECT_EQ(alice.count(verb::look), 1u);
     EXPECT_EQ(number_of(got.value()), 1u);
 }

@@ -47,7 +47,7 @@ protected:
         settle();
     }
     /// What whoever waited behind that lease was given.
-    lease heir_of(lease held, basic_mutex& wants) {
+    lease next_owner_of(lease held, basic_mutex& wants) {
         said<lease> next;
         wants.async_lock(next.handler());
         settle();
@@ -246,7 +246,7 @@ TEST_F(Session, ADoubtThatIsNotUrgentIsSpreadOverATenthOfIt) {
     mutex stock{alice, "stock"};
     const lease held = taken(stock);
     alice.dice = 999;
-    alice.inside.lock()->renewals().doubt({}, false);
+    alice.inside.lock()->renewals().revalidate({}, false);
     run_for(1s);
     EXPECT_EQ(asked_at(alice), std::vector<duration>{999ms});
 }
@@ -254,7 +254,7 @@ TEST_F(Session, ADoubtThatIsNotUrgentIsSpreadOverATenthOfIt) {
 TEST_F(Session, AHoldIsHandedOnAlthoughItsLeaseIsMuchLonger) {
     actor& alice = enter({.lease_time = 30s});
     mutex stock{alice, "stock"};
-    lease held = heir_of(taken(stock), stock);
+    lease held = next_owner_of(taken(stock), stock);
     EXPECT_EQ(alice.count(verb::release), 0u);
     EXPECT_TRUE(held.owns_lock());
     run_for(1h);
@@ -276,7 +276,7 @@ TEST_F(Session, NobodyBeginsWithLessThanHalfOfIt) {
 TEST_F(Session, AnHeirHasNoMoreThanItAskedFor) {
     actor& alice = enter({.lease_time = 30s});
     mutex stock{alice, "stock"}, shorter{alice, "stock", lease_time{1s}};
-    lease held = heir_of(taken(stock), shorter);
+    lease held = next_owner_of(taken(stock), shorter);
     EXPECT_EQ(alice.count(verb::release), 0u);
     EXPECT_LE(held.remaining(), 1s);
     run_for(1min);
@@ -291,7 +291,7 @@ TEST_F(Session, AnHeirOfAMuchLongerLeaseIsContactedInTime) {
     mutex stock{alice, "stock"}, longer{alice, "stock", lease_time{10min}};
     lease held = taken(stock);
     run_for(3s);
-    held = heir_of(std::move(held), longer);
+    held = next_owner_of(std::move(held), longer);
     EXPECT_EQ(alice.count(verb::release), 0u);
     run_for(1min);
     EXPECT_TRUE(held.owns_lock());
@@ -303,7 +303,7 @@ TEST_F(Session, AFencedLockIsNotHandedOnWhereAGrantHasOneToken) {
     fenced_mutex stock{alice, "stock"};
     lease first = taken(stock);
     const std::uint64_t token = first.fencing_token();
-    const lease second = heir_of(std::move(first), stock);
+    const lease second = next_owner_of(std::move(first), stock);
     EXPECT_EQ(alice.count(verb::release), 1u);
     EXPECT_GT(second.fencing_token(), token);
 }

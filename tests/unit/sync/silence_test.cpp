@@ -226,7 +226,7 @@ protected:
     std::vector<lease> held;
 
     renewal& renewals() { return alice.inside.lock()->renewals(); }
-    void reconnected(bool urgent) { renewals().doubt({}, urgent); }
+    void reconnected(bool urgent) { renewals().revalidate({}, urgent); }
 
     void take(int count) {
         for (int i = 0; i < count; ++i) {
@@ -266,7 +266,7 @@ TEST_F(Doubt, TenThousandUrgentOnesTravelInCompanies) {
     reconnected(true);
     settle();
     EXPECT_EQ(asked_for(), 10'000u);
-    EXPECT_EQ(alice.count(verb::renew), 10'000u / renewal::company_max);
+    EXPECT_EQ(alice.count(verb::renew), 10'000u / renewal::batch_holds_max);
     for (const duration each : asked_at())
         EXPECT_EQ(each, 1s);
 }
@@ -278,7 +278,7 @@ TEST_F(Doubt, OneThatIsNotUrgentComesByChanceWithinATenthOfTheLease) {
         const lease mine = taken(his);
         const time_point before = clock.now();
         bob.dice = chance;
-        bob.inside.lock()->renewals().doubt({}, false);
+        bob.inside.lock()->renewals().revalidate({}, false);
         run_for(3s);
         ASSERT_EQ(bob.count(verb::renew), 1u);
         EXPECT_EQ(bob.all(verb::renew).front().at - before, duration{chance});
@@ -293,7 +293,7 @@ TEST_F(Doubt, TenThousandThatAreNotUrgentAreSpreadEvenlyOverATenthOfTheLease) {
     EXPECT_EQ(asked_for(), 10'000u);
     std::size_t in_first_half = 0;
     for (const sent& each : alice.all(verb::renew)) {
-        EXPECT_LE(each.holds.size(), renewal::company_max);
+        EXPECT_LE(each.holds.size(), renewal::batch_holds_max);
         in_first_half += each.at - start() < 1s + 1500ms ? each.holds.size() : 0;
     }
     EXPECT_GE(in_first_half, 4'000u);
@@ -312,7 +312,7 @@ TEST_F(Doubt, TheShortestLeaseSaysHowFarTheyAreSpread) {
 TEST_F(Doubt, ItIsAskedAboutOnlyWhatItNames) {
     mutex shelf{alice, "shelf"};
     const lease mine = taken(stock), other = taken(shelf);
-    renewals().doubt([](const lock_name& name) { return name == lock_name{"shelf"}; }, true);
+    renewals().revalidate([](const lock_name& name) { return name == lock_name{"shelf"}; }, true);
     settle();
     ASSERT_EQ(alice.count(verb::renew), 1u);
     EXPECT_EQ(alice.all(verb::renew).front().holds.front().name, lock_name{"shelf"});

@@ -94,7 +94,7 @@ TEST_F(SlowAnswer, ExtensionIsAskedForOverAnotherConnectionBesideTheFirst) {
     held.async_extend(lease_time{1min}, extended.handler());
     run_for(2s);
     EXPECT_TRUE(extended.well()) << "the first request was answered late";
-    const auto is_elsewhere = [](const renewal_wishes& each) {
+    const auto is_elsewhere = [](const renewal_options& each) {
         return each.elsewhere && each.lease_time == 1min;
     };
     EXPECT_EQ(std::ranges::count_if(alice.meddling.wishes, is_elsewhere), 1);

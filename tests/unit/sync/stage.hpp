@@ -161,11 +161,11 @@ private:
 };
 
 /// What an engine still has under way.
-inline residue left_in(const actor& a) {
+inline leftovers left_in(const actor& a) {
     return a.inside.lock()->left();
 }
 inline bool is_idle(const actor& a) {
-    const residue left = left_in(a);
+    const leftovers left = left_in(a);
     return left.gates == 0 && left.waiters == 0 && left.holds == 0 && left.tasks == 0;
 }
 

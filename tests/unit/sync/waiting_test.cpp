@@ -610,8 +610,8 @@ protected:
         }
     }
     static constexpr std::size_t most_in(duration length) {
-        return static_cast<std::size_t>(length / look_pace::between_looks) +
-               look_pace::prompt_looks;
+        return static_cast<std::size_t>(length / attempt_pacer::between_looks) +
+               attempt_pacer::prompt_looks;
     }
 };
 
@@ -630,7 +630,7 @@ TEST_F(Storm, TheFirstMessagesAreAnsweredAtOnce) {
     stock.async_lock(held.handler());
     run_for(1s);
     std::size_t before = alice.count(verb::look);
-    for (int i = 1; i < look_pace::prompt_looks; ++i) {
+    for (int i = 1; i < attempt_pacer::prompt_looks; ++i) {
         storm_for(1ms);
         EXPECT_EQ(alice.count(verb::look), ++before);
     }
@@ -640,7 +640,7 @@ TEST_F(Storm, WhenItIsOverAReleaseIsAnsweredAtOnceAgain) {
     server.occupy("stock", 1h);
     stock.async_lock(held.handler());
     storm_for(100ms);
-    run_for(look_pace::between_looks * look_pace::prompt_looks);
+    run_for(attempt_pacer::between_looks * attempt_pacer::prompt_looks);
     EXPECT_FALSE(held.done());
     server.vacate("stock");
     settle();
@@ -652,7 +652,7 @@ TEST_F(Storm, AReleaseWithinItIsSeenAfterOnePause) {
     stock.async_lock(held.handler());
     storm_for(100ms);
     server.vacate("stock");
-    run_for(look_pace::between_looks);
+    run_for(attempt_pacer::between_looks);
     EXPECT_TRUE(held.well());
 }
 
@@ -676,7 +676,7 @@ TEST_F(Storm, WhoOnlyWaitsForItToBeFreeKeepsThePaceToo) {
     storm_for(1s);
     EXPECT_LE(alice.count(verb::inspect) - before, most_in(1s));
     EXPECT_GE(alice.count(verb::inspect) - before, most_in(1s) / 2);
-    run_for(look_pace::between_looks * look_pace::prompt_looks);
+    run_for(attempt_pacer::between_looks * attempt_pacer::prompt_looks);
     server.vacate("stock");
     settle();
     EXPECT_TRUE(seen_free.well() && seen_free.value());

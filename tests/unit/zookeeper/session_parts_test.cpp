@@ -192,7 +192,7 @@ protected:
     }
     void expect_from(int ms) { EXPECT_EQ(term_.alive_until(), moment(ms) + believed); }
 
-    session_term term_;
+    session_lease term_;
 };
 
 TEST_F(SessionTerm, OfNoSessionIsOver) {

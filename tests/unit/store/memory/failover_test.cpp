@@ -321,7 +321,7 @@ TEST_F(MemoryReplicas, AHoldThatIsGoneIsRefusedWhoeverConfirmsIt) {
         hold never = w.last();
         never.replicas = 1;
         const hold* const one[] = {&never};
-        const renewal_wishes how{.lease_time = 30s};
+        const renewal_options how{.lease_time = 30s};
         single_renewal outcome;
         co_await w.carols->locks().renew(one, how, outcome);
         EXPECT_FALSE(outcome.said().granted);

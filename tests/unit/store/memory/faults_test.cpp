@@ -55,7 +55,7 @@ TEST_F(MemoryFaults, ARenewalIsNotWaitedForLongerThanItsAnswerIsOfUse) {
         w.fates = {{.answer_delay = 2s}};
         const hold mine = w.alice.held("stock");
         const hold* const one[] = {&mine};
-        const renewal_wishes how{.lease_time = 60s, .answer_by = w.clock.now() + 700ms};
+        const renewal_options how{.lease_time = 60s, .answer_by = w.clock.now() + 700ms};
         single_renewal outcome;
         co_await w.alice.home->locks().renew(one, how, outcome);
         EXPECT_EQ(w.passed(), 700ms);

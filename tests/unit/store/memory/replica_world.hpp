@@ -42,7 +42,7 @@ struct MemoryReplicas : MemoryWorld {
                 [this](const event& e) {
                     told.push_back({e.kind, {e.name, e.name_size}, {e.text, e.text_size}});
                 },
-            .doubt = [this](const auto&, bool urgent) { doubts += urgent ? 1 : 100; }});
+            .revalidate = [this](const auto&, bool urgent) { doubts += urgent ? 1 : 100; }});
     const std::unique_ptr<alarm> wake = clock.make_alarm();
     std::uint64_t number = 0;
 
@@ -60,7 +60,7 @@ struct MemoryReplicas : MemoryWorld {
     asio::awaitable<error_code> renew(hold held, unsigned replicas, duration length = 30s) {
         held.replicas = static_cast<std::uint8_t>(replicas);
         const hold* const one[] = {&held};
-        const renewal_wishes how{.lease_time = length};
+        const renewal_options how{.lease_time = length};
         single_renewal outcome;
         co_await carols->locks().renew(one, how, outcome);
         error_code failed;

@@ -23,7 +23,7 @@ namespace holdfast::mysql {
 
 using namespace std::chrono_literals;
 
-class one_connection final : public carrier {
+class one_connection final : public pinned_connection {
 public:
     bool is_cut() const noexcept override { return false; }
     void cut() noexcept override {}
@@ -32,10 +32,10 @@ public:
 /// Answers each statement with its number, counted from the first of all.
 class answering_database final : public database {
 public:
-    asio::awaitable<answers> run(statements& what, call_wishes wishes) override {
+    asio::awaitable<answers> run(statements& what, call_options options) override {
         sent.push_back(what.compose(clock, of_server));
-        with.push_back(wishes);
-        undone.push_back(wishes.undo ? *wishes.undo : "");
+        with.push_back(options);
+        undone.push_back(options.undo ? *options.undo : "");
         if (refuses)
             if (const auto why = refuses(sent.back()))
                 throw net::failure{*why, "refused"};
@@ -47,7 +47,7 @@ public:
         said.by = line;
         co_return said;
     }
-    asio::awaitable<std::shared_ptr<carrier>> connection_to_wait_on(time_point) override {
+    asio::awaitable<std::shared_ptr<pinned_connection>> connection_to_wait_on(time_point) override {
         co_return nullptr;
     }
     std::optional<server_facts> facts() const override { return of_server; }
@@ -59,9 +59,9 @@ public:
 
     server_facts of_server;
     runtime::remote_clock clock;
-    std::shared_ptr<carrier> line = std::make_shared<one_connection>();
+    std::shared_ptr<pinned_connection> line = std::make_shared<one_connection>();
     std::vector<std::vector<std::string>> sent;
-    std::vector<call_wishes> with;
+    std::vector<call_options> with;
     std::vector<std::string> undone; ///< their `undo`
     std::function<std::optional<error_code>(const std::vector<std::string>&)> refuses;
     std::size_t answers_most = 100;
@@ -91,12 +91,12 @@ protected:
     const store_context home_{
         .executor = io_.get_executor(), .time = clock_, .random = {}, .label = {}, .tell = {}};
     answering_database server_;
-    site at_{.server = server_,
-             .context = home_,
-             .named = tables{"t"},
-             .schema = {},
-             .table = {},
-             .info = {}};
+    request_context at_{.server = server_,
+                        .context = home_,
+                        .named = tables{"t"},
+                        .schema = {},
+                        .table = {},
+                        .info = {}};
 };
 
 } // namespace holdfast::mysql

@@ -171,26 +171,26 @@ TEST_F(TwoWrites, TooFewAnswersMakeNoSense) {
 }
 
 TEST(WhoHolds, IsReadAsItWasWritten) {
-    const client_card card{"host-1", 4711, "worker", "orders", std::chrono::seconds{1'795'618'292}};
-    const std::optional<client_card> read = card_in(written(card));
+    const client_info info{"host-1", 4711, "worker", "orders", std::chrono::seconds{1'795'618'292}};
+    const std::optional<client_info> read = client_info_in(written(info));
     ASSERT_TRUE(read);
-    EXPECT_EQ(read->host, card.host);
-    EXPECT_EQ(read->pid, card.pid);
-    EXPECT_EQ(read->program, card.program);
-    EXPECT_EQ(read->label, card.label);
-    EXPECT_EQ(read->since, card.since);
+    EXPECT_EQ(read->host, info.host);
+    EXPECT_EQ(read->pid, info.pid);
+    EXPECT_EQ(read->program, info.program);
+    EXPECT_EQ(read->label, info.label);
+    EXPECT_EQ(read->since, info.since);
 }
 
 TEST(WhoHolds, FitsIntoItsColumn) {
     const std::string longest(300, 'x');
-    const client_card card{longest, 1'000'000'000, longest, longest,
+    const client_info info{longest, 1'000'000'000, longest, longest,
                            std::chrono::seconds{1} * 1'000'000'000'000};
-    EXPECT_LE(written(card).size(), 255U);
-    EXPECT_TRUE(card_in(written(card)));
+    EXPECT_LE(written(info).size(), 255U);
+    EXPECT_TRUE(client_info_in(written(info)));
 }
 
 TEST(WhoHolds, ATabInAWordSeparatesNothing) {
-    const std::optional<client_card> read = card_in(written({"h", 1, "p", "a\tb", {}}));
+    const std::optional<client_info> read = client_info_in(written({"h", 1, "p", "a\tb", {}}));
     ASSERT_TRUE(read);
     EXPECT_EQ(read->label, "a b");
 }
@@ -198,7 +198,7 @@ TEST(WhoHolds, ATabInAWordSeparatesNothing) {
 TEST(WhoHolds, IsUnknownWhereSomethingElseStands) {
     for (const char* const other :
          {"", "somebody", "h\tx\tp\tl\t1", "h\t1\tp\tl", "h\t1\tp\tl\t1\t2"})
-        EXPECT_FALSE(card_in(other)) << other;
+        EXPECT_FALSE(client_info_in(other)) << other;
 }
 
 TEST(WhoHolds, OwnersOfOursHaveAMark) {

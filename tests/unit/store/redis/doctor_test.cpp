@@ -216,7 +216,7 @@ TEST(TopologyFindings, AnOpenSlotIsADanger) {
 
 TEST(TopologyFindings, WhoNamesAnotherServerIsNamed) {
     topology_report all = cluster();
-    all.shards[0].replicas[0].other_view = dissent{100, 5, {"z", 9}};
+    all.shards[0].replicas[0].other_view = disagreement{100, 5, {"z", 9}};
     EXPECT_THAT(words(judged(all), severity::warning, "topology"), IsOne("a:2 names z:9 for 100"));
 
     topology_report set = sentinels();

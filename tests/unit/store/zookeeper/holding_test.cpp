@@ -15,9 +15,9 @@ namespace {
 
 class Holding : public world {
 protected:
-    class doubts final : public doubter {
+    class doubts final : public revalidator {
     public:
-        void doubt() noexcept override { ++count; }
+        void revalidate() noexcept override { ++count; }
         int count = 0;
     };
     class outcomes final : public renewal_sink {

@@ -102,8 +102,8 @@ TEST(NodeNames, HaveTheirNumberAtTheEnd) {
 }
 
 TEST(NodeData, SaysWhoThatIs) {
-    const client_card card{"box\n1", 42, "worker", std::string(400, 'x'), std::chrono::seconds{9}};
-    const std::optional<told_owner> read = owner_in_data(data_of(somebody, card));
+    const client_info info{"box\n1", 42, "worker", std::string(400, 'x'), std::chrono::seconds{9}};
+    const std::optional<told_owner> read = owner_in_data(data_of(somebody, info));
     ASSERT_TRUE(read && read->client);
     EXPECT_EQ(read->owner, to_string(somebody));
     EXPECT_EQ(read->client->host, "box 1");

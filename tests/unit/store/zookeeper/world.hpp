@@ -52,7 +52,7 @@ protected:
             store_context context{
                 in.io.get_executor(), in.clock, [] { return 0; }, client_, "party", 10s,
                 [](const event&) {}};
-            context.doubt = [this](const auto&, bool) { ++doubts; };
+            context.revalidate = [this](const auto&, bool) { ++doubts; };
             auto faults = [this](const zookeeper_call& call) { return meet(call); };
             auto session = in.model.connect(context, faults);
             at = session.get();
