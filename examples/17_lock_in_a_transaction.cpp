@@ -7,8 +7,8 @@
 // Create the tables of the locks once before: holdfast doctor --create-tables. Without a URL, the
 // example uses a store in its own memory, and only prints the statements.
 #include <holdfast/holdfast.hpp>
-#include <holdfast/mysql/nail.hpp>
 #include <holdfast/mysql/options.hpp>
+#include <holdfast/mysql/transaction_guard.hpp>
 
 #include <boost/asio/use_future.hpp>
 

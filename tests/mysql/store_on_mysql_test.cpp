@@ -8,7 +8,7 @@
 #include "support/on_each_server.hpp"
 #include "support/recorder.hpp"
 
-#include <holdfast/mysql/nail.hpp>
+#include <holdfast/mysql/transaction_guard.hpp>
 
 #include <iterator>
 #include <memory>

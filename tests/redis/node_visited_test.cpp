@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls by threads that visit the client, and so go by blocking connections: what happens to the
 // shared connection concerns the blocking connections, and the other way round.
-#include "node_visit_fixture.hpp"
+#include "node_inline_call_fixture.hpp"
 
 namespace holdfast {
 namespace {

@@ -5,7 +5,7 @@
 #include "store/mysql/sql.hpp"
 #include "sync/lock_handle.hpp"
 
-#include <holdfast/mysql/nail.hpp>
+#include <holdfast/mysql/transaction_guard.hpp>
 
 namespace holdfast::mysql {
 namespace {

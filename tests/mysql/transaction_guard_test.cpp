@@ -2,7 +2,7 @@
 #include "mysql/store_fixture.hpp"
 #include "sync/held_lock.hpp"
 
-#include <holdfast/mysql/nail.hpp>
+#include <holdfast/mysql/transaction_guard.hpp>
 
 #include <boost/asio/use_future.hpp>
 
