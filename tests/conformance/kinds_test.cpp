@@ -68,7 +68,7 @@ TEST_P(Fenced, TokensGrowInTheOrderInWhichTheLockWasHeld) {
     }
 }
 
-TEST_P(Fenced, HeirsHaveTokensOfTheirOwnWithoutAMessage) {
+TEST_P(Fenced, NextOwnersHaveTokensOfTheirOwnWithoutAMessage) {
     client home = make_client({.hand_off = {100, 10min}});
     fenced_mutex lock{home, "lock"};
     lock.lock();

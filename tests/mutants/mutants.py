@@ -16,7 +16,7 @@ The faults are in tables/*.txt:
     in src/redis/client/blocking_connections.cpp     the file that the texts below are in
 
     lane_confirms_nothing: ConfirmedLane.AsksTheReplicasInTheSameWrite
-    - asked.wishes.replicas > 0     the original text, which must occur exactly once
+    - asked.options.replicas > 0     the original text, which must occur exactly once
     + false                         the mutated text; none if it is left out
 
 A fault of the simulator names its worlds instead of a test: `single`, `quorum`, and so on. A fault

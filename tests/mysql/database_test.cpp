@@ -132,7 +132,7 @@ TEST_F(Database, GoesOnAfterAKill) {
 
 // Connections that have something open.
 
-class DatabaseCarriers : public database_with_rows {
+class DatabasePinned : public database_with_rows {
 protected:
     asked ask_on(const std::shared_ptr<mysql::pinned_connection>& on, const std::string& what) {
         mysql::call_options options;
@@ -155,14 +155,14 @@ protected:
     std::string value_of_1() { return server().value("SELECT v FROM t WHERE k = 1"); }
 };
 
-TEST_F(DatabaseCarriers, ABellIsAskedForOnItsConnection) {
+TEST_F(DatabasePinned, ABellIsAskedForOnItsConnection) {
     how_.connections_max = 2;
     const asked taken = ask("SELECT GET_LOCK('carried', 0), CONNECTION_ID()");
     ASSERT_EQ(taken->value(), "1") << taken->text;
     EXPECT_EQ(ask_on(taken->got.by, "SELECT RELEASE_LOCK('carried')")->value(), "1");
 }
 
-TEST_F(DatabaseCarriers, ATransactionIsEndedWhereItWasBegun) {
+TEST_F(DatabasePinned, ATransactionIsEndedWhereItWasBegun) {
     const asked begun = open_transaction();
     ASSERT_EQ(begun->code, error_code{}) << begun->text;
     EXPECT_EQ(ask("SELECT @@in_transaction")->value(), "0") << "nobody else comes in";
@@ -173,14 +173,14 @@ TEST_F(DatabaseCarriers, ATransactionIsEndedWhereItWasBegun) {
     EXPECT_EQ(value_of_1(), "77");
 }
 
-TEST_F(DatabaseCarriers, ATransactionThatIsLeftEndsWithItsConnection) {
+TEST_F(DatabasePinned, ATransactionThatIsLeftEndsWithItsConnection) {
     asked begun = open_transaction();
     ASSERT_EQ(begun->code, error_code{}) << begun->text;
     begun->got.by.reset();
     EXPECT_TRUE(run_until([&] { return row_is_free(); }));
 }
 
-TEST_F(DatabaseCarriers, AnOpenTransactionThatNobodyWishedForIsUnknown) {
+TEST_F(DatabasePinned, AnOpenTransactionThatNobodyWishedForIsUnknown) {
     const asked call = ask_all({"START TRANSACTION", "UPDATE t SET v = 9 WHERE k = 1"});
     EXPECT_EQ(call->code, errc::outcome_unknown) << call->text;
     EXPECT_THAT(call->text, HasSubstr("transaction"));
@@ -189,7 +189,7 @@ TEST_F(DatabaseCarriers, AnOpenTransactionThatNobodyWishedForIsUnknown) {
 }
 
 /// `completion_type` CHAIN would open another one behind each COMMIT.
-TEST_F(DatabaseCarriers, ChainedTransactionsAreSwitchedOff) {
+TEST_F(DatabasePinned, ChainedTransactionsAreSwitchedOff) {
     server().sql("SET GLOBAL completion_type = CHAIN");
     const asked call = ask_all({"START TRANSACTION", "UPDATE t SET v = 9 WHERE k = 1", "COMMIT"});
     server().sql("SET GLOBAL completion_type = NO_CHAIN");
@@ -197,7 +197,7 @@ TEST_F(DatabaseCarriers, ChainedTransactionsAreSwitchedOff) {
     EXPECT_EQ(value_of_1(), "9");
 }
 
-TEST_F(DatabaseCarriers, AnErrorInATransactionRollsItBack) {
+TEST_F(DatabasePinned, AnErrorInATransactionRollsItBack) {
     const asked call =
         ask_all({"START TRANSACTION", "UPDATE t SET v = 9 WHERE k = 1", "SELECT nothing FROM t"});
     EXPECT_EQ(call->code, make_error_code(store_errc::not_set_up)) << call->text;
@@ -205,13 +205,13 @@ TEST_F(DatabaseCarriers, AnErrorInATransactionRollsItBack) {
     EXPECT_EQ(ask("SELECT @@in_transaction")->value(), "0");
 }
 
-TEST_F(DatabaseCarriers, AnErrorThatWasOvertakenByCommitIsUnknown) {
+TEST_F(DatabasePinned, AnErrorThatWasOvertakenByCommitIsUnknown) {
     const asked call = ask_all(
         {"START TRANSACTION", "SELECT nothing FROM t", "UPDATE t SET v = 9 WHERE k = 1", "COMMIT"});
     EXPECT_EQ(call->code, errc::outcome_unknown) << call->text;
 }
 
-TEST_F(DatabaseCarriers, WhoWaitsHasAConnectionOfItsOwn) {
+TEST_F(DatabasePinned, WhoWaitsHasAConnectionOfItsOwn) {
     how_.wait_connections_max = 2;
     const auto first = connection_to_wait_on();
     const auto second = connection_to_wait_on();
@@ -225,7 +225,7 @@ TEST_F(DatabaseCarriers, WhoWaitsHasAConnectionOfItsOwn) {
     EXPECT_NE(one->value(), shared->value());
 }
 
-TEST_F(DatabaseCarriers, AWaitThatIsCalledOffEndsAtOnce) {
+TEST_F(DatabasePinned, AWaitThatIsCalledOffEndsAtOnce) {
     server().sql("DO 0");
     auto other = server().connect();
     ASSERT_EQ(other.value("SELECT GET_LOCK('called off', 0)"), "1");
@@ -245,7 +245,7 @@ TEST_F(DatabaseCarriers, AWaitThatIsCalledOffEndsAtOnce) {
     EXPECT_EQ(ask_on(on, "SELECT 1")->code, errc::unreachable);
 }
 
-TEST_F(DatabaseCarriers, AConnectionThatIsGivenBackHasNoUserLocksAndServesTheNextOneWhoWaits) {
+TEST_F(DatabasePinned, AConnectionThatIsGivenBackHasNoUserLocksAndServesTheNextOneWhoWaits) {
     auto on = connection_to_wait_on();
     const asked took = ask_on(on, "SELECT CONCAT(GET_LOCK('left behind', 0), ':', "
                                   "CONNECTION_ID())");
@@ -260,13 +260,13 @@ TEST_F(DatabaseCarriers, AConnectionThatIsGivenBackHasNoUserLocksAndServesTheNex
     EXPECT_EQ(again->value(), took->value());
 }
 
-TEST_F(DatabaseCarriers, ThereIsNoneWhereBellsAreOff) {
+TEST_F(DatabasePinned, ThereIsNoneWhereBellsAreOff) {
     how_.bell = false;
     EXPECT_EQ(connection_to_wait_on(), nullptr);
     EXPECT_FALSE(database().has_bells());
 }
 
-TEST_F(DatabaseCarriers, ThereIsNoneWhereTheServerDoesNotKnowThem) {
+TEST_F(DatabasePinned, ThereIsNoneWhereTheServerDoesNotKnowThem) {
     EXPECT_TRUE(database().has_bells());
     database().no_bells_here();
     EXPECT_FALSE(database().has_bells());

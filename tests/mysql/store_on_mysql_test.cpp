@@ -146,7 +146,7 @@ TEST_F(AttemptsOnMySQL9, ARenewalPassesByARowThatIsLocked) {
     user.run("COMMIT");
 }
 
-TEST_F(AttemptsOnMySQL9, WaitBehindALongNail) {
+TEST_F(AttemptsOnMySQL9, WaitBehindALongTransactionGuard) {
     client home = make_client(), other = make_client({.unavailable_timeout = 100ms});
     mutex ours{home, name_}, theirs{other, name_};
     lease held = ours.async_lock(lease_time{300ms}, boost::asio::use_future).get();
@@ -256,7 +256,7 @@ TEST_F(DatabaseOnMysql, AReadOnlyServerIsLeft) {
     EXPECT_TRUE(run_until([&] { return ask("SELECT 1")->value() == "1"; }));
 }
 
-TEST_F(DatabaseOnMysql, ACarrierThatIsGivenBackHasNoUserLocks) {
+TEST_F(DatabaseOnMysql, APinnedConnectionThatIsGivenBackHasNoUserLocks) {
     auto on = connection_to_wait_on();
     ASSERT_TRUE(on);
     mysql::call_options options;

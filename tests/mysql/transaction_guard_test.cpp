@@ -13,7 +13,7 @@ namespace holdfast::mysql {
 namespace {
 
 /// A session of the user's own, with other settings than the library's.
-class Nail : public on_store {
+class TransactionGuard : public on_store {
 protected:
     lease lease_of(mutex& lock, lease_time length) {
         return lock.async_lock(length, asio::use_future).get();
@@ -50,7 +50,7 @@ protected:
     }
 };
 
-TEST_F(Nail, ANailedLeaseOutlivesItsTerm) {
+TEST_F(TransactionGuard, AGuardedLeaseOutlivesItsTerm) {
     client home = make_client(), other = make_client();
     mutex ours{home, name_}, theirs{other, name_};
     lease held = lease_of(ours, lease_time{300ms});
@@ -71,21 +71,21 @@ TEST_F(Nail, ANailedLeaseOutlivesItsTerm) {
     EXPECT_TRUE(support::soon(std::move(waited))) << "granted before the transaction ended";
 }
 
-TEST_F(Nail, WhoWaitsBehindALongOneIsServedWhenItEnds) {
+TEST_F(TransactionGuard, WhoWaitsBehindALongOneIsServedWhenItEnds) {
     expect_taken_behind_a_long_nail([this](client& other) {
         mutex lock{other, name_};
         const std::scoped_lock inside{lock};
     });
 }
 
-TEST_F(Nail, WhoWaitsForItsTurnBehindALongOneIsServedWhenItEnds) {
+TEST_F(TransactionGuard, WhoWaitsForItsTurnBehindALongOneIsServedWhenItEnds) {
     expect_taken_behind_a_long_nail([this](client& other) {
         fair_mutex lock{other, name_};
         const std::scoped_lock inside{lock};
     });
 }
 
-TEST_F(Nail, ReadersAndWritersBehindALongOneAreServedWhenItEnds) {
+TEST_F(TransactionGuard, ReadersAndWritersBehindALongOneAreServedWhenItEnds) {
     expect_taken_behind_a_long_nail([this](client& other) {
         shared_mutex lock{other, name_};
         lock.lock_shared();
@@ -94,7 +94,7 @@ TEST_F(Nail, ReadersAndWritersBehindALongOneAreServedWhenItEnds) {
     });
 }
 
-TEST_F(Nail, ATimedTryBehindOneIsBusy) {
+TEST_F(TransactionGuard, ATimedTryBehindOneIsBusy) {
     client home = make_client(), other = make_client();
     mutex ours{home, name_}, theirs{other, name_};
     lease held = lease_of(ours, lease_time{30s});
@@ -106,7 +106,7 @@ TEST_F(Nail, ATimedTryBehindOneIsBusy) {
     user.run("COMMIT");
 }
 
-TEST_F(Nail, OfALostLeaseHasNoRow) {
+TEST_F(TransactionGuard, OfALostLeaseHasNoRow) {
     client home = make_client();
     mutex lock{home, name_};
     lease held = lease_of(lock, lease_time{50ms});
@@ -119,7 +119,7 @@ TEST_F(Nail, OfALostLeaseHasNoRow) {
     user.run("ROLLBACK");
 }
 
-TEST_F(Nail, OutsideATransactionHasNoRow) {
+TEST_F(TransactionGuard, OutsideATransactionHasNoRow) {
     client home = make_client();
     mutex lock{home, name_};
     lease held = lease_of(lock, lease_time{30s});
@@ -132,7 +132,7 @@ TEST_F(Nail, OutsideATransactionHasNoRow) {
     user.run("ROLLBACK");
 }
 
-TEST_F(Nail, OfAnotherSchemaNamesIt) {
+TEST_F(TransactionGuard, OfAnotherSchemaNamesIt) {
     client home = make_client();
     mutex lock{home, name_};
     lease held = lease_of(lock, lease_time{30s});
@@ -144,7 +144,7 @@ TEST_F(Nail, OfAnotherSchemaNamesIt) {
     user.run("ROLLBACK");
 }
 
-TEST_F(Nail, IsForOneLockThatIsHeld) {
+TEST_F(TransactionGuard, IsForOneLockThatIsHeld) {
     client home = make_client();
     EXPECT_THROW((void)transaction_guard(lease{}), boost::system::system_error);
     shared_mutex lock{home, name_};
@@ -153,7 +153,7 @@ TEST_F(Nail, IsForOneLockThatIsHeld) {
 }
 
 // What follows from that: HandOff.AHoldThatStaysWithItsHolderIsReleased (tests/unit/sync).
-TEST_F(Nail, ANailedLeaseIsNotHandedOn) {
+TEST_F(TransactionGuard, AGuardedLeaseIsNotHandedOn) {
     client home = make_client();
     mutex lock{home, name_};
     lease held = lease_of(lock, lease_time{30s});

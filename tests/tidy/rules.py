@@ -75,6 +75,17 @@ REMOVED_WORDS = {
     "bell_wait": "wakeup_wait", "two_writes": "read_then_write",
     "lanes_max": "blocking_connections_max",
     "patience": "timeout",
+    "inquiry": "member_requests", "ballot": "vote_options", "errand": "queued request",
+    "heir": "next_owner", "company": "linked_holds", "displaced": "superseded",
+    "rarities": "rare_fields", "rendezvous": "one_shot_result", "kept_event": "deferred_event",
+    "residue": "leftovers", "surroundings": "environment", "own_entry": "this_thread_entry",
+    "agenda": "schedule", "lookout": "deadline_timer", "surveyor": "topology_inspector",
+    "dissent": "disagreement", "debt": "pending_reply", "denials": "missing_permissions",
+    "portrait": "server_info", "judgement": "classification", "carrier": "pinned_connection",
+    "call_wishes": "call_options", "renewal_wishes": "renewal_options",
+    "client_card": "client_info", "visitor": "inline_caller", "entrance": "monitor",
+    "corpse": "expired_session", "session_term": "session_lease", "doubter": "revalidator",
+    "nail": "transaction_guard",
 }
 REMOVED = re.compile(rf"(?:\b|(?<=_))({'|'.join(REMOVED_WORDS)})s?_?\b")
 

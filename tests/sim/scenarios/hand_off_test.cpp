@@ -15,7 +15,7 @@ struct HandedOn : story {
 };
 
 // Found by two seeds: the new owner's hold was renewed at the old owner's interval.
-TEST_F(HandedOn, TheHeirOfALongerLeaseHearsOfItsLossAsSoonAsItsOwnWants) {
+TEST_F(HandedOn, TheNextOwnerOfALongerLeaseHearsOfItsLossAsSoonAsItsOwnWants) {
     const duration own = w.how.lease_time;
     auto giver = [&]() -> asio::awaitable<void> {
         held mine = co_await take_for(2 * own);

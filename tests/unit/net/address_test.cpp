@@ -158,7 +158,7 @@ TEST(OptionChecks, ACertificateHasAKeyAndFilesCanBeRead) {
 
 using ::testing::ElementsAre;
 
-class Lookout : public ::testing::Test {
+class DeadlineTimer : public ::testing::Test {
 protected:
     /// What has a limit keeps the deadline timer as long as there is one.
     void add(duration in) {
@@ -186,14 +186,14 @@ protected:
         }};
 };
 
-TEST_F(Lookout, TellsEachLimitWhenItComes) {
+TEST_F(DeadlineTimer, TellsEachLimitWhenItComes) {
     add(20ms);
     add(10ms);
     clock_.run_for(1s);
     EXPECT_THAT(told_, ElementsAre(10ms, 20ms));
 }
 
-TEST_F(Lookout, WakesForAnEarlierLimitThatComesWhileItSleeps) {
+TEST_F(DeadlineTimer, WakesForAnEarlierLimitThatComesWhileItSleeps) {
     add(500ms);
     clock_.run_for(100ms);
     add(50ms);
@@ -201,7 +201,7 @@ TEST_F(Lookout, WakesForAnEarlierLimitThatComesWhileItSleeps) {
     EXPECT_THAT(told_, ElementsAre(150ms));
 }
 
-TEST_F(Lookout, TellsNothingOfWhatWasDoneInTime) {
+TEST_F(DeadlineTimer, TellsNothingOfWhatWasDoneInTime) {
     add(10ms);
     clock_.run_for(5ms);
     limits_.clear();
@@ -213,7 +213,7 @@ TEST_F(Lookout, TellsNothingOfWhatWasDoneInTime) {
     EXPECT_THAT(told_, ElementsAre(1025ms));
 }
 
-TEST_F(Lookout, DoesNotSpinAtALimitThatStays) {
+TEST_F(DeadlineTimer, DoesNotSpinAtALimitThatStays) {
     stays_ = true;
     add(10ms);
     clock_.run_for(13ms);
@@ -222,7 +222,7 @@ TEST_F(Lookout, DoesNotSpinAtALimitThatStays) {
     clock_.run_for(1ms);
 }
 
-TEST_F(Lookout, KeepsWhatHasALimitUntilThereIsNone) {
+TEST_F(DeadlineTimer, KeepsWhatHasALimitUntilThereIsNone) {
     const std::weak_ptr<void> seen = life_;
     add(10ms);
     life_.reset();
@@ -232,7 +232,7 @@ TEST_F(Lookout, KeepsWhatHasALimitUntilThereIsNone) {
     EXPECT_TRUE(seen.expired());
 }
 
-TEST_F(Lookout, TellsNothingOnceItIsClosed) {
+TEST_F(DeadlineTimer, TellsNothingOnceItIsClosed) {
     add(10ms);
     clock_.run_for(5ms);
     deadline_timer_.close();

@@ -43,10 +43,10 @@ private:
     int ends_[2];
 };
 
-class Visit : public ::testing::Test {
+class InlineCall : public ::testing::Test {
 protected:
-    Visit() { entrance_.welcome(1); }
-    ~Visit() override {
+    InlineCall() { entrance_.welcome(1); }
+    ~InlineCall() override {
         busy_.reset();
         background_.join();
     }
@@ -64,7 +64,7 @@ protected:
     std::thread background_{[this] { io_.run(); }};
 };
 
-TEST_F(Visit, RunsWhatItsOwnExecutorIsGiven) {
+TEST_F(InlineCall, RunsWhatItsOwnExecutorIsGiven) {
     bool dispatched = false, posted = false;
     {
         inline_call here{entrance_};
@@ -79,7 +79,7 @@ TEST_F(Visit, RunsWhatItsOwnExecutorIsGiven) {
     EXPECT_EQ(inline_call::here(entrance_), nullptr);
 }
 
-TEST_F(Visit, LeavesEverythingElseToTheBackgroundWhichWaitsOutside) {
+TEST_F(InlineCall, LeavesEverythingElseToTheBackgroundWhichWaitsOutside) {
     std::future<std::thread::id> other;
     {
         inline_call here{entrance_};
@@ -91,7 +91,7 @@ TEST_F(Visit, LeavesEverythingElseToTheBackgroundWhichWaitsOutside) {
     EXPECT_EQ(soon(std::move(other)), background_.get_id());
 }
 
-TEST_F(Visit, OthersMayEnterWhileItIsOutside) {
+TEST_F(InlineCall, OthersMayEnterWhileItIsOutside) {
     socket_pair ends;
     inline_call here{entrance_};
     here.run_outside(ends,
@@ -100,7 +100,7 @@ TEST_F(Visit, OthersMayEnterWhileItIsOutside) {
     EXPECT_FALSE(is_ready(next)) << "it is inside again";
 }
 
-TEST_F(Visit, WhoeverIsInsideSeesWhetherItIsTheVisitor) {
+TEST_F(InlineCall, WhoeverIsInsideSeesWhetherItIsTheInlineCaller) {
     socket_pair ends;
     inline_call here{entrance_};
     EXPECT_EQ(entrance_.inline_caller(), &here);
@@ -112,7 +112,7 @@ TEST_F(Visit, WhoeverIsInsideSeesWhetherItIsTheVisitor) {
     EXPECT_EQ(entrance_.inline_caller(), &here);
 }
 
-TEST_F(Visit, WhatItWaitsForOutsideCanBeInterrupted) {
+TEST_F(InlineCall, WhatItWaitsForOutsideCanBeInterrupted) {
     socket_pair ends;
     inline_call here{entrance_};
     asio::post(entrance_.executor(), [&here] { here.interrupt(); });
@@ -122,7 +122,7 @@ TEST_F(Visit, WhatItWaitsForOutsideCanBeInterrupted) {
     here.interrupt(); // inside it waits for nothing
 }
 
-TEST_F(Visit, WhatItLeavesBehindIsTheBackgroundsToFinish) {
+TEST_F(InlineCall, WhatItLeavesBehindIsTheBackgroundsToFinish) {
     asio::any_io_executor of_inline_call;
     {
         inline_call here{entrance_};
@@ -133,14 +133,14 @@ TEST_F(Visit, WhatItLeavesBehindIsTheBackgroundsToFinish) {
     EXPECT_EQ(soon(ran.get_future()), background_.get_id());
 }
 
-TEST_F(Visit, NobodyMayEnterWhoIsNotWelcome) {
+TEST_F(InlineCall, NobodyMayEnterWhoIsNotWelcome) {
     const std::optional<monitor::load> busy{std::in_place, &entrance_};
     const inline_call here{entrance_};
     EXPECT_FALSE(here);
     EXPECT_EQ(inline_call::here(entrance_), nullptr);
 }
 
-TEST_F(Visit, IsOfItsOwnMonitorAlone) {
+TEST_F(InlineCall, IsOfItsOwnMonitorAlone) {
     monitor other{io_};
     other.welcome(1);
     const inline_call here{entrance_};
@@ -158,7 +158,7 @@ TEST_F(Visit, IsOfItsOwnMonitorAlone) {
     EXPECT_EQ(inline_call::here(entrance_), &here);
 }
 
-TEST_F(Visit, OfTheSameThreadIsNotMadeTwice) {
+TEST_F(InlineCall, OfTheSameThreadIsNotMadeTwice) {
     const inline_call here{entrance_};
     entrance_.welcome(2);
     const inline_call again{entrance_};
@@ -167,7 +167,7 @@ TEST_F(Visit, OfTheSameThreadIsNotMadeTwice) {
     EXPECT_EQ(inline_call::here(entrance_), &here);
 }
 
-TEST_F(Visit, AMonitorIsKnownByItsExecutor) {
+TEST_F(InlineCall, AMonitorIsKnownByItsExecutor) {
     EXPECT_EQ(monitor::of(entrance_.executor()), &entrance_);
     EXPECT_EQ(monitor::of(io_.get_executor()), nullptr);
     EXPECT_FALSE(entrance_.runs_here());

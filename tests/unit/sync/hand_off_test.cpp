@@ -236,7 +236,7 @@ TEST_F(HandOff, AHoldThatIsBeingExtendedIsReleased) {
     }
 }
 
-TEST_F(HandOff, AForceUnlockThatIsUnderWayReachesTheHeir) {
+TEST_F(HandOff, AForceUnlockThatIsUnderWayReachesTheNextOwner) {
     actor& alice = enter(budget(1000, 1h));
     mutex stock{alice, "stock"};
     std::array<said<lease>, 1> waiters;

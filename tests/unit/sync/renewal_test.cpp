@@ -88,7 +88,7 @@ TEST_F(Renewal, ManyHoldsAreRenewedByOneRequest) {
     EXPECT_EQ(alice.all(verb::renew).front().holds.size(), 50u);
 }
 
-TEST_F(Renewal, NoMoreThanACompanyTravelAtOnceAndThoseFirstThatAreDueFirst) {
+TEST_F(Renewal, NoMoreThanABatchTravelsAtOnceAndThoseFirstThatAreDueFirst) {
     std::vector<lease> held;
     const auto take = [&](std::size_t count) {
         for (std::size_t i = 0; i < count; ++i) {

@@ -180,7 +180,7 @@ TEST_F(Replicas, RenewalsTravelByTheirNumber) {
         EXPECT_EQ(each.holds.size(), 1u);
 }
 
-class ReplicasOfHeirs : public Replicas {
+class ReplicasOfNextOwners : public Replicas {
 protected:
     mutex none{alice, "stock", mutex_options{.required_replicas = 0}};
 
@@ -196,19 +196,19 @@ protected:
     }
 };
 
-TEST_F(ReplicasOfHeirs, AHoldIsNotPassedOnToWhoWantsMore) {
+TEST_F(ReplicasOfNextOwners, AHoldIsNotPassedOnToWhoWantsMore) {
     const said<lease> got = next_owner_of(taken(none), stock);
     EXPECT_EQ(alice.count(verb::look), 2u);
     EXPECT_EQ(number_of(got.value()), 1u);
 }
 
-TEST_F(ReplicasOfHeirs, ItIsPassedOnToWhoWantsFewerAndKeepsItsNumber) {
+TEST_F(ReplicasOfNextOwners, ItIsPassedOnToWhoWantsFewerAndKeepsItsNumber) {
     const said<lease> got = next_owner_of(confirmed(stock), none);
     EXPECT_EQ(alice.count(verb::look), 1u);
     EXPECT_EQ(number_of(got.value()), 1u);
 }
 
-TEST_F(ReplicasOfHeirs, AReadHoldIsNotSharedWithWhoWantsMore) {
+TEST_F(ReplicasOfNextOwners, AReadHoldIsNotSharedWithWhoWantsMore) {
     shared_mutex all{alice, "prices"}, few{alice, "prices", {.required_replicas = 0}};
     const lease first = taken(few.shared());
     said<lease> second;
@@ -221,7 +221,7 @@ TEST_F(ReplicasOfHeirs, AReadHoldIsNotSharedWithWhoWantsMore) {
     EXPECT_EQ(alice.count(verb::look), 2u) << "with who wants fewer it is";
 }
 
-TEST_F(ReplicasOfHeirs, PermitsAreNotPassedOnToWhoWantsMore) {
+TEST_F(ReplicasOfNextOwners, PermitsAreNotPassedOnToWhoWantsMore) {
     counting_semaphore few{alice, "seats", {.required_replicas = 0}}, all{alice, "seats"};
     add_to_counter(server, "seats", 1);
     said<> first, second, released;

@@ -273,7 +273,7 @@ TEST_F(Session, NobodyBeginsWithLessThanHalfOfIt) {
     EXPECT_EQ(alice.count(verb::release), 1u);
 }
 
-TEST_F(Session, AnHeirHasNoMoreThanItAskedFor) {
+TEST_F(Session, ANextOwnerHasNoMoreThanItAskedFor) {
     actor& alice = enter({.lease_time = 30s});
     mutex stock{alice, "stock"}, shorter{alice, "stock", lease_time{1s}};
     lease held = next_owner_of(taken(stock), shorter);
@@ -286,7 +286,7 @@ TEST_F(Session, AnHeirHasNoMoreThanItAskedFor) {
     EXPECT_FALSE(held.owns_lock());
 }
 
-TEST_F(Session, AnHeirOfAMuchLongerLeaseIsContactedInTime) {
+TEST_F(Session, ANextOwnerOfAMuchLongerLeaseIsContactedInTime) {
     actor& alice = enter({.lease_time = 30s, .hand_off = {1000, 1h}});
     mutex stock{alice, "stock"}, longer{alice, "stock", lease_time{10min}};
     lease held = taken(stock);

@@ -219,7 +219,7 @@ TEST_F(Siblings, OneThatIsReleasedByTheLossOfAnotherIsLeftAlone) {
 
 // After a reconnection the store may have forgotten what it held: every hold is asked for.
 
-class Doubt : public on_stage {
+class Revalidation : public on_stage {
 protected:
     actor& alice = enter({.lease_time = 30s, .waiters_max = 20'000}, 1s);
     mutex stock{alice, "stock"};
@@ -250,7 +250,7 @@ protected:
     }
 };
 
-TEST_F(Doubt, AnUrgentOneIsAskedAboutAtOnce) {
+TEST_F(Revalidation, AnUrgentOneIsAskedAboutAtOnce) {
     const lease mine = taken(stock);
     run_for(1s);
     server.restart_empty();
@@ -260,7 +260,7 @@ TEST_F(Doubt, AnUrgentOneIsAskedAboutAtOnce) {
     EXPECT_TRUE(mine.lost().stop_requested());
 }
 
-TEST_F(Doubt, TenThousandUrgentOnesTravelInCompanies) {
+TEST_F(Revalidation, TenThousandUrgentOnesTravelInBatches) {
     take(10'000);
     run_for(1s);
     reconnected(true);
@@ -271,7 +271,7 @@ TEST_F(Doubt, TenThousandUrgentOnesTravelInCompanies) {
         EXPECT_EQ(each, 1s);
 }
 
-TEST_F(Doubt, OneThatIsNotUrgentComesByChanceWithinATenthOfTheLease) {
+TEST_F(Revalidation, OneThatIsNotUrgentComesByChanceWithinATenthOfTheLease) {
     for (const std::uint64_t chance : {0u, 1'700u, 2'999u}) {
         actor& bob = enter({.lease_time = 30s}, 1s);
         mutex his{bob, "of bob " + std::to_string(chance)};
@@ -285,7 +285,7 @@ TEST_F(Doubt, OneThatIsNotUrgentComesByChanceWithinATenthOfTheLease) {
     }
 }
 
-TEST_F(Doubt, TenThousandThatAreNotUrgentAreSpreadEvenlyOverATenthOfTheLease) {
+TEST_F(Revalidation, TenThousandThatAreNotUrgentAreSpreadEvenlyOverATenthOfTheLease) {
     take(10'000);
     run_for(1s);
     reconnected(false);
@@ -300,7 +300,7 @@ TEST_F(Doubt, TenThousandThatAreNotUrgentAreSpreadEvenlyOverATenthOfTheLease) {
     EXPECT_LE(in_first_half, 8'500u) << "those that are nearly due travel along";
 }
 
-TEST_F(Doubt, TheShortestLeaseSaysHowFarTheyAreSpread) {
+TEST_F(Revalidation, TheShortestLeaseSaysHowFarTheyAreSpread) {
     mutex brief{alice, "brief", lease_time{6s}};
     const lease of_six = taken(brief), of_thirty = taken(stock);
     alice.dice = 599;
@@ -309,7 +309,7 @@ TEST_F(Doubt, TheShortestLeaseSaysHowFarTheyAreSpread) {
     EXPECT_EQ(asked_for(), 2u);
 }
 
-TEST_F(Doubt, ItIsAskedAboutOnlyWhatItNames) {
+TEST_F(Revalidation, ItIsAskedAboutOnlyWhatItNames) {
     mutex shelf{alice, "shelf"};
     const lease mine = taken(stock), other = taken(shelf);
     renewals().revalidate([](const lock_name& name) { return name == lock_name{"shelf"}; }, true);
@@ -318,7 +318,7 @@ TEST_F(Doubt, ItIsAskedAboutOnlyWhatItNames) {
     EXPECT_EQ(alice.all(verb::renew).front().holds.front().name, lock_name{"shelf"});
 }
 
-TEST_F(Doubt, AFixedLeaseIsAskedForToo) {
+TEST_F(Revalidation, AFixedLeaseIsAskedForToo) {
     for (const bool urgent : {true, false}) {
         mutex lock{alice, urgent ? "urgent" : "not"};
         const lease mine = taken(lock, lease_time{1h});
@@ -330,7 +330,7 @@ TEST_F(Doubt, AFixedLeaseIsAskedForToo) {
     }
 }
 
-TEST_F(Doubt, OfWhatIsAskedRightNowIsAskedAgainAfterTheAnswer) {
+TEST_F(Revalidation, OfWhatIsAskedRightNowIsAskedAgainAfterTheAnswer) {
     for (const bool urgent : {true, false}) {
         alice.log.clear();
         const lease mine = taken(stock);
@@ -347,7 +347,7 @@ TEST_F(Doubt, OfWhatIsAskedRightNowIsAskedAgainAfterTheAnswer) {
     }
 }
 
-TEST_F(Doubt, OfWhatIsAskedRightNowAndNotAnsweredIsAskedAgainWithoutAPause) {
+TEST_F(Revalidation, OfWhatIsAskedRightNowAndNotAnsweredIsAskedAgainWithoutAPause) {
     const lease mine = taken(stock);
     alice.always.cut_off = 500ms;
     alice.always.request_lost = true;
@@ -359,7 +359,7 @@ TEST_F(Doubt, OfWhatIsAskedRightNowAndNotAnsweredIsAskedAgainWithoutAPause) {
     EXPECT_TRUE(mine.lost().stop_requested());
 }
 
-TEST_F(Doubt, DoubtingForEverDoesNotSpin) {
+TEST_F(Revalidation, DoubtingForEverDoesNotSpin) {
     const lease mine = taken(stock);
     alice.always.answer_delay = 100ms;
     for (int i = 0; i < 100; ++i) {

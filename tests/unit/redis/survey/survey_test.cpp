@@ -153,7 +153,7 @@ TEST(Questions, ANodeTellsWhichOfItsSlotsAreOpen) {
     EXPECT_EQ(told.open->first, 93);
 }
 
-TEST(Questions, ANodeThatNamesAnotherOwnerDissents) {
+TEST(Questions, ANodeThatNamesAnotherOwnerDisagrees) {
     std::vector<reply> all = of_node();
     all[slots] = made::list(
         {made::list({made::number(0), made::number(9),
