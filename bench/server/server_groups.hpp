@@ -7,7 +7,6 @@
 #include "mysql/tcp_way.hpp"
 #include "support/redis_cluster.hpp"
 #include "support/redis_replicas.hpp"
-#include "support/redis_sentinels.hpp"
 #include "support/zookeeper_server.hpp"
 
 #include <concepts>

@@ -3,8 +3,7 @@
 // what is counted is ours.
 #include "allocations/counted.hpp"
 #include "store/redis/renewal.hpp"
-#include "support/listed.hpp"
-#include "support/renewed.hpp"
+#include "support/holds.hpp"
 #include "support/wrapped_store.hpp"
 #include "unit/sync/stage.hpp"
 

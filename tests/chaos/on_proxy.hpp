@@ -5,7 +5,6 @@
 #include "support/on_each_server.hpp"
 #include "support/recorder.hpp"
 #include "support/stream_proxy.hpp"
-#include "support/thrown.hpp"
 
 #include <holdfast/holdfast.hpp>
 

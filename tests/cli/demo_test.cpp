@@ -2,7 +2,7 @@
 #include "cli/private_server.hpp"
 #include "cli/server_test.hpp"
 #include "cli/terminal_session.hpp"
-#include "support/lock_keys.hpp"
+#include "support/redis_server.hpp"
 
 #include <algorithm>
 

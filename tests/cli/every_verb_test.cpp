@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is the same with each verb that asks a server: who is told what when that cannot be.
-#include "cli/asking_verbs.hpp"
+#include "cli/program.hpp"
 #include "cli/server_test.hpp"
 
 #include <csignal>

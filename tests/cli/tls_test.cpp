@@ -2,8 +2,8 @@
 // The program loads TLS when a URL wants it: most do not, and OpenSSL takes the dynamic linker
 // longer than all else.
 #include "cli/program.hpp"
-#include "support/certificates.hpp"
 #include "support/on_each_server.hpp"
+#include "support/tls.hpp"
 
 #include <filesystem>
 

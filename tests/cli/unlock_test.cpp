@@ -2,7 +2,7 @@
 // `holdfast unlock --force`, `holdfast wait` and `holdfast bench`.
 #include "cli/server_test.hpp"
 #include "cli/terminal_session.hpp"
-#include "support/lock_keys.hpp"
+#include "support/redis_server.hpp"
 
 #include <boost/json.hpp>
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the doctor finds in a cluster.
-#include "support/acl_file.hpp"
 #include "support/diagnosed.hpp"
 #include "support/eventually.hpp"
-#include "support/on_each_topology.hpp"
+#include "support/on_each_server.hpp"
 #include "support/recorder.hpp"
 #include "support/redis_cluster.hpp"
-#include "support/thrown.hpp"
+#include "support/source_tree.hpp"
 
 #include <holdfast/client.hpp>
 #include <holdfast/holdfast.hpp>

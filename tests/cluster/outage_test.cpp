@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Servers of a cluster that hang, are cut off, or lose everything; and what that is to others.
 #include "support/eventually.hpp"
-#include "support/on_each_topology.hpp"
+#include "support/on_each_server.hpp"
 #include "support/recorder.hpp"
 #include "support/redis_cluster.hpp"
-#include "support/thrown.hpp"
 
 #include <holdfast/client.hpp>
 #include <holdfast/holdfast.hpp>

@@ -3,11 +3,11 @@
 #include "migrating_scripts.hpp"
 #include "store/redis/scripts.hpp"
 #include "support/eventually.hpp"
-#include "support/on_each_topology.hpp"
+#include "support/on_each_server.hpp"
 #include "support/recorder.hpp"
 #include "support/redis_cluster.hpp"
-#include "support/run_script.hpp"
-#include "support/server_info.hpp"
+#include "support/redis_connection.hpp"
+#include "support/redis_server.hpp"
 
 #include <holdfast/client.hpp>
 #include <holdfast/holdfast.hpp>

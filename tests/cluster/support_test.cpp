@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // That the cluster of the tests does what other tests rely on.
 #include "support/eventually.hpp"
-#include "support/on_each_topology.hpp"
+#include "support/on_each_server.hpp"
 #include "support/redis_cluster.hpp"
 
 #include <gmock/gmock.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The contract of counting_semaphore, on every store.
+// The contract of counting_semaphore and latch, and what `client::list()` finds of counters, on
+// every store.
 #include "conformance/suite.hpp"
-#include "support/thrown.hpp"
+#include "support/recorder.hpp"
 
 #include <holdfast/counting_semaphore.hpp>
 #include <holdfast/latch.hpp>
@@ -17,6 +18,8 @@
 
 namespace holdfast::conformance {
 namespace {
+
+// The contract of counting_semaphore, on every store.
 
 using support::code_of;
 using support::soon;
@@ -424,6 +427,24 @@ TEST_P(CounterList, HasThoseOfOneKind) {
     const counter_list leased = home.list(counter_kind::permits);
     ASSERT_EQ(leased.counters.size(), 1u);
     EXPECT_EQ(leased.counters[0].state.taken, 1);
+}
+
+// More changes of one counter at once than a client has request slots for.
+
+class ManyChanges : public suite {};
+HOLDFAST_ON_EACH_STORE_THAT_HAS(ManyChanges, counter_kind::semaphore);
+
+TEST_P(ManyChanges, ReleasesAtOnceAreAllCarriedOut) {
+    constexpr int releases = 2000; // a client on Redis has 1,024 request slots
+    client home = make_client();
+    counting_semaphore seats{home, "seats"};
+    ASSERT_TRUE(seats.try_set_permits(0));
+    std::vector<std::future<void>> all;
+    for (int i = 0; i < releases; ++i)
+        all.push_back(seats.async_release(1, asio::use_future));
+    for (std::future<void>& each : all)
+        EXPECT_NO_THROW(each.get());
+    EXPECT_EQ(seats.available_permits(), releases);
 }
 
 } // namespace

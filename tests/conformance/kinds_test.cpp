@@ -2,7 +2,7 @@
 // Fencing tokens grow: over clients, hand-offs and forced releases, and, dated, over a server that
 // lost its memory. What a fenced lock has as a lock is in the tests that run with each kind.
 #include "conformance/suite.hpp"
-#include "support/thrown.hpp"
+#include "support/recorder.hpp"
 
 #include <boost/asio/use_future.hpp>
 

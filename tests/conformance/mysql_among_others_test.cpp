@@ -6,8 +6,7 @@
 #include "support/on_each_server.hpp"
 #include "support/recorder.hpp"
 #include "support/redis_server.hpp"
-#include "support/servers.hpp"
-#include "support/thrown.hpp"
+#include "support/server_process.hpp"
 #include "support/zookeeper_server.hpp"
 
 #include <holdfast/holdfast.hpp>

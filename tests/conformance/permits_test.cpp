@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The contract of leased_semaphore, on every store.
 #include "conformance/suite.hpp"
-#include "support/thrown.hpp"
+#include "support/recorder.hpp"
 
 #include <holdfast/leased_semaphore.hpp>
 

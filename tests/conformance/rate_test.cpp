@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The contract of rate_limiter, on every store.
 #include "conformance/suite.hpp"
-#include "support/thrown.hpp"
+#include "support/recorder.hpp"
 
 #include <boost/asio/use_future.hpp>
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "conformance/store_under_test.hpp"
-#include "support/acl_file.hpp"
-#include "support/certificates.hpp"
 #include "support/eventually.hpp"
-#include "support/lock_keys.hpp"
 #include "support/redis_server.hpp"
+#include "support/source_tree.hpp"
 #include "support/stream_proxy.hpp"
+#include "support/tls.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a store owes whose replicas must confirm what it grants.
 #include "conformance/suite.hpp"
-#include "support/thrown.hpp"
+#include "support/recorder.hpp"
 
 #include <holdfast/counting_semaphore.hpp>
 

@@ -2,10 +2,10 @@
 #pragma once
 
 #include "conformance/store_under_test.hpp"
+#include "support/clocks.hpp"
 #include "support/eventually.hpp"
 #include "support/loop_thread.hpp"
 #include "support/redis_server.hpp"
-#include "support/shifted_clock.hpp"
 
 #include <cctype>
 #include <cstdlib>

@@ -2,7 +2,6 @@
 #include "conformance/store_under_test.hpp"
 #include "store/zookeeper/nodes.hpp"
 #include "support/stream_proxy.hpp"
-#include "support/zookeeper_hand.hpp"
 #include "support/zookeeper_server.hpp"
 
 #include <holdfast/zookeeper/options.hpp>

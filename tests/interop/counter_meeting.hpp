@@ -3,9 +3,8 @@
 #pragma once
 
 #include "interop/meeting.hpp"
-#include "interop/remote_counter.hpp"
+#include "interop/remote.hpp"
 #include "interop/server_state.hpp"
-#include "interop/transcript.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes of both sides, full of workers, at one server; any of them may be killed at any time.
+// Processes full of workers at one server, and the turns that the stress tests give them.
 #pragma once
 
+#include "interop/counter_histories.hpp"
 #include "interop/history.hpp"
 #include "interop/remote.hpp"
 
+#include <chrono>
+#include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace holdfast::interop {
+
+// Processes of both sides, full of workers, at one server; any of them may be killed at any time.
 
 /// One way to take a lock, and what to do with it. `timeout`: −1 ms for ever, 0 one attempt.
 /// `lease`: 0 for renewed. `hold` and `pause`: at most so long, drawn at random. `depth`: how often
@@ -106,5 +112,41 @@ public:
 
 /// Of sorted or unsorted values, the one that so many of a hundred do not exceed.
 std::chrono::microseconds percentile(std::vector<std::chrono::microseconds>, int percent);
+
+/// Behind the names of semaphores, and how many permits each has.
+inline constexpr const char* seats = ":seats";
+inline constexpr std::int64_t seats_there = 4;
+inline constexpr const char* leased = ":leased"; ///< as many, each of them leased
+
+/// Behind the names of rate limiters. Draws stay for so long that none comes and goes unseen, and
+/// there are few enough that some are always waited for.
+inline constexpr const char* rated = ":rate";
+inline constexpr limit rate_there{30, std::chrono::seconds{2}};
+
+/// Behind the names of latches. Nobody sets one in every other of these stretches.
+inline constexpr const char* met_at = ":latch";
+inline constexpr duration latches_rest = std::chrono::seconds{4};
+
+/// Who takes part, and how it writes leased permits and draws: see `form_of`.
+struct guest {
+    party_kind kind;
+    std::optional<std::string> form{};
+};
+
+/// Behind the names of leased permits and rate limiters in such a form. Whoever writes one cannot
+/// read another, so JVMs of before 3.17 have names of their own, at which they meet some of ours
+/// and no later JVM.
+std::string in_form(const std::optional<std::string>& form);
+
+/// How a guest takes locks and draws: all kinds that its version has, in all ways. Kinds that may
+/// not meet under one name have names of their own: see `turn::suffix`.
+std::vector<turn> stress_turns(const guest&);
+
+/// Ways to take locks for whom a server may fail at any time: each is one call to take it and one
+/// to release it. Some holds are so long that the fault falls into them.
+std::vector<turn> turns_through_failover();
+
+/// What a guest is told.
+client_settings stress_settings(const guest&);
 
 } // namespace holdfast::interop

@@ -2,7 +2,6 @@
 // Processes that die holding, and holds that outlive many leases.
 #include "interop/meeting.hpp"
 #include "interop/server_state.hpp"
-#include "interop/transcript.hpp"
 
 #include <algorithm>
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One queue of a JVM's waiters and ours: state, wake-up, death, force, and who gives up.
-#include "interop/fair_meeting.hpp"
+#include "interop/lock_meeting.hpp"
 #include "interop/server_state.hpp"
-#include "interop/transcript.hpp"
 
 #include <algorithm>
 #include <iostream>

@@ -1,12 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 // A checker that finds nothing proves nothing: here it is shown what it must find.
-#include "interop/openings.hpp"
-#include "interop/window.hpp"
-#include "interop/written_histories.hpp"
+#include "interop/counter_histories.hpp"
+#include "interop/history.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
 
 #include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
 
 namespace holdfast::interop {
+
+// Histories that a test writes itself, for checkers to find something in.
+
+class written_histories : public testing::Test {
+protected:
+    void TearDown() override { std::filesystem::remove_all(folder_); }
+
+    history worker(const std::string& name, const std::string& lines,
+                   std::optional<moment> killed_at = {}) {
+        std::ofstream{folder_ / name} << lines;
+        return read_history(folder_ / name, killed_at);
+    }
+    const std::filesystem::path& folder() const { return folder_; }
+
+private:
+    static std::filesystem::path new_folder() {
+        std::string pattern = (std::filesystem::temp_directory_path() / "holdfast-XXXXXX").string();
+        return ::mkdtemp(pattern.data());
+    }
+
+    const std::filesystem::path folder_ = new_folder();
+};
+
 namespace {
 
 using namespace std::chrono_literals;

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "interop/remote.hpp"
-#include "interop/remote_counter.hpp"
 #include "support/zookeeper_server.hpp"
 
 #include <functional>

@@ -4,7 +4,6 @@
 #include "interop/council.hpp"
 #include "interop/meeting.hpp"
 #include "interop/server_state.hpp"
-#include "interop/transcript.hpp"
 
 #include <algorithm>
 

@@ -5,6 +5,7 @@
 
 #include "support/child_process.hpp"
 #include "support/eventually.hpp"
+#include "support/on_each_server.hpp"
 
 #include <boost/json.hpp>
 
@@ -81,5 +82,26 @@ std::unique_ptr<peer> start_ours();
 peer& shared_jvm(const std::string& redisson);
 /// Likewise.
 peer& shared_neighbour(const std::string& name);
+
+/// Skips the running test with the reason, or fails it where servers are required.
+inline void miss_redisson() {
+    constexpr const char* why = "these tests need a JVM with Redisson: ./dev interop";
+    if (support::servers_are_required())
+        FAIL() << why;
+    GTEST_SKIP() << why;
+}
+
+/// For tests that mix versions of Redisson: once on each server.
+class with_redisson : public support::on_each_server {
+protected:
+    with_redisson()
+        : on_each_server{{.tcp = true}} {}
+
+    void SetUp() override {
+        if (redisson_versions().empty())
+            return miss_redisson();
+        on_each_server::SetUp();
+    }
+};
 
 } // namespace holdfast::interop

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Readers and writers of both sides at one lock: state, and who is let in beside whom.
-#include "interop/shared_meeting.hpp"
+#include "interop/lock_meeting.hpp"
 
 namespace holdfast::interop {
 namespace {

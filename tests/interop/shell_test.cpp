@@ -2,8 +2,7 @@
 // `holdfast inspect` and `holdfast unlock --force` at locks that JVMs hold and wait for: what is
 // told of them is true, and who is woken is whose turn it is.
 #include "cli/program.hpp"
-#include "interop/fair_meeting.hpp"
-#include "interop/shared_meeting.hpp"
+#include "interop/lock_meeting.hpp"
 
 namespace holdfast::interop {
 namespace {

@@ -2,9 +2,8 @@
 // Each side's waiters are woken by the other's releases: told by what the server was asked, when.
 #include "interop/crowd.hpp"
 #include "interop/meeting.hpp"
+#include "interop/peer.hpp"
 #include "interop/server_state.hpp"
-#include "interop/transcript.hpp"
-#include "interop/with_redisson.hpp"
 
 #include <algorithm>
 #include <iostream>

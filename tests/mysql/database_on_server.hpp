@@ -1,15 +1,142 @@
 // SPDX-License-Identifier: Apache-2.0
+// Databases with a real clock that the test's own thread runs, on a real server.
 #pragma once
 
-#include "driven_database.hpp"
+#include "mysql/make_database.hpp"
+#include "support/driven_loop.hpp"
 #include "support/mariadb_server.hpp"
 #include "support/on_each_server.hpp"
+#include "support/recorder.hpp"
 
+#include <boost/asio/co_spawn.hpp>
+
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
 
 namespace holdfast {
+
+/// Always the same texts; or what a function says.
+class fixed_statements final : public mysql::statements {
+public:
+    explicit fixed_statements(std::vector<std::string> all)
+        : all_{std::move(all)} {}
+    std::vector<std::string> compose(const runtime::remote_clock&,
+                                     const mysql::server_facts&) override {
+        ++composed;
+        return all_;
+    }
+    int composed = 0;
+
+private:
+    std::vector<std::string> all_;
+};
+
+/// A database with a real clock, run on the test's own thread.
+class driven_database : protected support::driven_loop {
+public:
+    /// What came of one call. It goes on while the test runs the loop.
+    struct asking {
+        explicit asking(std::vector<std::string> all)
+            : what{std::move(all)} {}
+        fixed_statements what;
+        mysql::call_options options{};
+        bool done = false;
+        mysql::answers got{};
+        error_code code{};
+        std::string text{};
+
+        /// Of the first row of the last statement's answer; "NULL" and "nothing" in words.
+        std::string value() const {
+            if (got.of.empty() || got.of.back().rows.empty())
+                return "nothing";
+            return got.of.back().rows.front().front().value_or("NULL");
+        }
+    };
+    using asked = std::shared_ptr<asking>;
+
+    ~driven_database() {
+        forget_database();
+        run_to_the_end();
+    }
+
+    mysql::database& database() {
+        if (!database_)
+            database_ = mysql::make_database(how_, context());
+        return *database_;
+    }
+    void forget_database() {
+        if (database_)
+            database_->close();
+        database_.reset();
+    }
+
+    store_context context() {
+        store_context made = driven_loop::context();
+        made.revalidate = [this](const std::function<bool(const lock_name&)>& which, bool urgent) {
+            EXPECT_FALSE(which) << "of all holds";
+            doubts_.push_back(urgent);
+        };
+        made.holds_any = [this] { return holds_; };
+        return made;
+    }
+
+    asked begin(std::vector<std::string> all, mysql::call_options options = {}) {
+        return begin_on(io_.get_executor(), std::move(all), std::move(options));
+    }
+    asked begin_on(const asio::any_io_executor& where, std::vector<std::string> all,
+                   mysql::call_options options = {}) {
+        const auto made = std::make_shared<asking>(std::move(all));
+        made->options = std::move(options);
+        asio::co_spawn(where, run(database(), made),
+                       [made](const std::exception_ptr& failed) { end(*made, failed); });
+        return made;
+    }
+    asked ask_all(std::vector<std::string> all, mysql::call_options options = {}) {
+        const asked made = begin(std::move(all), std::move(options));
+        EXPECT_TRUE(run_until([&] { return made->done; }));
+        return made;
+    }
+    asked ask(std::string one, mysql::call_options options = {}) {
+        return ask_all({std::move(one)}, std::move(options));
+    }
+
+    std::shared_ptr<mysql::pinned_connection> connection_to_wait_on() {
+        std::shared_ptr<mysql::pinned_connection> got;
+        bool done = false;
+        auto wait = [&]() -> asio::awaitable<void> {
+            got = co_await database().connection_to_wait_on(time_point::max());
+        };
+        asio::co_spawn(io_, wait(), [&](const std::exception_ptr& failed) {
+            done = true;
+            waiting_failed_ = failed != nullptr;
+        });
+        EXPECT_TRUE(run_until([&] { return done; }));
+        return got;
+    }
+
+    mysql::options how_;
+    bool holds_ = false;
+    std::vector<bool> doubts_;
+    bool waiting_failed_ = false;
+    std::unique_ptr<mysql::database> database_;
+
+private:
+    static asio::awaitable<void> run(mysql::database& on, asked mine) {
+        mine->got = co_await on.run(mine->what, mine->options);
+    }
+    static void end(asking& mine, const std::exception_ptr& failed) {
+        mine.done = true;
+        const support::thrown why = support::thrown_of(failed);
+        mine.code = why.code;
+        mine.text = why.text;
+    }
+};
 
 /// A database on a real server of each test's own, or on one that all tests of the program share.
 class database_on_server : public ::testing::Test, protected driven_database {

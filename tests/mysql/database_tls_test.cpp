@@ -2,7 +2,7 @@
 // TLS, and who is let in.
 #include "database_on_server.hpp"
 #include "mysql/libmariadb.hpp"
-#include "support/certificates.hpp"
+#include "support/tls.hpp"
 #include "tcp_way.hpp"
 
 #include <openssl/err.h>

@@ -2,7 +2,6 @@
 // The store on MySQL's own server: what rests on how it carries out statements. The rest is tried
 // on MariaDB alone.
 #include "database_on_server.hpp"
-#include "mysql/claims.hpp"
 #include "mysql/store_fixture.hpp"
 #include "support/galera_nodes.hpp"
 #include "support/on_each_server.hpp"

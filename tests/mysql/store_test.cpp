@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mysql/rows.hpp"
 #include "mysql/store_fixture.hpp"
 #include "store/mysql/counters.hpp"
-#include "support/thrown.hpp"
+#include "support/recorder.hpp"
 
 #include <deque>
 #include <future>

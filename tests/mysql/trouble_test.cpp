@@ -5,7 +5,6 @@
 #include "support/cut_lock.hpp"
 #include "support/on_each_server.hpp"
 #include "support/recorder.hpp"
-#include "support/thrown.hpp"
 
 #include <filesystem>
 #include <functional>

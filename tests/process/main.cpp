@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the tests, or one story of a child process.
-#include "process/child.hpp"
+#include "process/with_server.hpp"
 
 #include <gmock/gmock.h>
 

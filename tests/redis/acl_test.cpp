@@ -3,12 +3,11 @@
 // whoever misses it.
 #include "server_in_trouble.hpp"
 #include "store_fixture.hpp"
-#include "support/acl_file.hpp"
 #include "support/eventually.hpp"
 #include "support/on_each_server.hpp"
 #include "support/recorder.hpp"
 #include "support/redis_replicas.hpp"
-#include "support/thrown.hpp"
+#include "support/source_tree.hpp"
 
 #include <holdfast/holdfast.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nodes that know less than the others, are slow, or belong to another cluster by now.
-#include "cluster_fixture.hpp"
+#include "channels_fixture.hpp"
 
 namespace holdfast {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests find the server that has their keys.
-#include "cluster_fixture.hpp"
+#include "channels_fixture.hpp"
 
 namespace holdfast {
 namespace {

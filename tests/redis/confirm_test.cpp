@@ -5,9 +5,9 @@
 #include "node_fixture.hpp"
 #include "runtime/clock.hpp"
 #include "support/eventually.hpp"
-#include "support/on_each_topology.hpp"
+#include "support/holds.hpp"
+#include "support/on_each_server.hpp"
 #include "support/redis_replicas.hpp"
-#include "support/renewed.hpp"
 
 #include <holdfast/counters.hpp>
 #include <holdfast/error.hpp>

@@ -9,12 +9,12 @@
 #include "redis/topology/primary_node.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/process.hpp"
+#include "support/clocks.hpp"
 #include "support/eventually.hpp"
 #include "support/host_names.hpp"
 #include "support/loop_thread.hpp"
 #include "support/on_each_server.hpp"
 #include "support/recorder.hpp"
-#include "support/shifted_clock.hpp"
 
 #include <holdfast/holdfast.hpp>
 

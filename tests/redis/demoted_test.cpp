@@ -5,7 +5,6 @@
 #include "node_fixture.hpp"
 #include "support/on_each_server.hpp"
 #include "support/recorder.hpp"
-#include "support/thrown.hpp"
 
 #include <holdfast/holdfast.hpp>
 

@@ -3,7 +3,7 @@
 // and given back, of whatever kind.
 #include "support/eventually.hpp"
 #include "support/on_each_server.hpp"
-#include "support/thrown.hpp"
+#include "support/recorder.hpp"
 
 #include <holdfast/holdfast.hpp>
 

@@ -4,8 +4,7 @@
 #include "support/eventually.hpp"
 #include "support/host_names.hpp"
 #include "support/redis_server.hpp"
-#include "support/reserved_port.hpp"
-#include "support/server_info.hpp"
+#include "support/server_process.hpp"
 
 #include <holdfast/redis/options.hpp>
 

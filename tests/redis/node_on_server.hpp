@@ -4,7 +4,7 @@
 #include "redis/make_node.hpp"
 #include "support/driven_loop.hpp"
 #include "support/on_each_server.hpp"
-#include "support/thrown.hpp"
+#include "support/recorder.hpp"
 
 #include <holdfast/error.hpp>
 

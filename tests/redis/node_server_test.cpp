@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The node on real servers.
+#include "channels_fixture.hpp"
 #include "node_fixture.hpp"
-#include "node_inline_call_fixture.hpp"
 #include "node_on_server.hpp"
-#include "subscriber_fixture.hpp"
 
 #include <boost/asio/bind_executor.hpp>
 

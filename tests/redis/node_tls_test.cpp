@@ -2,19 +2,175 @@
 // TLS on real servers. What can be wrong with it is wrong twice: with the first connection, and
 // with one that is made again after all was well.
 #include "node_on_server.hpp"
-#include "support/certificates.hpp"
-#include "tls_door.hpp"
+#include "support/tls.hpp"
 
 #include <holdfast/client.hpp>
 #include <holdfast/mutex.hpp>
 
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/write.hpp>
 
+#include <algorithm>
+#include <array>
+#include <atomic>
 #include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace holdfast {
+
+// A way in over TLS to a server on a unix socket, in the test's own thread: it knows what a server
+// does not tell, and ends connections as the test likes.
+
+class tls_door {
+public:
+    tls_door(boost::asio::io_context&, support::identity, std::string server_socket);
+    tls_door(const tls_door&) = delete;
+    ~tls_door();
+
+    std::uint16_t port() const { return acceptor_.local_endpoint().port(); }
+
+    void cut();              ///< ends all connections without a word
+    void say_goodbye();      ///< ends them as TLS wants it
+    void only_say_goodbye(); ///< and leaves them open, as a proxy may that waits for ours
+    std::size_t bytes_passed_on() const { return passed_on_; } ///< to the server; any thread
+
+    bool silent = false; ///< whoever comes in from now on hears nothing
+
+    std::vector<std::string> names_asked_for() const; ///< by each connection there ever was; SNI
+    std::size_t goodbyes_heard() const;
+
+private:
+    struct visit;
+
+    void accept();
+
+    boost::asio::io_context& io_;
+    const support::identity identity_;
+    const std::string server_socket_;
+    boost::asio::ip::tcp::acceptor acceptor_;
+    std::vector<std::shared_ptr<visit>> visits_;
+    std::atomic<std::size_t> passed_on_ = 0;
+};
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using boost::system::error_code;
+
+/// One connection, and the one behind it to the server.
+struct tls_door::visit : std::enable_shared_from_this<visit> {
+    visit(tls_door& of, tcp::socket socket)
+        : door{of}
+        , client{std::move(socket)}
+        , server{client.get_executor()}
+        , peer{of.identity_} {}
+
+    void send_to_client(const std::string& bytes) {
+        error_code ignored; // whoever is gone does not hear it
+        asio::write(client, asio::buffer(bytes), ignored);
+    }
+    void close() {
+        error_code ignored;
+        client.close(ignored);
+        server.close(ignored);
+    }
+
+    void hear_client() {
+        auto heard = [self = shared_from_this()](error_code failed, std::size_t size) {
+            if (failed)
+                return self->close();
+            self->send_to_client(self->peer.take({self->from_client.data(), size}));
+            error_code ignored;
+            self->door.passed_on_ += asio::write(
+                self->server, asio::buffer(std::exchange(self->peer.heard, {})), ignored);
+            self->hear_client();
+        };
+        client.async_read_some(asio::buffer(from_client), heard);
+    }
+    void hear_server() {
+        auto heard = [self = shared_from_this()](error_code failed, std::size_t size) {
+            if (failed)
+                return self->close();
+            if (!self->said_goodbye)
+                self->send_to_client(self->peer.say({self->from_server.data(), size}));
+            self->hear_server();
+        };
+        server.async_read_some(asio::buffer(from_server), heard);
+    }
+
+    tls_door& door;
+    tcp::socket client;
+    asio::local::stream_protocol::socket server;
+    support::tls_peer peer;
+    bool said_goodbye = false;
+    std::array<char, 16 * 1024> from_client, from_server;
+};
+
+tls_door::tls_door(asio::io_context& io, support::identity identity, std::string server_socket)
+    : io_{io}
+    , identity_{std::move(identity)}
+    , server_socket_{std::move(server_socket)}
+    , acceptor_{io, {asio::ip::address_v4::loopback(), 0}} {
+    accept();
+}
+
+tls_door::~tls_door() {
+    cut();
+}
+
+void tls_door::accept() {
+    auto accepted = [this](error_code failed, tcp::socket socket) {
+        if (failed)
+            return;
+        const auto& one = visits_.emplace_back(std::make_shared<visit>(*this, std::move(socket)));
+        if (!silent) {
+            one->server.connect({server_socket_});
+            one->hear_client();
+            one->hear_server();
+        }
+        accept();
+    };
+    acceptor_.async_accept(io_, accepted);
+}
+
+void tls_door::cut() {
+    for (const auto& one : visits_)
+        one->close();
+}
+
+void tls_door::say_goodbye() {
+    only_say_goodbye();
+    cut();
+}
+
+void tls_door::only_say_goodbye() {
+    for (const auto& one : visits_)
+        if (one->client.is_open() && one->peer.established() &&
+            !std::exchange(one->said_goodbye, true))
+            one->send_to_client(one->peer.say_goodbye());
+}
+
+std::vector<std::string> tls_door::names_asked_for() const {
+    std::vector<std::string> all;
+    for (const auto& one : visits_)
+        all.push_back(one->peer.name_asked_for());
+    return all;
+}
+
+std::size_t tls_door::goodbyes_heard() const {
+    const auto heard = [](const auto& one) { return one->peer.heard_goodbye(); };
+    return static_cast<std::size_t>(std::ranges::count_if(visits_, heard));
+}
+
 namespace {
 
 using namespace std::chrono_literals;

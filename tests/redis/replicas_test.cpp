@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // That the replicas of the tests do what other tests rely on.
-#include "support/acl_file.hpp"
 #include "support/diagnosed.hpp"
 #include "support/eventually.hpp"
 #include "support/on_each_server.hpp"
-#include "support/on_each_topology.hpp"
 #include "support/recorder.hpp"
 #include "support/redis_replicas.hpp"
-#include "support/server_info.hpp"
-#include "support/thrown.hpp"
+#include "support/redis_server.hpp"
+#include "support/source_tree.hpp"
 
 #include <holdfast/holdfast.hpp>
 

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // take_semaphore.lua, revoke_semaphore.lua, change_semaphore.lua and inspect_counter.lua.
-#include "counter_rights.hpp"
 #include "counter_scripts.hpp"
-#include "permit_scripts.hpp"
-#include "rate_scripts.hpp"
-#include "support/listener.hpp"
+#include "support/redis_connection.hpp"
 
 #include <utility>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lock_fair.lua and release_fair.lua: who is next, and who is told.
-#include "fair_scripts.hpp"
 #include "redis/client/error_replies.hpp"
+#include "scripts_fixture.hpp"
 
 namespace holdfast {
 namespace {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One name has one kind: what each script answers where another kind, or another program's value,
-// has the key.
+// Scripts of locks of other kinds, and of fenced locks.
 #include "scripts_fixture.hpp"
 
 #include <functional>
@@ -8,6 +7,9 @@
 
 namespace holdfast {
 namespace {
+
+// One name has one kind: what each script answers where another kind, or another program's value,
+// has the key.
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -130,6 +132,253 @@ TEST_P(KindScripts, ANumberWithAnEndMayBeAToken) {
 }
 
 HOLDFAST_ON_EACH_SERVER(KindScripts);
+
+// lock_fenced.lua and last_token.lua: a plain lock's script, and its tokens.
+
+using support::integers_of;
+using ::testing::ElementsAre;
+using ::testing::Ge;
+using ::testing::Gt;
+using ::testing::Le;
+
+class FencedScripts : public on_scripts {
+protected:
+    std::int64_t token_of(const std::string& owner, options how) {
+        return integers_of(fence(owner, how)).at(3);
+    }
+    std::int64_t token_of(const std::string& owner) { return token_of(owner, {}); }
+    std::int64_t last() { return last_token().integer; }
+    std::string counter() { return server().command({"GET", tokens_}).text; }
+};
+HOLDFAST_ON_EACH_SERVER(FencedScripts);
+
+TEST_P(FencedScripts, AFreeLockIsTakenWithTheFirstToken) {
+    EXPECT_EQ(last(), 0);
+    EXPECT_THAT(integers_of(fence(alice)), ElementsAre(1, 0, Gt(0), 1));
+    EXPECT_EQ(count_of(alice), "1");
+    EXPECT_THAT(time_left(), AllOf(Gt(29'000), Le(30'000)));
+    EXPECT_EQ(counter(), "1");
+    EXPECT_EQ(ask({"PTTL", tokens_}), -1);
+    EXPECT_EQ(last(), 1);
+}
+
+TEST_P(FencedScripts, EachHoldHasAGreaterTokenThanTheLast) {
+    EXPECT_EQ(token_of(alice), 1);
+    release(alice);
+    EXPECT_EQ(token_of(bob), 2);
+    force();
+    EXPECT_EQ(token_of(alice), 3);
+}
+
+TEST_P(FencedScripts, TakingAgainHasTheSameTokenAndExtends) {
+    EXPECT_EQ(token_of(alice), 1);
+    EXPECT_EQ(token_of(alice, {.lease = 60'000}), 1);
+    EXPECT_GT(time_left(), 59'000);
+    EXPECT_EQ(token_of(alice, {.lease = 1'000}), 1);
+    EXPECT_GT(time_left(), 59'000);
+    EXPECT_EQ(counter(), "1");
+    EXPECT_EQ(count_of(alice), "1");
+}
+
+TEST_P(FencedScripts, TakingAgainIsAlwaysWritten) {
+    fence(alice);
+    const std::int64_t before = changes();
+    fence(alice, {.lease = 1'000});
+    EXPECT_GT(changes(), before);
+}
+
+TEST_P(FencedScripts, ABlockOfTokensIsReservedAndTheNextComesBehind) {
+    EXPECT_EQ(token_of(alice, {.tokens = 100}), 1);
+    EXPECT_EQ(token_of(alice, {.tokens = 100}), 1) << "again";
+    EXPECT_EQ(last(), 100);
+    release(alice);
+    EXPECT_EQ(server().command({"INCR", tokens_}).integer, 101) << "as a JVM does";
+    EXPECT_EQ(token_of(bob, {.tokens = 10}), 102);
+}
+
+TEST_P(FencedScripts, BusyTellsWhatIsLeftAndTouchesNothing) {
+    fence(alice);
+    EXPECT_THAT(integers_of(fence(bob, {.lease = 90'000, .tokens = 5})),
+                ElementsAre(0, AllOf(Gt(29'000), Le(30'000)), Gt(0), 0));
+    EXPECT_EQ(counter(), "1");
+    EXPECT_LE(time_left(), 30'000);
+}
+
+TEST_P(FencedScripts, AHoldWithoutAnEndKeepsItBusy) {
+    server().command({"HSET", name_, alice, "1"});
+    EXPECT_THAT(integers_of(fence(bob)), ElementsAre(0, -1, Gt(0), 0));
+    EXPECT_EQ(ask({"EXISTS", tokens_}), 0);
+}
+
+TEST_P(FencedScripts, LateIsRefusedAndReservesNothing) {
+    EXPECT_THAT(integers_of(fence(alice, {.deadline = server_micros() - 1})),
+                ElementsAre(2, 0, Gt(0), 0));
+    EXPECT_FALSE(exists());
+    EXPECT_EQ(ask({"EXISTS", tokens_}), 0);
+}
+
+TEST_P(FencedScripts, AnOwnHoldWhoseCounterIsGoneGetsANewToken) {
+    fence(alice);
+    server().command({"DEL", tokens_});
+    EXPECT_EQ(token_of(alice, {.tokens = 3}), 1);
+    EXPECT_EQ(counter(), "3");
+}
+
+TEST_P(FencedScripts, DatedTokensAreTheTimeAndGoOnByOne) {
+    const std::int64_t before = server_micros();
+    const std::int64_t first = token_of(alice, {.dated = true});
+    EXPECT_THAT(first, AllOf(Ge(before), Le(server_micros())));
+    EXPECT_EQ(std::to_string(first), counter());
+    EXPECT_EQ(server().command({"INCR", tokens_}).integer, first + 1);
+    server().command({"FLUSHALL"});
+    EXPECT_GT(token_of(bob, {.dated = true}), first);
+}
+
+TEST_P(FencedScripts, DatedTokensOfAServerThatIsBehindGoOnByOne) {
+    const std::int64_t ahead = server_micros() + 3'600'000'000;
+    server().command({"SET", tokens_, std::to_string(ahead)});
+    EXPECT_EQ(token_of(alice, {.tokens = 2, .dated = true}), ahead + 1);
+    EXPECT_EQ(counter(), std::to_string(ahead + 2));
+}
+
+TEST_P(FencedScripts, AnEndThatAJvmGaveTheCounterStays) {
+    server().command({"SET", tokens_, "7", "PX", "100000"});
+    EXPECT_EQ(token_of(alice), 8);
+    EXPECT_GT(ask({"PTTL", tokens_}), 90'000);
+}
+
+TEST_P(FencedScripts, ACounterBelowZeroOrBelowAHoldsTokensBeginsAtOneAgain) {
+    server().command({"SET", tokens_, "-5"});
+    EXPECT_EQ(token_of(alice, {.tokens = 3}), 1);
+    EXPECT_EQ(counter(), "3");
+    server().command({"SET", tokens_, "2"});
+    EXPECT_EQ(token_of(alice, {.tokens = 3}), 3);
+    server().command({"SET", tokens_, "-1"});
+    EXPECT_EQ(token_of(alice, {.tokens = 3}), 1);
+}
+
+TEST_P(FencedScripts, ACounterThatIsNoNumberIsRefusedAndNothingIsWritten) {
+    server().command({"SET", tokens_, "seven"});
+    EXPECT_TRUE(is_error(fence(alice), "not an integer"));
+    EXPECT_FALSE(exists());
+    EXPECT_EQ(counter(), "seven");
+    server().command({"DEL", tokens_});
+    server().command({"RPUSH", tokens_, "1"});
+    EXPECT_TRUE(is_error(fence(alice), "WRONGTYPE"));
+    EXPECT_FALSE(exists());
+}
+
+TEST_P(FencedScripts, TokensThatAScriptCannotCountAreRefused) {
+    server().command({"SET", tokens_, "9007199254740985"});
+    EXPECT_EQ(token_of(alice, {.tokens = 5}), 9007199254740986);
+    release(alice);
+    EXPECT_TRUE(is_error(fence(alice, {.tokens = 5}), "come to their end"));
+    EXPECT_FALSE(exists());
+    EXPECT_EQ(counter(), "9007199254740990");
+}
+
+TEST_P(FencedScripts, ANameThatIsNoLockIsRefused) {
+    server().command({"SET", name_, "x"});
+    EXPECT_TRUE(is_error(fence(alice), "WRONGTYPE"));
+    EXPECT_EQ(ask({"EXISTS", tokens_}), 0);
+}
+
+TEST_P(FencedScripts, AReleaseOfNoChannelTellsNobody) {
+    lock(alice, 30'000);
+    EXPECT_THAT(integers_of(run(redis::scripts::release_mutex, {name_}, {alice, "", "PUBLISH"})),
+                ElementsAre(1, 0));
+    EXPECT_FALSE(exists());
+}
+
+TEST_P(FencedScripts, TheLastTokenOfACounterThatIsNoneIsAnError) {
+    for (const char* odd : {"seven", "-3"}) {
+        server().command({"SET", tokens_, odd});
+        EXPECT_TRUE(is_error(run(redis::scripts::last_token, {tokens_}, {}), "not an integer"));
+    }
+}
+
+// lock_fenced.lua and last_token.lua on a server that is full, a replica, or lets them do only so
+// much: no token is given twice, and no lock is taken without one.
+
+class FencedScriptsInTrouble : public on_limited_scripts {
+protected:
+    void expect_nothing_taken() {
+        EXPECT_FALSE(exists());
+        EXPECT_EQ(ask({"EXISTS", tokens_}), 0);
+    }
+};
+HOLDFAST_ON_EACH_SERVER(FencedScriptsInTrouble);
+
+TEST_P(FencedScriptsInTrouble, AFullServerGrantsAndReservesNothing) {
+    server().command({"CONFIG", "SET", "maxmemory", "1"});
+    EXPECT_TRUE(is_error(fence(alice), "OOM"));
+    EXPECT_EQ(last_token().integer, 0);
+    expect_nothing_taken();
+}
+
+TEST_P(FencedScriptsInTrouble, ALeaseThatIsNoLengthOfTimeLeavesNoLock) {
+    const redis::reply said = run(redis::scripts::lock_fenced, {name_, tokens_},
+                                  {"99999999999999999999", alice, "0", "1", "0"});
+    EXPECT_EQ(said.type, redis::reply::kind::error);
+    EXPECT_FALSE(exists());
+    EXPECT_EQ(integers_of(fence(bob)).at(3), 2) << "a token is wasted, and none given twice";
+}
+
+TEST_P(FencedScriptsInTrouble, WithoutTheRightToSetAnEndNothingIsHeld) {
+    deny("pexpire");
+    EXPECT_EQ(fence(alice).type, redis::reply::kind::error);
+    EXPECT_FALSE(exists());
+}
+
+TEST_P(FencedScriptsInTrouble, WithoutTheRightToTellTimeCountedTokensHaveNoDeadline) {
+    const std::int64_t long_ago = server_micros() - 1'000'000;
+    deny("time");
+    EXPECT_THAT(integers_of(fence(alice, {.deadline = long_ago})), ElementsAre(1, 0, 0, 1));
+    EXPECT_THAT(integers_of(fence(bob, {.deadline = long_ago})), ElementsAre(0, Gt(0), 0, 0));
+}
+
+TEST_P(FencedScriptsInTrouble, WithoutTheRightToTellTimeDatedTokensAreRefused) {
+    deny("time");
+    EXPECT_EQ(fence(alice, {.dated = true}).type, redis::reply::kind::error);
+    expect_nothing_taken();
+}
+
+TEST_P(FencedScriptsInTrouble, WithoutTheRightToPublishItIsReleasedAndTheTokensStay) {
+    deny("publish");
+    fence(alice, {.tokens = 3});
+    EXPECT_THAT(integers_of(release(alice)), ElementsAre(1, -1));
+    EXPECT_FALSE(exists());
+    EXPECT_EQ(last_token().integer, 3);
+}
+
+TEST_P(FencedScriptsInTrouble, WithoutTheRightToReserveOrLookNothingIsTaken) {
+    for (const char* each : {"get", "incrby"}) {
+        deny(each);
+        EXPECT_EQ(fence(alice).type, redis::reply::kind::error) << each;
+        expect_nothing_taken();
+    }
+}
+
+TEST_P(FencedScriptsInTrouble, WithoutTheKeyOfTheTokensNothingIsTaken) {
+    become({"~L", "&*", "+@all"});
+    EXPECT_EQ(fence(alice).type, redis::reply::kind::error);
+    EXPECT_EQ(last_token().type, redis::reply::kind::error);
+    expect_nothing_taken();
+    become({"~L", "~redisson_lock_token:*", "&*", "+@all"});
+    EXPECT_THAT(integers_of(fence(alice)), ElementsAre(1, 0, Gt(0), 1));
+    EXPECT_EQ(last_token().integer, 1);
+}
+
+TEST_P(FencedScriptsInTrouble, OnAReplicaNothingIsGrantedOrReserved) {
+    fence(alice);
+    server().command({"REPLICAOF", "127.0.0.1", "1"});
+    EXPECT_TRUE(is_error(fence(alice, {.lease = 1}), "READONLY")) << "its own repetition";
+    EXPECT_TRUE(is_error(release(alice), "READONLY"));
+    name_ = "another";
+    tokens_ = "redisson_lock_token:{another}";
+    EXPECT_TRUE(is_error(fence(alice), "READONLY"));
+    EXPECT_EQ(last_token().integer, 0) << "a replica may tell what it knows";
+}
 
 } // namespace
 } // namespace holdfast

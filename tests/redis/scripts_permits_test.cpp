@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // take_permits.lua, release_permits.lua and renew_permits.lua.
-#include "permit_scripts.hpp"
+#include "counter_scripts.hpp"
 
 namespace holdfast {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // take_rate.lua, give_back_rate.lua and inspect_rate.lua.
-#include "rate_scripts.hpp"
+#include "counter_scripts.hpp"
 
 #include <algorithm>
 

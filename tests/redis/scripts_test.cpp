@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lock_mutex.lua and release_mutex.lua when nothing is wrong.
-#include "fair_scripts.hpp"
 #include "scripts_fixture.hpp"
-#include "scripts_limited.hpp"
 #include "store/redis/inspector.hpp"
 #include "store/redis/names.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lock_token.lua, release_token.lua, renew_tokens.lua, and what is told of a string by who looks.
-#include "scripts_limited.hpp"
+#include "scripts_fixture.hpp"
 #include "store/redis/inspector.hpp"
 
 namespace holdfast {

@@ -2,7 +2,7 @@
 // What the store makes of it that replicas have confirmed a grant or a renewal, or have not.
 #include "store/redis/redis_store.hpp"
 #include "store_fixture.hpp"
-#include "support/renewed.hpp"
+#include "support/holds.hpp"
 
 #include <string>
 #include <utility>

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the store waits for a fair lock: with a place, and an subscriber of its own.
+#include "store/redis/counter_requests.hpp"
 #include "store_fixture.hpp"
+#include "support/on_each_server.hpp"
 #include "support/recorder.hpp"
 
+#include <holdfast/client.hpp>
+#include <holdfast/counting_semaphore.hpp>
 #include <holdfast/error.hpp>
 #include <holdfast/redis/options.hpp>
 
@@ -12,6 +16,7 @@
 #include <string>
 
 #include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 namespace holdfast {
 namespace {
@@ -518,6 +523,23 @@ TEST(RedisOptions, TimesBetweenQuestionsHaveBounds) {
                 HasSubstr("topology_check is 99 ms; allowed are 100 ms to 1 day"));
     EXPECT_THAT(objection_to([](options& o) { o.topology_check = duration::max(); }),
                 HasSubstr("topology_check"));
+}
+
+// Requests that change a counter, when more of them fail than a client has request slots for.
+
+class CounterRequests : public support::on_each_server {};
+HOLDFAST_ON_EACH_SERVER(CounterRequests);
+
+TEST_P(CounterRequests, FailedChangesLeaveTheirSlotsToTheNextOnes) {
+    client home{server().url()};
+    counting_semaphore seats{home, "seats"};
+    server().command({"RPUSH", "seats", "not a number"});
+    for (std::size_t i = 0; i <= redis::request_slots::of_one_name_max; ++i)
+        ASSERT_NE(support::code_of([&] { seats.release(); }), errc::overloaded) << i;
+    server().command({"SET", "seats", "5"});
+    EXPECT_TRUE(seats.try_acquire());
+    seats.release();
+    EXPECT_EQ(seats.available_permits(), 5);
 }
 
 } // namespace

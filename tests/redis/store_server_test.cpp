@@ -4,8 +4,8 @@
 #include "runtime/clock.hpp"
 #include "store/redis/redis_store.hpp"
 #include "store_fixture.hpp"
+#include "support/holds.hpp"
 #include "support/on_each_server.hpp"
-#include "support/renewed.hpp"
 
 #include <holdfast/client.hpp>
 #include <holdfast/error.hpp>

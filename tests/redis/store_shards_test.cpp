@@ -2,8 +2,8 @@
 // Renewal where names are at several servers: by server, and where that is not possible by slot.
 #include "redis/topology/slot_map.hpp"
 #include "store/redis/redis_store.hpp"
-#include "support/renewed.hpp"
-#include "support/sim_clock.hpp"
+#include "support/clocks.hpp"
+#include "support/holds.hpp"
 
 #include <holdfast/error.hpp>
 

@@ -5,7 +5,7 @@
 #include "store/redis/doctor.hpp"
 #include "store/redis/inspector.hpp"
 #include "store_fixture.hpp"
-#include "support/renewed.hpp"
+#include "support/holds.hpp"
 
 #include <algorithm>
 #include <deque>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Listening to channels.
-#include "subscriber_fixture.hpp"
+#include "channels_fixture.hpp"
 
 #include <set>
 

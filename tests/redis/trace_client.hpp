@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "redis/node.hpp"
 #include "store/redis/inspector.hpp"
 #include "store/redis/redis_store.hpp"
-#include "support/blocking_node.hpp"
+#include "support/clocks.hpp"
+#include "support/redis_connection.hpp"
 #include "support/redis_server.hpp"
-#include "support/sim_clock.hpp"
 #include "wire_trace.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -13,6 +14,43 @@
 #include <exception>
 #include <map>
 #include <memory>
+#include <string>
+
+namespace holdfast::support {
+
+/// Redis store on a real server without its production connection. Each request is complete when
+/// the call returns. For tests in simulated time.
+class blocking_node final : public redis::node {
+public:
+    blocking_node(const std::string& socket_path, clock& time)
+        : command_connection_{socket_path}
+        , subscriber_{socket_path}
+        , time_{time} {}
+
+    /// Wakes the subscribers of all messages that were published so far. Before this call no
+    /// message wakes a subscriber.
+    void deliver();
+
+    asio::awaitable<redis::reply> call(const redis::script&, std::span<const std::string_view> keys,
+                                       std::span<const redis::argument>,
+                                       redis::call_options) override;
+    void distrust(const redis::reply&) noexcept override {}
+    std::unique_ptr<redis::hearing> hear(redis::channel_name, alarm& wake, redis::linger) override;
+    bool hears(const redis::channel_name&) const override { return false; }
+    duration command_timeout() const noexcept override { return duration{3'000}; }
+    void close() noexcept override {}
+
+private:
+    class one_listener;
+
+    redis_connection command_connection_;
+    listener subscriber_;
+    clock& time_;
+    const std::shared_ptr<runtime::remote_clock> clock_ = std::make_shared<runtime::remote_clock>();
+    std::multimap<std::string, alarm*> listeners_;
+};
+
+} // namespace holdfast::support
 
 namespace holdfast::trace {
 

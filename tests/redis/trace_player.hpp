@@ -4,12 +4,37 @@
 #include "trace_client.hpp"
 #include "trace_redisson.hpp"
 
+#include <cctype>
 #include <chrono>
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace holdfast::trace {
+
+// In whose place our client stands when a recording of two JVMs is replayed.
+
+struct cast {
+    std::string name;
+    std::set<std::string> ours;
+};
+
+inline const std::vector<cast>& all_casts() {
+    static const std::vector<cast> all{{"InThePlaceOfBoth", {client1, client2}},
+                                       {"InThePlaceOfTheFirst", {client1}},
+                                       {"InThePlaceOfTheSecond", {client2}},
+                                       {"RedissonAlone", {}}};
+    return all;
+}
+
+/// As a GoogleTest name may be.
+inline std::string as_test_name(std::string text) {
+    for (char& letter : text)
+        if (std::isalnum(static_cast<unsigned char>(letter)) == 0)
+            letter = '_';
+    return text;
+}
 
 /// Replays one scenario on a server whose clock is its own, with our client in the place of those
 /// in `ours`, and compares replies, results, messages and state with what was recorded.

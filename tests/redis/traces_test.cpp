@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What real Redisson clients sent, replayed on each server: with our client in the place of both
 // JVMs, of the one, of the other, and of none, which tests the replay itself.
-#include "counter_parts.hpp"
-#include "permit_parts.hpp"
-#include "rate_scripts.hpp"
-#include "shared_parts.hpp"
-#include "support/listener.hpp"
+#include "counter_scripts.hpp"
 #include "support/on_each_server.hpp"
+#include "support/redis_connection.hpp"
 #include "support/source_tree.hpp"
-#include "trace_casts.hpp"
+#include "trace_parts.hpp"
 #include "trace_player.hpp"
 #include "trace_redisson.hpp"
 #include "wire_trace.hpp"

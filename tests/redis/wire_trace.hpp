@@ -4,7 +4,7 @@
 #pragma once
 
 #include "redis/client/resp.hpp"
-#include "support/listener.hpp"
+#include "support/redis_connection.hpp"
 
 #include <holdfast/store.hpp>
 

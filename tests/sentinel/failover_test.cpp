@@ -2,9 +2,9 @@
 // What becomes of holds, waits and releases when the Sentinels appoint another primary.
 #include "sentinel/with_sentinels.hpp"
 #include "support/eventually.hpp"
-#include "support/on_each_topology.hpp"
+#include "support/on_each_server.hpp"
 #include "support/recorder.hpp"
-#include "support/redis_sentinels.hpp"
+#include "support/redis_replicas.hpp"
 
 #include <holdfast/client.hpp>
 #include <holdfast/mutex.hpp>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clients that end, and processes that fork, where Sentinels appoint the primary.
 #include "sentinel/with_sentinels.hpp"
-#include "support/acl_file.hpp"
 #include "support/diagnosed.hpp"
 #include "support/eventually.hpp"
-#include "support/on_each_topology.hpp"
-#include "support/redis_sentinels.hpp"
+#include "support/on_each_server.hpp"
+#include "support/redis_replicas.hpp"
+#include "support/source_tree.hpp"
 
 #include <boost/asio/use_future.hpp>
 

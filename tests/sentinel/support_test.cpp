@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // That the Sentinels of the tests do what other tests rely on.
 #include "support/eventually.hpp"
-#include "support/on_each_topology.hpp"
-#include "support/redis_sentinels.hpp"
-#include "support/server_info.hpp"
+#include "support/on_each_server.hpp"
+#include "support/redis_replicas.hpp"
+#include "support/redis_server.hpp"
 
 #include <gmock/gmock.h>
 

@@ -2,11 +2,10 @@
 #pragma once
 
 #include "support/eventually.hpp"
-#include "support/on_each_topology.hpp"
+#include "support/on_each_server.hpp"
 #include "support/recorder.hpp"
-#include "support/redis_sentinels.hpp"
-#include "support/server_info.hpp"
-#include "support/thrown.hpp"
+#include "support/redis_replicas.hpp"
+#include "support/redis_server.hpp"
 
 #include <holdfast/holdfast.hpp>
 

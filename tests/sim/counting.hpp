@@ -1,17 +1,114 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activities of an actor with counters: takes and releases permits, sets latches, counts them down,
-// and waits for them.
+// Activities of an actor with counters: semaphores, latches, leased permits and rate limiters.
 #pragma once
 
-#include "sim/drawing.hpp"
-#include "sim/leasing.hpp"
-#include "sim/visitor.hpp"
+#include "sim/ongoing.hpp"
+#include "sim/plan.hpp"
 
 #include <holdfast/counting_semaphore.hpp>
 #include <holdfast/latch.hpp>
+#include <holdfast/leased_semaphore.hpp>
+#include <holdfast/rate_limiter.hpp>
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
 
 namespace holdfast::sim {
 
+/// Base of an actor's activities with counters. It has its own dice, so that other choices keep
+/// their values.
+class visitor {
+protected:
+    template <typename Counter>
+    // counter object that may be destroyed while it is in use
+    using disposable = std::shared_ptr<std::optional<Counter>>;
+
+    /// `salt` must differ for each class.
+    visitor(world&, seat& home, int number, const plan&, time_point end, int salt);
+
+    template <typename Counter, typename... How>
+    disposable<Counter> build(int name, How... how) {
+        auto built = std::make_shared<std::optional<Counter>>();
+        built->emplace(*home_.program, world::name_of(name), how...);
+        return built;
+    }
+    /// Destroys the object soon, with a certain probability.
+    template <typename Counter>
+    void throw_away_perhaps(const disposable<Counter>& built) {
+        if (!dice_.percent(plan_.people.throws_away))
+            return;
+        const auto steps = static_cast<std::size_t>(dice_.between(1, 20));
+        world_.after_steps(steps, [built] { built->reset(); });
+    }
+    operation deed_on(int name, deed, std::int64_t amount = 0) const;
+    operation patiently(operation);
+    cancellation draw_cancellation();
+    std::int64_t draw_amount() { return dice_.between(1, plan_.people.amount); }
+    asio::awaitable<void> nap(duration);
+    asio::awaitable<void> nap_if_closed();
+
+    world& world_;
+    seat& home_;
+    const int number_;
+    const plan& plan_;
+    const time_point end_;
+    dice dice_;
+    int generation_ = 0;  ///< generation of the program when the current visit began
+    std::set<int> known_; ///< names that the visitor has already visited
+};
+
+/// Activities of an actor with a leased semaphore. It takes permits and works under their lease. It
+/// also gives back a permit of another holder, and changes the number of permits.
+class leasing : visitor {
+public:
+    leasing(world&, seat& home, int number, const plan&, time_point end);
+
+    asio::awaitable<void> visit(int name);
+    asio::awaitable<void> take_once(int name, duration bound); ///< takes once; must succeed
+
+private:
+    using semaphore = disposable<leased_semaphore>;
+
+    asio::awaitable<void> take_and_work(semaphore, int name, duration usual);
+    asio::awaitable<void> work(semaphore, grip&, int name);
+    asio::awaitable<std::unique_ptr<grip>> acquire(leased_semaphore&, operation,
+                                                   std::optional<duration> fixed, duration usual,
+                                                   cancellation = {});
+    asio::awaitable<void> set(leased_semaphore&, int name);
+    asio::awaitable<void> change(leased_semaphore&, int name);
+    asio::awaitable<void> erase_or_ask(leased_semaphore&, int name);
+    asio::awaitable<void> meddle(leased_semaphore&, int name);
+    std::string somebodys_permit(int name);
+    void expect_ids_to_end(std::vector<std::string> seen, int name);
+    duration draw_lease() {
+        return dice_.between(world_.how.lease_time / 2, world_.how.lease_longest);
+    }
+
+    dice of_ids_; ///< separate dice, so that other choices keep their old values
+};
+
+/// Activities of an actor with a rate limiter: it draws permits, seldom gives them back, and sets
+/// new rates.
+class drawing : visitor {
+public:
+    drawing(world&, seat& home, int number, const plan&, time_point end);
+
+    asio::awaitable<void> visit(int name);
+    asio::awaitable<void> take_once(int name, duration bound); ///< takes once; must succeed
+
+private:
+    asio::awaitable<outcome> draw(rate_limiter&, operation, cancellation = {});
+    asio::awaitable<outcome> set(rate_limiter&, operation, rate, bool anew);
+    asio::awaitable<void> give(rate_limiter&, int name);
+    asio::awaitable<void> erase_or_ask(rate_limiter&, int name);
+    rate draw_rate(int name);
+};
+
+/// Activities of an actor with counters: takes and releases permits, sets latches, counts them
+/// down, and waits for them.
 class counting : visitor {
 public:
     counting(world&, seat& home, int number, const plan&, time_point end);

@@ -2,24 +2,12 @@
 // All checkers of a world, and when each of them runs.
 #pragma once
 
-#include "sim/checkers/afterlife.hpp"
-#include "sim/checkers/belief.hpp"
-#include "sim/checkers/capacity.hpp"
-#include "sim/checkers/conservation.hpp"
+#include "sim/checkers/counters.hpp"
 #include "sim/checkers/endings.hpp"
 #include "sim/checkers/exclusion.hpp"
-#include "sim/checkers/kept.hpp"
+#include "sim/checkers/leases.hpp"
 #include "sim/checkers/left_behind.hpp"
-#include "sim/checkers/length.hpp"
 #include "sim/checkers/liveness.hpp"
-#include "sim/checkers/loss.hpp"
-#include "sim/checkers/opening.hpp"
-#include "sim/checkers/order.hpp"
-#include "sim/checkers/reports.hpp"
-#include "sim/checkers/served.hpp"
-#include "sim/checkers/sharing.hpp"
-#include "sim/checkers/tokens.hpp"
-#include "sim/checkers/window.hpp"
 
 namespace holdfast::sim {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/ledger.hpp"
 
-#include "support/wire_hold_of.hpp"
+#include "support/holds.hpp"
 
 #include <holdfast/error.hpp>
 

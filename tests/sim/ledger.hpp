@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations and beliefs of the simulated programs, which the checkers read.
+// Operations and beliefs of the simulated programs, which the checkers read. Maps with texts as
+// keys.
 #pragma once
 
 #include "sim/trace.hpp"
@@ -13,9 +14,29 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace holdfast::sim {
+
+/// Hash of a text of any string type.
+struct text_hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const {
+        return std::hash<std::string_view>{}(text);
+    }
+};
+
+/// Map with texts as keys, for example owners or programs. Its order is arbitrary, so no checker
+/// may depend on the order.
+template <typename Value>
+using by_text = std::unordered_map<std::string, Value, text_hash, std::equal_to<>>;
+
+/// Returns the client's identity from the text of an owner, `<identity>:<number>`.
+inline std::string_view client_in(std::string_view owner) {
+    return owner.substr(0, owner.rfind(':'));
+}
 
 /// A caller's lease (`claim`).
 struct claim {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The world of one seed: its programs, their actions, and the faults.
+// The world of one seed: its programs, their actions, and the faults. Some worlds have one subject.
 #pragma once
 
 #include "sim/dice.hpp"
@@ -97,5 +97,14 @@ void keep_locks_only(plan&);
 /// Removes all faults. A waiter then competes only with other waiters.
 void leave_in_peace(dice&, plan&);
 std::ostream& operator<<(std::ostream&, const plan&);
+
+// Worlds about one subject: combinations that a mixture of all faults would hardly ever produce.
+
+/// Changes the plan by chance. Most seeds stay the same, some get more of every event, and some get
+/// a plot. Returns whether the seed has a plot.
+bool draw_more(dice, plan&);
+
+/// Chooses the kind of lock for each name.
+void draw_families(dice, plan&);
 
 } // namespace holdfast::sim

@@ -5,7 +5,6 @@
 #include "sim/fortune.hpp"
 #include "sim/inspection.hpp"
 #include "sim/plan.hpp"
-#include "sim/succession.hpp"
 
 #include <algorithm>
 #include <deque>

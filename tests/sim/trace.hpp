@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events of a simulated world. A line is cheap to write, because most worlds have no failure, and
-// readable.
+// Events of a simulated world as lines of text, and the functions that write requests and reports.
 #pragma once
 
-#include "support/sim_clock.hpp"
+#include "support/clocks.hpp"
+
+#include <holdfast/memory/server.hpp>
+#include <holdfast/observer.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <iosfwd>
 #include <set>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace holdfast::sim {
+
+// Events of a simulated world. A line is cheap to write, because most worlds have no failure, and
+// readable.
 
 /// Subject of a line in the trace. Clients, actors, names and servers have numbers; -1 means none.
 struct subject {
@@ -59,5 +66,30 @@ private:
     const time_point start_ = time_.now();
     std::vector<line> lines_;
 };
+
+// Writes requests, holders and the clients' reports as lines of a trace.
+
+struct sighting;
+
+/// Observer that writes the reports of a client to the trace.
+class telling final : public observer {
+public:
+    telling(trace& log, int client, std::function<void(const event&)> heard)
+        : log_{log}
+        , client_{client}
+        , heard_{std::move(heard)} {}
+    void notify(const event&) noexcept override;
+
+private:
+    trace& log_;
+    const int client_;
+    std::function<void(const event&)> heard_;
+};
+
+/// Writes a request to the trace. `from` is the client. If there are several servers, `from` also
+/// contains the server of the request.
+void tell_of_request(trace&, subject from, const memory::request&, const memory::fate&,
+                     bool troubled);
+void tell_of_holder(trace&, subject lock, int client, const sighting&);
 
 } // namespace holdfast::sim

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/world.hpp"
 
-#include "sim/client_executor.hpp"
 #include "sim/inspection.hpp"
-#include "sim/telling.hpp"
 #include "store/memory/replicas.hpp"
 #include "store/memory/server_state.hpp"
 
@@ -11,9 +9,7 @@
 
 #include <boost/asio/co_spawn.hpp>
 
-#include <algorithm>
 #include <exception>
-#include <utility>
 
 namespace holdfast::sim {
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "support/eventually.hpp"
-#include "support/thrown.hpp"
+#include "support/recorder.hpp"
 
 #include <holdfast/counting_semaphore.hpp>
 #include <holdfast/latch.hpp>

@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs tests once on every server:
-//
-//     class Scripts : public support::on_each_server {};
-//     HOLDFAST_ON_EACH_SERVER(Scripts);
-//     TEST_P(Scripts, DoWhatTheySay) { server().command({"PING"}); }
+// Runs tests once on every server, or on every kind of server in a topology.
 #pragma once
 
 #include "support/redis_server.hpp"
 
 #include <cctype>
+#include <map>
 #include <memory>
 #include <ostream>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
 #include <gtest/gtest.h>
 
 namespace holdfast::support {
+
+// Runs tests once on every server:
+//
+//     class Scripts : public support::on_each_server {};
+//     HOLDFAST_ON_EACH_SERVER(Scripts);
+//     TEST_P(Scripts, DoWhatTheySay) { server().command({"PING"}); }
 
 // prints a server in GoogleTest's messages
 inline void PrintTo(const server_binary& which, std::ostream* out) {
@@ -81,3 +85,63 @@ inline std::string test_name_of(const ::testing::TestParamInfo<server_binary>& i
     INSTANTIATE_TEST_SUITE_P(NewerServers, suite,                                                  \
                              ::testing::ValuesIn(::holdfast::support::newer_servers()),            \
                              ::holdfast::support::test_name_of)
+
+namespace holdfast::support {
+
+/// Returns a topology that several tests share, because making its servers takes seconds. Restores
+/// an existing topology, or makes a new topology if there is none. Also makes a new topology if the
+/// old servers cannot be restored.
+template <typename Topology>
+Topology& restored_or_new(std::unique_ptr<Topology>& kept, const server_binary& which,
+                          const typename Topology::options& how) {
+    try {
+        if (kept) {
+            kept->restore();
+            return *kept;
+        }
+    } catch (const std::runtime_error&) {
+        kept.reset();
+    }
+    kept = std::make_unique<Topology>(which, how);
+    return *kept;
+}
+
+// Runs tests once on every kind of server, on several servers that belong together:
+//
+//     class Slots : public support::on_each_topology<support::redis_cluster> {};
+//     HOLDFAST_ON_EACH_SERVER(Slots);
+//     TEST_P(Slots, AreShared) { servers().node_of("name").command({"PING"}); }
+
+/// Base of tests that run on each kind of server in the topology `Topology`. The topology is made
+/// once for each suite and kind of server, because this takes seconds. It is restored before each
+/// test.
+template <typename Topology>
+class on_each_topology : public ::testing::TestWithParam<server_binary> {
+protected:
+    using options = typename Topology::options;
+
+    explicit on_each_topology(options how = {})
+        : how_{std::move(how)} {}
+
+    void SetUp() override {
+        make_or_skip([this] { servers_ = &shared(); });
+    }
+
+    Topology& servers() { return *servers_; }
+
+private:
+    Topology& shared() {
+        static std::map<std::string, std::unique_ptr<Topology>> made;
+        static std::string suite;
+        const auto& test = *::testing::UnitTest::GetInstance()->current_test_info();
+        if (suite != test.test_suite_name())
+            made.clear();
+        suite = test.test_suite_name();
+        return restored_or_new(made[GetParam().label], GetParam(), how_);
+    }
+
+    options how_;
+    Topology* servers_ = nullptr;
+};
+
+} // namespace holdfast::support

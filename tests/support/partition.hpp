@@ -2,7 +2,7 @@
 #pragma once
 
 #include "support/loop_thread.hpp"
-#include "support/reserved_port.hpp"
+#include "support/server_process.hpp"
 
 #include <cstdint>
 #include <memory>

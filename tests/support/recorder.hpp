@@ -1,20 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// Observer that records all events.
+// Records what the library reports to a test: events, results of asynchronous calls, and thrown
+// errors.
 #pragma once
 
+#include <holdfast/asio.hpp>
 #include <holdfast/error.hpp>
 #include <holdfast/observer.hpp>
 #include <holdfast/time.hpp>
 
+#include <boost/system/system_error.hpp>
+
 #include <algorithm>
 #include <cstdint>
+#include <exception>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <ostream>
+#include <stdexcept>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 namespace holdfast::support {
+
+// Observer that records all events.
 
 struct told {
     event_kind kind{};
@@ -68,5 +79,78 @@ private:
     mutable std::mutex mutex_;
     std::vector<told> all_;
 };
+
+// Records what an asynchronous function passed to its completion handler.
+//
+//     said<lease> held;
+//     stock.async_lock(held.handler());
+//     run();
+//     ASSERT_TRUE(held.well());
+
+/// Result of an asynchronous call, stored by its handler. Not thread-safe: for clients that run on
+/// the test's own thread.
+template <typename T = std::monostate>
+class said {
+public:
+    /// Returns a handler for one call. The handler may live longer than this object.
+    auto handler() {
+        return [heard = heard_](const error_code& code, auto... value) {
+            ++heard->times;
+            heard->code = code;
+            (heard->value.emplace(std::move(value)), ...);
+        };
+    }
+
+    bool done() const {
+        if (heard_->times > 1)
+            throw std::logic_error{"a handler was invoked twice"};
+        return heard_->times == 1;
+    }
+    error_code code() const { return heard_->code; }
+    bool well() const { return done() && !code(); }
+    bool failed(const auto& with) const { return done() && code() == with; }
+
+    /// Returns the value of the call. Throws `std::bad_optional_access` if there is no value.
+    T& value() const { return heard_->value.value(); }
+    T take() { return std::move(value()); }
+
+private:
+    struct heard {
+        int times = 0;
+        error_code code{};
+        std::optional<T> value{};
+    };
+    std::shared_ptr<heard> heard_ = std::make_shared<heard>();
+};
+
+/// Error code and text of the exception that a call threw. The code is empty if the call threw
+/// nothing.
+struct thrown {
+    error_code code;
+    std::string text;
+};
+
+template <typename Call>
+thrown thrown_by(Call call) {
+    try {
+        call();
+        return {};
+    } catch (const boost::system::system_error& e) {
+        return {e.code(), e.what()};
+    }
+}
+
+/// Returns the error of a coroutine that has ended.
+inline thrown thrown_of(const std::exception_ptr& failed) {
+    return thrown_by([&failed] {
+        if (failed)
+            std::rethrow_exception(failed);
+    });
+}
+
+template <typename Call>
+error_code code_of(Call call) {
+    return thrown_by(std::move(call)).code;
+}
 
 } // namespace holdfast::support

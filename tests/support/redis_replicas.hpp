@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+// Primaries with replicas for tests: without Sentinels, and with Sentinels that watch them.
 #pragma once
 
 #include "support/server_group.hpp"
 
+#include <holdfast/redis/options.hpp>
+#include <holdfast/time.hpp>
+
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -81,6 +87,97 @@ private:
     server_group servers_;
     const std::size_t replicas_;
     std::size_t primary_ = 0;
+};
+
+/// A primary, its replicas, and the Sentinels that watch them. To stop, pause, resume or restart a
+/// server or Sentinel, call the functions of `redis_server`.
+class redis_sentinels {
+public:
+    struct options {
+        std::size_t replicas = 2, sentinels = 3, quorum = 2;
+        duration down_after = std::chrono::milliseconds{200};
+        duration failover_timeout = std::chrono::seconds{1};
+        int parallel_syncs = 1;
+        bool own_clocks = false; ///< make `step_clock` of the servers work
+        bool can_be_cut = false; ///< make `cut` work, also for Sentinels
+        /// use TLS for the servers; Sentinels then report TLS addresses
+        bool tls = false;
+        bool keep_data = false;               ///< keep the data at a `restart`
+        std::string password{};               ///< password of the servers' default user
+        std::vector<std::string> arguments{}; ///< further arguments of the servers
+        /// use TLS for the Sentinels; `port_of` returns their TLS port
+        bool sentinel_tls = false;
+        std::string sentinel_password{}; ///< password of the Sentinels' default user
+        /// further lines of each Sentinel's configuration
+        std::vector<std::string> sentinel_lines{};
+    };
+    static constexpr const char* service = "locks";
+
+    /// Starts all, and returns when every Sentinel knows the primary, its replicas and the other
+    /// Sentinels.
+    explicit redis_sentinels(const server_binary& which = support::servers().front())
+        : redis_sentinels{which, options{}} {}
+    redis_sentinels(const server_binary&, options);
+
+    /// Returns the server with this number. Server 0 is the primary at the start.
+    redis_server& server(std::size_t which) { return servers_.server(which); }
+    redis_server& sentinel(std::size_t which) { return *sentinels_.at(which); }
+
+    /// Returns the primary that most running Sentinels name. The server itself must also say that
+    /// it is a primary. Waits until there is such a server.
+    redis_server& primary();
+    redis_server& replica(std::size_t which = 0); ///< one of the other servers that are up
+    /// Returns the primary that this Sentinel names. Null: the server does not belong to this
+    /// group.
+    redis_server* named_by(redis_server& sentinel);
+
+    /// Makes the Sentinels start a failover without a failure. Returns when `primary()` is another
+    /// server.
+    void failover();
+
+    /// Waits until all running Sentinels know all running servers and consider them healthy. An old
+    /// primary needs ten seconds after a failover to become healthy again, unless `restore` is
+    /// called.
+    void wait_until_ready();
+
+    /// Restores the initial state: all run, are empty and ready. Server 0 is the primary, and
+    /// nothing is cut.
+    void restore();
+
+    /// Cuts these servers and Sentinels off from all others.
+    void cut(const std::vector<redis_server*>& side,
+             partition::clients outside = partition::clients::cut_off) {
+        servers_.cut(side, outside);
+    }
+    void cut(redis_server& alone) { cut({&alone}); }
+    void heal() { servers_.heal(); }
+
+    /// Returns the port of a server or Sentinel that other programs use.
+    std::uint16_t port_of(const redis_server&) const;
+    redis_replicas& servers() { return servers_; }
+
+    /// Returns the options with which a client connects.
+    redis::options client_options();
+
+private:
+    struct watcher {
+        std::string id{};
+        reserved_port plain{}, tls{};
+        std::uint16_t announced = 0;
+    };
+    void reserve();
+    std::string configuration_of(const watcher&) const;
+    std::vector<redis_server*> sentinels_up();
+    redis_server* named_by_most();
+    void order_failover(redis_server& leader, const redis_server& old);
+    bool is_ready(redis_server& sentinel);
+    bool is_as_in_the_beginning();
+
+    const options how_;
+    redis_replicas servers_;
+    std::vector<watcher> watchers_;
+    std::unique_ptr<server_tls> tls_; ///< certificate of the Sentinels
+    std::vector<std::unique_ptr<redis_server>> sentinels_;
 };
 
 } // namespace holdfast::support

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Real redis-server or valkey-server of a single test. It has a fresh folder and a unix socket, and
-// saves nothing. It ends with the object or the test program.
+// Real Redis and Valkey servers of single tests, and what tests read from them: their state and the
+// keys of locks.
 #pragma once
 
 #include "support/redis_connection.hpp"
-#include "support/reserved_port.hpp"
 #include "support/server_process.hpp"
-#include "support/servers.hpp"
 
 #include <holdfast/time.hpp>
 
@@ -19,6 +17,9 @@
 #include <sys/types.h>
 
 namespace holdfast::support {
+
+// Real redis-server or valkey-server of a single test. It has a fresh folder and a unix socket, and
+// saves nothing. It ends with the object or the test program.
 
 class moved_clock;
 
@@ -96,5 +97,33 @@ private:
     std::unique_ptr<moved_clock> clock_;
     std::optional<redis_connection> connection_;
 };
+
+// State that servers report about themselves, for tests that wait for it.
+
+/// Returns one field of INFO. Returns an empty text if the field is missing.
+std::string info_of(redis_server&, const std::string& section, const std::string& field);
+
+/// Returns the replication offset. It is the amount that a primary has written or a replica has
+/// received.
+long long offset_of(redis_server&);
+
+bool is_primary(redis_server&);
+
+/// Returns whether this replica has received all data up to `offset` from its primary.
+bool is_in_sync(redis_server& replica, long long offset);
+
+/// Returns the number of replicas that have received all data of this primary.
+int replicas_online(redis_server&);
+
+/// Returns all keys of a server except three kinds: keys with client information and keys of
+/// spin-lock waiters, which expire by themselves, and counters of fencing tokens, which stay.
+inline std::vector<std::string> lock_keys(redis_server& server) {
+    std::vector<std::string> all;
+    for (redis::reply& key : server.command({"KEYS", "*"}).items)
+        if (!key.text.starts_with("holdfast_client:") &&
+            !key.text.starts_with("redisson_lock_token:") && !key.text.ends_with(":waiters"))
+            all.push_back(std::move(key.text));
+    return all;
+}
 
 } // namespace holdfast::support

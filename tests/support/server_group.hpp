@@ -1,19 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
+// Servers of a topology that belong together, and what all topologies need.
 #pragma once
 
 #include "support/partition.hpp"
 #include "support/redis_server.hpp"
-#include "support/reserved_port.hpp"
-#include "support/server_tls.hpp"
+#include "support/server_process.hpp"
+#include "support/tls.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <random>
 #include <string>
 #include <vector>
 
 namespace holdfast::support {
+
+/// Returns 40 random hexadecimal digits. Servers use this form for their names. The digits differ
+/// in each test, so that a server of an earlier test is not confused with a new server.
+inline std::string random_id() {
+    thread_local std::mt19937_64 draw{std::random_device{}()};
+    std::string id;
+    while (id.size() < 40)
+        id += "0123456789abcdef"[draw() % 16];
+    return id;
+}
 
 /// Sends a command and returns the reply. Throws `std::runtime_error` if the reply is an error.
 redis::reply require_answer(redis_server&, const std::vector<std::string>& words);

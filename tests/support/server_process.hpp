@@ -1,19 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
+// Server processes of tests: which servers there are, reserved ports, and a process in a fresh
+// folder.
 #pragma once
-
-#include "support/servers.hpp"
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include <sys/types.h>
 
 namespace holdfast::support {
+
+struct server_binary {
+    std::string label; ///< name in messages, for example "valkey-8"
+    std::string path;
+};
+
+/// Returns the servers on which the tests run. They come from HOLDFAST_SERVERS
+/// ("redis-7.0=/usr/bin/redis-server;valkey-8=…"). Without that variable it is the redis-server in
+/// the PATH.
+std::vector<server_binary> servers();
+
+/// Returns the servers of HOLDFAST_NEWER_SERVERS, which has the same form as HOLDFAST_SERVERS. Only
+/// the differences of newer versions are tested on these servers. The result may be empty.
+std::vector<server_binary> newer_servers();
+
+/// Returns the servers in an environment variable of this form. Returns an empty list if the
+/// variable is not set.
+std::vector<server_binary> servers_in(const char* variable);
+
+/// Returns whether HOLDFAST_REQUIRE_SERVERS=1 is set. A missing server then fails the tests;
+/// otherwise the tests are skipped.
+bool servers_are_required();
+
+/// Exception: the server program does not exist or cannot be started.
+struct server_unavailable : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// Reserved port on 127.0.0.1. While the object lives, no other test on this machine takes the
+/// port, even while no server listens on it. The port is below the range from which the kernel
+/// chooses ports for connections. The kernel releases the port when the test ends.
+class reserved_port {
+public:
+    /// Throws `server_unavailable` if no port is free.
+    reserved_port();
+    reserved_port(const reserved_port&) = delete;
+    reserved_port(reserved_port&&) noexcept;
+    ~reserved_port();
+
+    std::uint16_t number() const { return number_; }
+
+private:
+    std::uint16_t number_ = 0;
+    int mark_ = -1;
+};
 
 /// Server process of one test. It has a fresh folder, which the destructor removes. The file `log`
 /// in this folder has the server's output. The process ends with the thread that starts it.

@@ -1,16 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds files that tests read at run time. No path is compiled in, because that would make ccache
-// useless across checkouts.
+// Files of the source tree that tests read at run time.
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace holdfast::support {
+
+// Finds files that tests read at run time. No path is compiled in, because that would make ccache
+// useless across checkouts.
 
 /// Returns the path of a source file. `path` is relative to the root of the sources. The root is
 /// $HOLDFAST_SOURCE_DIR, or the nearest folder above this program or above the working directory
 /// that contains `path`. Throws `std::runtime_error`.
 std::filesystem::path source_file(std::string_view path);
+
+// Rules of docs/security for a user, as an operator gives them to a server.
+
+/// Returns the rules in an ACL file for names that begin with `prefix`.
+std::vector<std::string> rules_of_acl_file(std::string_view prefix,
+                                           std::string_view file = "holdfast.acl");
+
+/// Returns the command ACL SETUSER for `user`, with this password and exactly these rules.
+std::vector<std::string> acl_setuser(std::string user, std::string password,
+                                     const std::vector<std::string>& rules);
 
 } // namespace holdfast::support

@@ -1,20 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// Real ZooKeeper server of a single test. It has a fresh folder and free ports. It ends with the
-// object or the test program.
+// ZooKeeper servers for tests: a single server, an ensemble, and a session that a test uses
+// directly.
 #pragma once
 
-#include "support/certificates.hpp"
-#include "support/reserved_port.hpp"
+#include "runtime/clock.hpp"
+#include "support/loop_thread.hpp"
+#include "support/partition.hpp"
 #include "support/server_process.hpp"
+#include "support/tls.hpp"
+#include "zookeeper/make_session.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/use_future.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace holdfast::support {
+
+// Real ZooKeeper server of a single test. It has a fresh folder and free ports. It ends with the
+// object or the test program.
 
 /// Returns HOLDFAST_ZOOKEEPER, or the server of the distribution's package. The path in the result
 /// is a class path.
@@ -109,6 +121,161 @@ private:
     std::uint16_t tls_port_ = 0;
     std::optional<authority> authority_;
     server_process process_;
+};
+
+/// ZooKeeper servers that elect a leader. The test can cut the network between the servers. Clients
+/// use each server's own port, so they reach every server even during a cut.
+class zookeeper_ensemble {
+public:
+    struct options {
+        std::size_t size = 3;
+        std::chrono::milliseconds tick{200};
+        /// Time in ticks after which a server gives up if it hears nothing from the other servers.
+        /// Until then, a server that is cut off continues to answer.
+        int sync_limit = 5;
+        std::vector<std::string> lines{};      ///< further lines of each configuration
+        std::vector<std::string> properties{}; ///< further properties of each JVM
+
+        /// Returns options that make a server answer for six more seconds after it was cut off.
+        static options slow_to_notice() {
+            return {.tick = std::chrono::milliseconds{400}, .sync_limit = 15};
+        }
+    };
+
+    /// Starts the servers, and returns when all of them serve. Throws `server_unavailable`.
+    explicit zookeeper_ensemble(const server_binary& which = zookeepers().back())
+        : zookeeper_ensemble{which, options{}} {}
+    zookeeper_ensemble(const server_binary&, const options&);
+
+    std::size_t size() const { return servers_.size(); }
+    zookeeper_server& operator[](std::size_t which) { return *servers_.at(which); }
+    std::string url() const; ///< URL with the addresses of all servers
+
+    /// Returns the leader; waits until there is a leader. If the leader is cut off, there are two
+    /// leaders for some time. During this time call `leader_without`, which returns the leader of
+    /// the other servers.
+    zookeeper_server& leader() { return one_that("leader", nullptr); }
+    zookeeper_server& leader_without(const zookeeper_server& out) {
+        return one_that("leader", &out);
+    }
+    zookeeper_server& follower() { return one_that("follower", nullptr); }
+    std::vector<zookeeper_server*> all_but(const zookeeper_server&);
+
+    /// Cuts a server off from the others. No bytes pass between the two sides, and no connection is
+    /// closed.
+    void cut_off(const zookeeper_server&);
+    void heal();
+
+    /// Makes all servers run, serve and reach each other again. Tests that share the servers need
+    /// this (`restored_or_new`).
+    void restore();
+
+private:
+    struct place {
+        reserved_port client{}, quorum{}, election{};
+    };
+
+    struct election_way {
+        std::size_t who, whom;
+        std::uint16_t port;
+    };
+
+    zookeeper_server& one_that(const std::string& mode, const zookeeper_server* not_this);
+    void translate();
+    std::vector<std::string> lines_for(std::size_t which, const options&);
+    std::string as_seen_by(std::size_t who, std::size_t whom);
+    void wait_until_all_serve();
+
+    partition ways_;
+    std::vector<place> places_;
+    std::vector<election_way> elections_;
+    std::vector<std::unique_ptr<zookeeper_server>> servers_;
+};
+
+// Changes nodes of an ensemble one by one, as an operator or another program does.
+
+/// One ZooKeeper session that a test uses directly. Each call returns when it is done. Thread
+/// safety: one caller at a time.
+class zookeeper_hand {
+    template <typename Work>
+    auto done(Work work) {
+        auto story = work(*session_);
+        return asio::co_spawn(loop_.io(), std::move(story), asio::use_future).get();
+    }
+
+public:
+    explicit zookeeper_hand(std::uint16_t port) {
+        zookeeper::options how;
+        how.servers = {{"127.0.0.1", port}};
+        how.session_timeout = std::chrono::seconds{20};
+        how.command_timeout = std::chrono::seconds{20};
+        session_ = zookeeper::make_session(zookeeper::checked(std::move(how)), context());
+    }
+    zookeeper_hand(const zookeeper_hand&) = delete;
+    ~zookeeper_hand() {
+        (void)done([](zookeeper::session& s) -> asio::awaitable<bool> {
+            co_await s.depart();
+            s.close();
+            co_return true;
+        });
+        loop_.finish();
+    }
+
+    zookeeper::session::creation create(const std::string& path, zookeeper::node_mode mode,
+                                        const std::string& data = {}) {
+        return done([&](zookeeper::session& s) -> asio::awaitable<zookeeper::session::creation> {
+            zookeeper::new_node wanted{path, data, mode};
+            co_return co_await s.create(std::move(wanted));
+        });
+    }
+    zookeeper::listing list(const std::string& path) {
+        return done([&](zookeeper::session& s) -> asio::awaitable<zookeeper::listing> {
+            co_await s.sync(path);
+            co_return co_await s.list(path);
+        });
+    }
+    std::optional<zookeeper::node_data> get(const std::string& path) {
+        return done(
+            [&](zookeeper::session& s) -> asio::awaitable<std::optional<zookeeper::node_data>> {
+                co_return co_await s.get(path);
+            });
+    }
+    bool remove(const std::string& path) {
+        return done([&](zookeeper::session& s) -> asio::awaitable<bool> {
+            const auto got = co_await s.remove(path);
+            co_return got == zookeeper::session::removal::removed;
+        });
+    }
+    /// Creates a node, and the missing nodes above it.
+    std::string make(const std::string& path, zookeeper::node_mode mode,
+                     const std::string& data = {}) {
+        zookeeper::session::creation got = create(path, mode, data);
+        if (got.why == zookeeper::session::refusal::no_parent) {
+            make(path.substr(0, path.rfind('/')), zookeeper::node_mode::container);
+            got = create(path, mode, data);
+        }
+        return got.node.path;
+    }
+    /// Deletes a node and all nodes below it.
+    void erase(const std::string& path) {
+        for (const std::string& each : list(path).value_or(std::vector<std::string>{}))
+            erase(path + '/' + each);
+        remove(path);
+    }
+
+private:
+    store_context context() {
+        return {.executor = loop_.io().get_executor(),
+                .time = time_,
+                .random = [] { return std::uint64_t{0}; },
+                .client = {},
+                .label = {},
+                .poll_bound = std::chrono::seconds{5},
+                .tell = [](const event&) {}};
+    }
+    loop_thread loop_;
+    runtime::real_clock time_{loop_.io().get_executor()};
+    std::unique_ptr<zookeeper::session> session_;
 };
 
 } // namespace holdfast::support

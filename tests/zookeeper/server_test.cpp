@@ -2,7 +2,6 @@
 // What the other tests take for granted of the servers that they start.
 #include "support/eventually.hpp"
 #include "support/on_each_server.hpp"
-#include "support/zookeeper_ensemble.hpp"
 #include "support/zookeeper_server.hpp"
 
 #include <holdfast/holdfast.hpp>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What keeps a session alive, and what a client believes of it.
 #include "session_fixture.hpp"
-#include "session_on_server.hpp"
 #include "support/stream_proxy.hpp"
-#include "support/zookeeper_ensemble.hpp"
+#include "support/zookeeper_server.hpp"
 
 #include <holdfast/error.hpp>
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A session at real servers: what they answer is what we take it for.
 #include "session_fixture.hpp"
-#include "session_on_server.hpp"
-#include "support/thrown.hpp"
+#include "support/recorder.hpp"
 
 #include <holdfast/error.hpp>
 

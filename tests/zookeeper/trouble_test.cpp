@@ -7,8 +7,6 @@
 #include "support/eventually.hpp"
 #include "support/on_each_server.hpp"
 #include "support/stream_proxy.hpp"
-#include "support/zookeeper_ensemble.hpp"
-#include "support/zookeeper_hand.hpp"
 #include "support/zookeeper_server.hpp"
 
 #include <holdfast/error.hpp>

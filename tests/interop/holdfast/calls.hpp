@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Redisson's methods mean to us, by their names: the commands do not know which side they go
-// to.
+// Calls of Redisson's methods, and the threads that make them.
 #pragma once
 
 #include "interop/holdfast/home.hpp"
@@ -8,12 +7,40 @@
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
 
+#include <condition_variable>
+#include <deque>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <stop_token>
+#include <thread>
 #include <utility>
 
 namespace holdfast::interop {
+
+/// A thread that lives as long as the process: blocking holds belong to threads.
+class actor {
+public:
+    using task = std::function<void(std::stop_token interrupted)>;
+
+    void run(task);
+
+    /// Ends the wait of the task that runs now, if it can be ended.
+    void interrupt();
+
+private:
+    void play(const std::stop_token& over);
+
+    std::mutex mutex_; // guards what follows
+    std::condition_variable_any something_;
+    std::deque<task> tasks_;
+    std::stop_source interruption_;
+
+    std::jthread thread_{[this](const std::stop_token& over) { play(over); }};
+};
+
+// What Redisson's methods mean to us, by their names: the commands do not know which side they go
+// to.
 
 /// One call of one actor.
 struct call {

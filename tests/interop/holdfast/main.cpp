@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Our side of the interoperability tests: does with holdfast what its standard input says, one JSON
 // object a line, each answered by one with the same id when it is done (tests/interop/README.md).
-#include "interop/holdfast/actor.hpp"
 #include "interop/holdfast/calls.hpp"
 #include "interop/holdfast/worker.hpp"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "interop/holdfast/history_writer.hpp"
 #include "interop/holdfast/home.hpp"
 
 #include <exception>
@@ -9,9 +8,25 @@
 #include <memory>
 #include <random>
 #include <stop_token>
+#include <string>
 #include <thread>
 
 namespace holdfast::interop {
+
+/// What one worker knew, and when: a line each, with the nanoseconds of CLOCK_MONOTONIC, which all
+/// processes of a machine share. Written at once and unbuffered, so that it survives a kill.
+class history_writer {
+public:
+    /// Throws `std::system_error` if there is such a file already.
+    explicit history_writer(const std::string& path);
+    history_writer(const history_writer&) = delete;
+    ~history_writer();
+
+    void write(const std::string& what);
+
+private:
+    int file_;
+};
 
 /// One way to take a lock, and what to do with it. `timeout`: −1 for ever, 0 one attempt. `lease`:
 /// 0 for renewed. `hold` and `pause`: at most so long, drawn at random. `depth`: how often the lock

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checker: every operation ends exactly once, in time, and with an outcome that has a reason.
+// Checkers of how operations and holds end, and of what the client reports about it.
 #pragma once
 
 #include "sim/world.hpp"
@@ -9,11 +9,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace holdfast::sim {
 
+/// Checker: every operation ends exactly once, in time, and with an outcome that has a reason.
 class endings {
 public:
     explicit endings(world& w)
@@ -172,6 +175,179 @@ private:
     world& world_;
     time_point over_at_{};
     std::map<int, std::size_t> over_; // waits of each client that ended at `over_at_`
+};
+
+/// Checker: a released hold stays released. It is not renewed or requested again, and its owner
+/// number is not used for a second acquisition. Before its release is sent, it may be handed over
+/// to another waiter of the same client. The hand-over must respect the budget for number and time.
+/// Enough of the lease must remain, but not far more than the new owner asked for.
+class afterlife {
+public:
+    explicit afterlife(world& w)
+        : world_{w} {}
+
+    /// Called when the last lease on a hold ends; `c` has the owner. The client sends the release
+    /// request at this moment. It may still send an earlier request before the release.
+    void released(const claim& c) { of(c).unwanted_since = world_.clock.now(); }
+
+    void shared(const claim& c) { of(c).unwanted_since.reset(); }
+
+    /// Called when an operation ends. If the operation was a re-entry, the hold was in use until
+    /// now, even if the re-entry failed.
+    void completed(const operation& o) {
+        if (o.what == deed::share)
+            share_ended_at_[o.who.client] = world_.clock.now();
+    }
+
+    void granted(const claim& c) {
+        life& l = of(c);
+        if (!std::exchange(l.was_granted, true))
+            l.granted_at = world_.clock.now();
+        else if (c.reads && !l.over)
+            joined(c, l);
+        else if (l.over || !l.unwanted_since)
+            fail(c.who.name, "two acquisitions were granted under one number, " + c.owner);
+        else
+            handed_on(c, l);
+    }
+
+    void sent(const memory::request& r) {
+        for (const hold& h : r.holds)
+            sent(r, h);
+    }
+
+private:
+    struct life {
+        std::string name{};
+        bool was_granted = false; ///< whether the owner knows that the lock was granted
+        std::optional<time_point> unwanted_since{};
+        time_point granted_at{};
+        unsigned times_handed_on = 0;
+        bool over = false; ///< whether a release was sent
+    };
+
+    life& of(const claim& c) {
+        life& l = lives_[c.owner];
+        l.name = world::name_of(c.who.name).text;
+        return l;
+    }
+
+    /// Called when a reader joins a hold. Readers may join as long as the hold may be handed over.
+    void joined(const claim& c, life& l) {
+        l.unwanted_since.reset();
+        if (world_.clock.now() - l.granted_at >= world_.how.hand_off.within)
+            fail(c.who.name, "shared beyond its budget: " + c.owner);
+    }
+
+    void handed_on(const claim& c, life& l) {
+        l.unwanted_since.reset();
+        const hand_off& budget = world_.how.hand_off;
+        const bool too_long = world_.clock.now() - l.granted_at >= budget.within;
+        if (++l.times_handed_on > budget.times_max || too_long)
+            fail(c.who.name, "handed on beyond its budget: " + c.owner);
+        const seat& home = world_.seats[static_cast<std::size_t>(c.who.client)];
+        if (c.held.remaining() < world_.how.given_for(c.longest) / 2 &&
+            home.generation == home.of_program)
+            fail(c.who.name, "handed on with hardly any time left: " + c.owner);
+        if (c.held.remaining() > (world_.how.by_session() ? 1 : 2) * c.longest)
+            fail(c.who.name, "handed on with far more time than was asked for: " + c.owner);
+    }
+
+    void sent(const memory::request& r, const hold& h) {
+        life& l = lives_[world_.text_of(h.owner)];
+        if (!l.name.empty() && l.name != h.name.text)
+            fail(h, "one number is used for two locks");
+        l.name = h.name.text;
+        const bool renews = r.what == memory::verb::renew && r.lease_time > duration{};
+        if (renews && !may_be_shared_soon(h) &&
+            (l.over || l.unwanted_since.value_or(time_point::max()) < world_.clock.now()))
+            fail(h, "renewed after its release");
+        if (r.what == memory::verb::look && (l.over || l.was_granted))
+            fail(h, "asked for again after it was granted or released");
+        l.over = l.over || r.what == memory::verb::release;
+    }
+
+    /// Returns whether a re-entry of this client waits for replicas. Also returns true if the wait
+    /// ended at this moment.
+    bool may_be_shared_soon(const hold& h) const {
+        if (!world_.replicas.exists())
+            return false;
+        const int client = world_.client_of(world_.text_of(h.owner));
+        const auto ended = share_ended_at_.find(client);
+        const bool ended_now =
+            ended != share_ended_at_.end() && ended->second == world_.clock.now();
+        return ended_now || std::ranges::any_of(world_.books.under_way(), [&](const auto& entry) {
+                   return entry.second.what == deed::share && entry.second.who.client == client;
+               });
+    }
+
+    void fail(const hold& h, const std::string& what) {
+        fail(world::number_of(h.name.text), what + ": " + to_string(h.owner));
+    }
+    void fail(int name, std::string story) {
+        world_.violated("nothing after release", name, std::move(story));
+    }
+
+    world& world_;
+    by_text<life> lives_;                      ///< hold of each owner
+    std::map<int, time_point> share_ended_at_; ///< end of the last re-entry of each client
+};
+
+/// Checker: the reports of a client to its observer add up. Each hold is acquired once and ends
+/// once, so a count of holds returns to zero. A hold that is handed over has ended, and is acquired
+/// again.
+class reports {
+public:
+    explicit reports(world& w)
+        : world_{w} {}
+
+    void heard(int client, int generation, const event& e) {
+        if (e.owner_number == 0)
+            return;
+        record& r = records_[{client, generation, e.owner_number}];
+        const bool closing = e.kind == event_kind::lost && e.cause == event_cause::closed;
+        if (e.kind == event_kind::acquired) {
+            if (r.acquired && !r.ended)
+                fail(e, "was acquired twice");
+            r = {.acquired = true}; // the hold may be granted once more, after a hand-over
+            return;
+        }
+        if (!r.acquired)
+            fail(e, "was never acquired, and something of it is reported");
+        if (ends(e.kind) && !closing && r.ended)
+            fail(e, "ended twice");
+        r.ended = r.ended || (ends(e.kind) && !closing);
+    }
+
+    void at_peace() {
+        for (const auto& [of, r] : records_) {
+            const auto& [client, generation, number] = of;
+            const seat& place = world_.seats[static_cast<std::size_t>(client)];
+            if (!r.ended && generation == place.generation)
+                world_.violated("reports add up", -1,
+                                "client" + std::to_string(client) + " never reported the end of " +
+                                    std::to_string(number));
+        }
+    }
+
+private:
+    struct record {
+        bool acquired = false;
+        bool ended = false;
+    };
+
+    static bool ends(event_kind k) {
+        return k == event_kind::released || k == event_kind::lost ||
+               k == event_kind::release_failed;
+    }
+
+    void fail(const event& e, const std::string& what) {
+        world_.violated("reports add up", world::number_of({e.name, e.name_size}),
+                        "number " + std::to_string(e.owner_number) + " " + what);
+    }
+
+    world& world_;
+    std::map<std::tuple<int, int, std::uint64_t>, record> records_;
 };
 
 } // namespace holdfast::sim

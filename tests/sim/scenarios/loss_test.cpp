@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scenarios: a hold ends without a release, and its holder is told.
+// Scenarios: a hold ends without a release. Its lease ends, the server's clock is wrong, or a
+// failover loses it.
+#include "sim/checkers/exclusion.hpp"
 #include "sim/story.hpp"
 
 namespace holdfast::sim {
 namespace {
+
+// Scenarios: a hold ends without a release, and its holder is told.
 
 struct Loss : story {
     const duration lease = w.how.lease_time;
@@ -164,6 +168,201 @@ TEST_F(LossByRule, RenewalStopsWhenMaxHoldIsOver) {
         EXPECT_TRUE(mine->what().told_lost);
     };
     play(scene);
+}
+
+// Scenarios: the server's clock differs from ours.
+
+struct ServerClock : story {
+    asio::awaitable<void> take_once() {
+        held mine = co_await take(alice);
+        EXPECT_TRUE(mine);
+        EXPECT_EQ(co_await give_back(mine), outcome::done);
+    }
+};
+
+TEST_F(ServerClock, AStepIsTakenForLatenessOnceAndThenLearnt) {
+    auto scene = [&]() -> asio::awaitable<void> {
+        co_await take_once();
+        w.step_clock(1h);
+        co_await take_once();
+        w.step_clock(-2h);
+        co_await take_once();
+        EXPECT_EQ(now(), 0ms);
+    };
+    play(scene);
+}
+
+TEST_F(ServerClock, OneAttemptIsEnoughEvenAfterAStep) {
+    auto scene = [&]() -> asio::awaitable<void> {
+        co_await take_once();
+        w.step_clock(1h);
+        const wanted how = once();
+        held mine = co_await take(alice, how);
+        EXPECT_TRUE(mine);
+    };
+    play(scene);
+}
+
+// The margin of a lease is one percent plus two milliseconds.
+TEST_F(ServerClock, OnePerCentTooFastDoesNoHarm) {
+    duration lost_at{}, bob_got_it{};
+    w.set_rate(1.01);
+    auto scene_of_alice = [&]() -> asio::awaitable<void> {
+        const wanted how = fixed(6s);
+        held mine = co_await take(alice, how);
+        std::stop_callback on_loss{mine->what().held.lost(), [&] { lost_at = now(); }};
+        alice.net.cut(true); // without the cut she would release the lock after its loss
+        co_await sleep(10s);
+        alice.net.mend();
+    };
+    auto scene_of_bob = [&]() -> asio::awaitable<void> {
+        co_await sleep(1ms);
+        held mine = co_await take(bob);
+        bob_got_it = now();
+    };
+    play(scene_of_alice, scene_of_bob);
+    EXPECT_GT(lost_at, 0ms);
+    EXPECT_LT(lost_at, bob_got_it);
+    EXPECT_LT(bob_got_it, 6s);
+}
+
+// Found by a seed: replies that take almost the whole timeout arrive late. No clock has moved.
+TEST_F(ServerClock, ASlowNetworkIsNoUnstableClock) {
+    const duration slow = w.how.command_timeout - 1ms;
+    auto scene = [&]() -> asio::awaitable<void> {
+        co_await take_once();
+        co_await sleep(10s); // the client's estimate of the clock is then too old
+        alice.net.next(memory::verb::look, {.request_delay = slow});
+        alice.net.next(memory::verb::look, {.request_delay = slow});
+        held mine = co_await take(alice);
+        EXPECT_TRUE(mine);
+    };
+    play(scene);
+}
+
+TEST_F(ServerClock, SlowAnswersDoNotMakeATimedTryLaterThanOneCommandTimeout) {
+    const duration slow = w.how.command_timeout - 1ms;
+    auto scene = [&]() -> asio::awaitable<void> {
+        co_await take_once();
+        co_await sleep(10s);
+        alice.net.next(memory::verb::look, {.request_delay = slow});
+        alice.net.next(memory::verb::look, {.request_delay = slow});
+        const duration began = now();
+        const wanted how = at_most(40ms);
+        held mine = co_await take(alice, how);
+        EXPECT_LE(now() - began, 40ms + w.how.command_timeout);
+    };
+    play(scene);
+}
+
+// Scenarios: a primary dies before its replica has received the lock.
+
+rules with_a_replica(unsigned required) {
+    rules r;
+    r.replicas.count = 1;
+    r.replicas.wants = {{required}, {required}};
+    r.replicas.clocks = {duration{0}, duration{0}};
+    return r;
+}
+
+/// Story in which replication fails. The primary then hands over to its replica, and only Bob's
+/// client hears of it.
+class failover : public story {
+protected:
+    explicit failover(unsigned required)
+        : story{with_a_replica(required)}
+        , required_{required} {}
+
+    asio::awaitable<held> take_replicated(seat& who, wanted how = {}) {
+        mutex m{*who.program, w.name_of(0), mutex_options{.required_replicas = required_}};
+        how.replicas = required_;
+        co_return co_await acquire(w, about(who), who.of_program, m, how);
+    }
+    asio::awaitable<void> fail_over() {
+        const replica_set::trouble lasts{w.replicas};
+        w.replicas.cut(1);
+        co_await sleep(100ms);
+        w.replicas.news_of = [](const seat& who) {
+            return who.number == 1 ? std::optional{0ms} : std::nullopt;
+        };
+        co_await until(600ms);
+        w.replicas.promote(1);
+        co_await until(20s);
+        w.replicas.demote(0);
+        co_await sleep(100ms);
+    }
+    bool two_believed() const { return w.log.kinds().contains(two_believe); }
+
+private:
+    const unsigned required_;
+};
+
+struct WithoutRequiredReplicas : failover {
+    WithoutRequiredReplicas()
+        : failover{0} {}
+};
+struct WithAllReplicasRequired : failover {
+    WithAllReplicasRequired()
+        : failover{1} {}
+};
+
+TEST_F(WithoutRequiredReplicas, TwoBelieveWhatWasGrantedShortlyBefore) {
+    auto servers = [&] { return fail_over(); };
+    auto scene_of_alice = [&]() -> asio::awaitable<void> {
+        co_await until(500ms);
+        held mine = co_await take_replicated(alice);
+        EXPECT_TRUE(mine);
+        co_await until(2s);
+        EXPECT_TRUE(mine->what().held.owns_lock()) << "she asks the old primary";
+        co_await until(30s);
+        EXPECT_FALSE(mine->what().held.owns_lock()) << "that has become a replica";
+    };
+    auto scene_of_bob = [&]() -> asio::awaitable<void> {
+        co_await until(1s);
+        held mine = co_await take_replicated(bob);
+        EXPECT_TRUE(mine);
+        co_await until(40s);
+    };
+    play(servers, scene_of_alice, scene_of_bob);
+    EXPECT_TRUE(two_believed());
+}
+
+TEST_F(WithAllReplicasRequired, NobodyIsGrantedWhatOneOfThemDoesNotHave) {
+    duration bob_had_it{};
+    auto servers = [&] { return fail_over(); };
+    auto scene_of_alice = [&]() -> asio::awaitable<void> {
+        co_await until(500ms);
+        const wanted how = at_most(10s);
+        held mine = co_await take_replicated(alice, how);
+        EXPECT_FALSE(mine) << "nobody confirms it at the old primary";
+    };
+    auto scene_of_bob = [&]() -> asio::awaitable<void> {
+        co_await until(1s);
+        const wanted how = at_most(60s);
+        while (!bob_had_it.count()) {
+            held mine = co_await take_replicated(bob, how);
+            if (mine)
+                bob_had_it = now();
+        }
+    };
+    play(servers, scene_of_alice, scene_of_bob);
+    EXPECT_GE(bob_had_it, 20s) << "the new primary has a replica again from there on";
+    EXPECT_FALSE(two_believed());
+}
+
+TEST_F(WithAllReplicasRequired, WhatAllHaveIsKeptThroughIt) {
+    auto servers = [&]() -> asio::awaitable<void> {
+        co_await until(700ms);
+        w.replicas.promote(1);
+        w.replicas.demote(0);
+    };
+    auto scene_of_alice = [&]() -> asio::awaitable<void> {
+        held mine = co_await take_replicated(alice);
+        co_await until(1h / 2);
+        EXPECT_TRUE(mine->what().held.owns_lock());
+    };
+    play(servers, scene_of_alice);
+    EXPECT_FALSE(two_believed());
 }
 
 } // namespace

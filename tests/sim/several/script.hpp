@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The world of several servers that one seed makes.
+// The world of several servers that one seed makes, and its faults.
 #pragma once
 
 #include "sim/plan.hpp"
@@ -11,6 +11,8 @@
 #include <vector>
 
 namespace holdfast::sim::several {
+
+// The world of several servers that one seed makes.
 
 /// Frequency of each action of the programs, in percent, and durations.
 struct manners {
@@ -58,5 +60,30 @@ struct script {
 
 script draw_script(std::uint64_t seed, bool is_quorum);
 std::ostream& operator<<(std::ostream&, const script&);
+
+/// Faults of a world of several servers during its safety phase, except faults of single requests.
+class trouble {
+public:
+    trouble(realm&, const script&, time_point end);
+
+    void begin(); ///< starts all faults of the script; they run until `end`
+    void heal();  ///< ends all faults
+
+private:
+    asio::awaitable<void> cut(terminal&, dice);
+    asio::awaitable<void> replace(int program, dice);
+    asio::awaitable<void> occupy(dice);
+    asio::awaitable<void> restart(dice);
+    asio::awaitable<void> evict(dice);
+    asio::awaitable<void> step(dice);
+    asio::awaitable<void> pause(dice&, duration usual);
+    bool over() const { return realm_.clock.now() >= end_; }
+    int any_server(dice& d) const { return d.between(0, realm_.servers() - 1); }
+    spot any_spot(dice& d) const { return {any_server(d), d.between(0, realm_.names() - 1)}; }
+
+    realm& realm_;
+    const script& plan_;
+    const time_point end_;
+};
 
 } // namespace holdfast::sim::several

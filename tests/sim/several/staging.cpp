@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/several/staging.hpp"
 
-#include "sim/by_session.hpp"
-#include "sim/replicated.hpp"
+#include "sim/plans_by_kind.hpp"
 #include "sim/several/player.hpp"
-#include "sim/several/trouble.hpp"
+#include "sim/several/script.hpp"
 
 #include <algorithm>
 #include <deque>

@@ -2,8 +2,8 @@
 // One operation on several locks that a simulated program has in progress, and its result.
 #pragma once
 
+#include "sim/checkers/several.hpp"
 #include "sim/ongoing.hpp"
-#include "sim/several/audit.hpp"
 #include "sim/several/realm.hpp"
 
 #include <holdfast/multi_mutex.hpp>

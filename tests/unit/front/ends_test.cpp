@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // After close() a user's clock and executor are not touched: they may be destroyed in any order.
 // What is wrong here shows under AddressSanitizer.
+#include "support/clocks.hpp"
 #include "support/loop_thread.hpp"
-#include "support/sim_clock.hpp"
 #include "unit/front/real_time.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a fair_mutex is made with, and its blocking verbs.
 #include "support/counter_verbs.hpp"
+#include "support/holds.hpp"
 #include "support/loop_thread.hpp"
-#include "support/wire_hold_of.hpp"
 #include "unit/front/real_time.hpp"
 
 #include <holdfast/fair_mutex.hpp>

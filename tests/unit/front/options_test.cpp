@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a client is made with.
-#include "support/wire_hold_of.hpp"
+#include "support/holds.hpp"
 #include "support/wrapped_store.hpp"
 #include "unit/front/real_time.hpp"
 

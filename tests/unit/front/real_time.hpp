@@ -5,7 +5,6 @@
 #include "store/memory/test_access.hpp"
 #include "support/eventually.hpp"
 #include "support/recorder.hpp"
-#include "support/thrown.hpp"
 
 #include <holdfast/client.hpp>
 #include <holdfast/memory/server.hpp>

@@ -1,15 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocking verbs tie a hold to its thread: who may unlock, and what happens when it ends.
+// Blocking verbs: whose a hold is, when a call returns, and what happens when a thread ends.
 #include "unit/front/real_time.hpp"
 
+#include <holdfast/counting_semaphore.hpp>
+#include <holdfast/latch.hpp>
+#include <holdfast/multi_mutex.hpp>
+#include <holdfast/rate_limiter.hpp>
+#include <holdfast/shared_mutex.hpp>
 #include <holdfast/store.hpp>
 
+#include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <latch>
+#include <shared_mutex>
+#include <string>
 #include <thread>
+#include <vector>
 
 namespace holdfast {
 namespace {
+
+// Blocking verbs tie a hold to its thread: who may unlock, and what happens when it ends.
 
 class Threads : public in_real_time {
 protected:
@@ -360,6 +372,210 @@ TEST_F(SetUp, FailsOnAClosedClient) {
     alice.close();
     EXPECT_EQ(thrown_by([&] { alice.set_up(); }).code, errc::closed);
 }
+
+// A thread that ends while it has a shared hold, beside threads of the same client that go on.
+
+class ThreadEndsWithSharedHold : public in_real_time {
+protected:
+    // Long enough that a second reader always shares the hold of the first one.
+    client home{options{.store = server.connect(sent.as_faults()),
+                        .lease_time = 500ms,
+                        .close_timeout = 0ms,
+                        .poll_bound = 20ms,
+                        .hand_off = {.within = 1h},
+                        .observer = ear}};
+    shared_mutex stock{home, "stock"};
+
+    std::size_t count_wire_holds() const { return inspect(server, "stock")->owners.size(); }
+};
+
+TEST_F(ThreadEndsWithSharedHold, UpgradeOfAnotherThreadIsGranted) {
+    stock.lock_shared();
+    std::thread{[&] { stock.lock_shared(); }}.join();
+    ASSERT_TRUE(stock.try_upgrade_for(support::far_too_long));
+    stock.unlock();
+    stock.unlock_shared();
+}
+
+TEST_F(ThreadEndsWithSharedHold, UpgradeThatWaitsForItIsGranted) {
+    stock.lock_shared();
+    std::latch shared{1}, may_end{1};
+    std::thread ends{[&] {
+        stock.lock_shared();
+        shared.count_down();
+        may_end.wait();
+    }};
+    shared.wait();
+    EXPECT_FALSE(stock.try_upgrade_for(0ms)) << "the other thread still reads";
+    may_end.count_down();
+    ends.join();
+    EXPECT_TRUE(stock.try_upgrade_for(support::far_too_long));
+    stock.unlock();
+    stock.unlock_shared();
+}
+
+TEST_F(ThreadEndsWithSharedHold, UpgradeIsGrantedWhenAWireHoldOfItsOwnHasExpired) {
+    client alone{options{.store = server.connect(),
+                         .lease_time = 200ms,
+                         .close_timeout = 0ms,
+                         .poll_bound = 20ms,
+                         .hand_off = {.within = 0ms}}};
+    shared_mutex shelf{alone, "shelf"};
+    shelf.lock_shared();
+    std::thread{[&] { shelf.lock_shared(); }}.join();
+    EXPECT_TRUE(shelf.try_upgrade_for(support::far_too_long));
+    shelf.unlock();
+    shelf.unlock_shared();
+}
+
+/// Locks `what` by an object that is destroyed after the library has noticed the end of the thread.
+template <typename Lock, typename Mutex>
+void lock_until_even_later(Mutex& what, std::latch& locked, std::latch& may_end) {
+    thread_local Lock held; // made before the thread holds anything, so it is destroyed last
+    held = Lock{what};
+    locked.count_down();
+    may_end.wait();
+}
+
+TEST_F(ThreadEndsWithSharedHold, ThreadLocalLockLeavesTheHoldOfALivingThreadAlone) {
+    std::latch locked{1}, may_end{1};
+    std::thread ends{
+        [&] { lock_until_even_later<std::shared_lock<shared_mutex>>(stock, locked, may_end); }};
+    locked.wait();
+    stock.lock_shared();
+    ASSERT_EQ(count_wire_holds(), 1u) << "both threads shall share one hold";
+    may_end.count_down();
+    ends.join();
+    const auto renewals = [this] { return sent.count(verb::renew); };
+    const std::size_t before = renewals();
+    EXPECT_TRUE(eventually([&] { return renewals() > before + 2; }))
+        << "it is not renewed any more";
+    EXPECT_TRUE(stock.shared().is_held_by_this_thread());
+    EXPECT_EQ(ear->count(event_kind::abandoned), 0u);
+    stock.unlock_shared();
+    EXPECT_TRUE(is_free("stock"));
+}
+
+TEST_F(ThreadEndsWithSharedHold, ThreadLocalLockOfSeveralLeavesTheHoldOfALivingThreadAlone) {
+    mutex shelf{home, "shelf"};
+    multi_mutex both{stock.shared(), shelf};
+    std::latch locked{1}, may_end{1};
+    std::thread ends{
+        [&] { lock_until_even_later<std::unique_lock<multi_mutex>>(both, locked, may_end); }};
+    locked.wait();
+    stock.lock_shared();
+    may_end.count_down();
+    ends.join();
+    EXPECT_TRUE(eventually([&] { return is_free("shelf"); }));
+    const std::size_t before = sent.count(verb::renew);
+    EXPECT_TRUE(eventually([&] { return sent.count(verb::renew) > before + 2; }));
+    EXPECT_TRUE(stock.shared().is_held_by_this_thread());
+    stock.unlock_shared();
+    EXPECT_TRUE(eventually([&] { return is_free("stock"); }));
+}
+
+// Calls at a latch beside another thread of the same client that waits for it.
+
+class LatchBesideAWaiter : public in_real_time {
+protected:
+    latch gate{alice, "gate"};
+    std::thread waiter;
+
+    /// A waiter that hears nothing of the opening, so that only its own poll could tell it.
+    void begin_to_wait() {
+        fate never_woken;
+        never_woken.wake_up_lost = true;
+        sent.set(never_woken);
+        ASSERT_TRUE(gate.try_set_count(1));
+        waiter = std::thread{[this] { gate.wait(); }};
+        ASSERT_TRUE(
+            eventually([this] { return counter(server, "gate") && sent.count(verb::count) > 1; }));
+    }
+    ~LatchBesideAWaiter() override {
+        if (waiter.joinable())
+            waiter.join();
+    }
+};
+
+TEST_F(LatchBesideAWaiter, TryWaitSeesTheLatchThatThisThreadOpened) {
+    begin_to_wait();
+    EXPECT_FALSE(gate.try_wait());
+    gate.count_down();
+    EXPECT_TRUE(gate.try_wait());
+}
+
+TEST_F(LatchBesideAWaiter, WaitForSeesTheLatchThatThisThreadOpened) {
+    begin_to_wait();
+    EXPECT_FALSE(gate.wait_for(1ms));
+    gate.count_down();
+    EXPECT_TRUE(gate.wait_for(1ms));
+}
+
+// A call that waits does not return before its time is over: the machine's clock is rounded down.
+
+using steady = std::chrono::steady_clock;
+
+struct timed_verb {
+    std::string name;
+    std::function<bool(client&, std::chrono::microseconds)> wait;
+};
+
+class Patience : public testing::TestWithParam<timed_verb> {
+protected:
+    memory::server server;
+    client home{options{.store = server.connect()}};
+};
+
+TEST_P(Patience, IsNeverOverTooEarly) {
+    server.occupy("stock", 1h);
+    (void)latch{home, "gate"}.try_set_count(1);
+    rate_limiter rate{home, "rate"};
+    (void)rate.try_set_rate({.permits = 1, .per = 1h});
+    rate.acquire();
+    for (const std::chrono::microseconds timeout : {1us, 900us, 1'000us, 1'500us, 3'000us})
+        for (int i = 0; i < 20; ++i) {
+            const steady::time_point began = steady::now();
+            EXPECT_FALSE(GetParam().wait(home, timeout));
+            EXPECT_GE(steady::now() - began, timeout);
+        }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, Patience,
+    testing::Values(
+        timed_verb{"TryLockFor",
+                   [](client& c, auto p) {
+                       return mutex{c, "stock"}.try_lock_for(p);
+                   }},
+        timed_verb{"TryLockUntil",
+                   [](client& c, auto p) {
+                       return mutex{c, "stock"}.try_lock_until(steady::now() + p);
+                   }},
+        timed_verb{"AsyncTryLockFor",
+                   [](client& c, auto p) {
+                       mutex lock{c, "stock"};
+                       return lock.async_try_lock_for(p, asio::use_future).get().has_value();
+                   }},
+        timed_verb{"TryAcquireFor",
+                   [](client& c, auto p) {
+                       return counting_semaphore{c, "none"}.try_acquire_for(p);
+                   }},
+        timed_verb{"RateTryAcquireFor",
+                   [](client& c, auto p) {
+                       return rate_limiter{c, "rate"}.try_acquire_for(p);
+                   }},
+        timed_verb{"LatchWaitFor",
+                   [](client& c, auto p) {
+                       return latch{c, "gate"}.wait_for(p);
+                   }},
+        timed_verb{"MultiTryLockFor",
+                   [](client& c, auto p) {
+                       mutex a{c, "stock"}, b{c, "free"};
+                       multi_mutex both{a, b};
+                       return both.try_lock_for(p);
+                   }},
+        timed_verb{"WaitFree", [](client& c, auto p) { return c.wait_free("stock", p); }}),
+    [](const auto& which) { return which.param.name; });
 
 } // namespace
 } // namespace holdfast

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mysql/make_database.hpp"
 #include "mysql/server_answers.hpp"
-#include "support/certificates.hpp"
-#include "support/thrown.hpp"
+#include "support/recorder.hpp"
+#include "support/tls.hpp"
 
 #include <functional>
 #include <vector>

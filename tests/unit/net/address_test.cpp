@@ -3,8 +3,8 @@
 #include "net/deadlines.hpp"
 #include "net/endpoint.hpp"
 #include "runtime/clock.hpp"
-#include "support/sim_clock.hpp"
-#include "support/thrown.hpp"
+#include "support/clocks.hpp"
+#include "support/recorder.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/co_spawn.hpp>

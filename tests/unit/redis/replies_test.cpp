@@ -3,8 +3,8 @@
 #include "redis/client/connection.hpp"
 #include "redis/client/error_replies.hpp"
 #include "redis/client/resp.hpp"
+#include "support/clocks.hpp"
 #include "support/made_reply.hpp"
-#include "support/sim_clock.hpp"
 
 #include <boost/asio/io_context.hpp>
 

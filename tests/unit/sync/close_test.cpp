@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // client::close in every state that a client can be in.
-#include "support/said.hpp"
-#include "support/sim_clock.hpp"
+#include "support/clocks.hpp"
+#include "support/recorder.hpp"
 #include "support/wrapped_store.hpp"
 #include "unit/sync/stage.hpp"
 

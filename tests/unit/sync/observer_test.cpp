@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a client reports, and when.
-#include "support/wire_hold_of.hpp"
+#include "support/holds.hpp"
 #include "unit/sync/stage.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>

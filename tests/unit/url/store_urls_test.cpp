@@ -3,8 +3,8 @@
 #include "config/url_parts.hpp"
 #include "config/validation.hpp"
 #include "support/read_store_url.hpp"
+#include "support/recorder.hpp"
 #include "support/source_tree.hpp"
-#include "support/thrown.hpp"
 
 #include <holdfast/client.hpp>
 #include <holdfast/options.hpp>

@@ -2,7 +2,7 @@
 #include "config/url.hpp"
 #include "config/url_parts.hpp"
 #include "store/memory/test_access.hpp"
-#include "support/thrown.hpp"
+#include "support/recorder.hpp"
 
 #include <holdfast/client.hpp>
 #include <holdfast/memory/server.hpp>

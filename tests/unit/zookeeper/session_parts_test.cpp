@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "support/thrown.hpp"
+#include "support/recorder.hpp"
 #include "zookeeper/make_session.hpp"
 #include "zookeeper/requests.hpp"
 #include "zookeeper/server_list.hpp"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One machine takes the place of another: what it has, and who learns of it when.
 #include "memory_world.hpp"
-#include "replica_world.hpp"
-#include "support/renewed.hpp"
+#include "support/holds.hpp"
 
 #include <stdexcept>
 

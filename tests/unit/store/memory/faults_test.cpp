@@ -2,7 +2,7 @@
 // What requests meet on their way, and what the caller learns of it.
 #include "memory_world.hpp"
 #include "store/memory/server_state.hpp"
-#include "support/renewed.hpp"
+#include "support/holds.hpp"
 
 namespace holdfast::memory {
 namespace {

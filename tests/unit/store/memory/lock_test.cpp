@@ -4,8 +4,7 @@
 #include "sim/dice.hpp"
 #include "store/memory/lock_tables.hpp"
 #include "store/memory/server_state.hpp"
-#include "support/listed.hpp"
-#include "support/renewed.hpp"
+#include "support/holds.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -5,7 +5,7 @@
 #include "store/redis/inspector.hpp"
 #include "store/redis/names.hpp"
 #include "store/redis/redis_store.hpp"
-#include "support/sim_clock.hpp"
+#include "support/clocks.hpp"
 
 #include <holdfast/error.hpp>
 

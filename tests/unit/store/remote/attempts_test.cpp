@@ -3,8 +3,8 @@
 #include "runtime/remote_clock.hpp"
 #include "store/remote/attempts.hpp"
 #include "store/remote/diagnostics.hpp"
-#include "support/sim_clock.hpp"
-#include "support/thrown.hpp"
+#include "support/clocks.hpp"
+#include "support/recorder.hpp"
 
 #include <holdfast/error.hpp>
 

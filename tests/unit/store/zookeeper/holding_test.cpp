@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a hold goes through: renewals, deletions by others, the end of its session.
 #include "store/zookeeper/nodes.hpp"
-#include "support/thrown.hpp"
+#include "support/recorder.hpp"
 #include "unit/store/zookeeper/world.hpp"
 
 #include <holdfast/error.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What operators see and end.
 #include "store/zookeeper/doctor.hpp"
-#include "support/thrown.hpp"
+#include "support/recorder.hpp"
 #include "unit/store/zookeeper/world.hpp"
 
 #include <holdfast/error.hpp>

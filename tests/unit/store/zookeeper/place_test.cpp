@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How one owner comes to a lock: what it writes, what it watches, what it leaves behind.
 #include "store/zookeeper/nodes.hpp"
-#include "support/thrown.hpp"
+#include "support/recorder.hpp"
 #include "unit/store/zookeeper/world.hpp"
 
 #include <holdfast/counters.hpp>

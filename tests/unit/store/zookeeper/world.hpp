@@ -4,8 +4,8 @@
 #pragma once
 
 #include "store/zookeeper/zookeeper_store.hpp"
-#include "support/said.hpp"
-#include "support/sim_clock.hpp"
+#include "support/clocks.hpp"
+#include "support/recorder.hpp"
 #include "support/zookeeper_model.hpp"
 
 #include <holdfast/client.hpp>

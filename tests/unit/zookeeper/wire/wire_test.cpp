@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "support/thrown.hpp"
+#include "support/recorder.hpp"
 #include "zookeeper/protocol.hpp"
 
 #include <holdfast/error.hpp>

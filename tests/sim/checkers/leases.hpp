@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checkers of what a lease is worth: how long it may be believed in, that it is kept, and that its
+// loss is reported.
+#pragma once
+
+#include "sim/world.hpp"
+#include "support/holds.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+namespace holdfast::sim {
+
+/// Checker: if a client believes in a lease, the server shows its owner now, and does not forget it
+/// before the belief ends.
+class belief {
+public:
+    explicit belief(world& w)
+        : world_{w} {}
+
+    void look() {
+        for (const claim* c : world_.books.believed())
+            if (world_.promised(*c) && c->held.owns_lock())
+                check(*c, world_.seen(c->who.name));
+    }
+
+private:
+    void check(const claim& c, const sighting& shown) {
+        if (!shown.shows(c)) {
+            world_.violated("belief", c.who.name,
+                            c.owner + " is believed to hold, but the server shows " +
+                                (shown.owner.empty() ? "nobody" : shown.owner));
+            return;
+        }
+        // Milliseconds of the server's clock; the server rounds them down.
+        const double believed = static_cast<double>(c.held.remaining().count()) * world_.rate();
+        const duration left = shown.left_of(c);
+        if (believed > static_cast<double>(left.count() + 1))
+            world_.violated(
+                "belief", c.who.name,
+                c.owner + " is believed to hold for " + std::to_string(c.held.remaining().count()) +
+                    " ms more, but the server forgets it in " + std::to_string(left.count()));
+    }
+
+    world& world_;
+};
+
+/// Checker: even if holds last as long as a session, a lease ends. No client believes in it for
+/// longer than it asked for. The time counts from the last request or hand-over.
+class length {
+public:
+    explicit length(world& w)
+        : world_{w} {}
+
+    void sent(const memory::request& r) {
+        if (!world_.how.by_session() || r.lease_time == duration{})
+            return;
+        for (const hold& each : r.holds) {
+            const std::string& owner = world_.text_of(each.owner);
+            note_first(r, owner);
+            began_[owner] = world_.clock.now();
+            time_point& until = until_[owner];
+            until = std::max(until, world_.clock.now() + r.lease_time);
+        }
+    }
+
+    void granted(const claim& c) {
+        if (world_.how.by_session())
+            inherited_[&c] = world_.clock.now();
+    }
+
+    void look() const {
+        if (!world_.how.by_session())
+            return;
+        for (const claim* c : world_.books.believed())
+            if (c->held.owns_lock() && world_.clock.now() > end_of(*c))
+                world_.violated("leases end as asked", c->who.name,
+                                c->owner + " is believed to hold for longer");
+    }
+
+    /// Returns the time of the last request for the lease, whatever length it asked for.
+    time_point asked_at(const claim& c) const {
+        const auto asked = began_.find(c.owner);
+        return asked == began_.end() ? time_point{} : asked->second;
+    }
+
+    /// Returns the time of the last request for the lease. Returns an earlier time if that request
+    /// may have been a repetition. If the server gets an attempt after its deadline, it answers
+    /// "late". The client then repeats the attempt at once, and counts the lease from the time of
+    /// the first attempt. Extensions do not count here, because an extension with an unknown
+    /// outcome does not prolong the lease.
+    time_point asked_first_at(const claim& c) const {
+        const auto asked = first_.find(c.owner);
+        return asked == first_.end() ? time_point{} : asked->second;
+    }
+
+private:
+    void note_first(const memory::request& r, const std::string& owner) {
+        const time_point now = world_.clock.now();
+        const auto last = began_.find(owner);
+        const bool looks = r.what == memory::verb::look;
+        const bool repeats =
+            last != began_.end() && now <= last->second + world_.how.command_timeout;
+        if ((looks && !repeats) || last == began_.end()) // an extension may fail
+            first_[owner] = now;
+    }
+
+    time_point end_of(const claim& c) const {
+        const duration lease = std::max(c.longest, support::wire_hold_of(c.held).lease());
+        const auto inherited = inherited_.find(&c);
+        const time_point from =
+            std::max(asked_at(c), inherited == inherited_.end() ? time_point{} : inherited->second);
+        const auto until = until_.find(c.owner); // a shorter extension does not shorten the lease
+        return std::max(from + lease, until == until_.end() ? time_point{} : until->second);
+    }
+
+    world& world_;
+    by_text<time_point> began_; ///< times by owner; the next two maps too
+    by_text<time_point> first_; ///< times without repetitions
+    by_text<time_point> until_; ///< end of the longest lease that was requested
+    std::map<const claim*, time_point> inherited_;
+};
+
+/// Checker: a renewed lease is kept, and a fixed lease is kept until its end. While the connection
+/// to the server is good, no renewal fails, no lease ends, and no client is warned. A connection
+/// that died silently, or a missing permission for another name, is no excuse.
+class kept {
+public:
+    /// Both arguments must outlive the object.
+    kept(world& w, const length& of_each)
+        : world_{w}
+        , lengths_{of_each} {}
+
+    void heard(int client, int generation, const event& e) {
+        const seat& home = world_.seats[static_cast<std::size_t>(client)];
+        if (generation != home.generation || generation != home.of_program)
+            return;
+        if (!home.program)
+            return; // the client is being destroyed
+        const std::string owner = home.program->id() + ":" + std::to_string(e.owner_number);
+        for (const claim* c : world_.books.believed()) {
+            if (c->owner != owner)
+                continue;
+            if (world_.replicas.exists() && !world_.replicas.is_there(home))
+                return;
+            if (e.kind == event_kind::renewal_failed)
+                check_failure(*c, home);
+            const sync::held_lock& held = support::wire_hold_of(c->held);
+            const bool goes_on =
+                held.renewed() ? !held.out_of_time() : outlasts_session(*c, home.net);
+            if (e.kind == event_kind::in_danger && goes_on && in_time(*c, home.net))
+                check_kept(*c, home.net.last_silence(), home, "it is in danger");
+            if (e.kind == event_kind::lost && e.cause == event_cause::term_ended && goes_on &&
+                has_time(*c, home.net))
+                check_kept(*c, survives_silence(*c) ? time_point{} : home.net.last_silence(), home,
+                           "its term ended");
+            return;
+        }
+    }
+
+private:
+    duration term_of(const claim& c) const {
+        return world_.how.given_for(std::max(c.longest, support::wire_hold_of(c.held).lease()));
+    }
+
+    /// Returns whether a fixed lease ends later than the session, so that the client asks the
+    /// server to keep it. An extension with an unknown outcome does not count.
+    bool outlasts_session(const claim& c, const network& net) const {
+        const duration lease = support::wire_hold_of(c.held).lease();
+        const duration room = duration{5} + lease / 50;
+        const time_point now = world_.clock.now();
+        return world_.how.by_session() &&
+               now > lengths_.asked_at(c) + 4 * net.latency() + duration{5} &&
+               now + room < lengths_.asked_first_at(c) + lease;
+    }
+
+    /// Returns whether replies arrive early enough that no warning is due. The grant and the first
+    /// renewal each take a round trip, which shortens the lease.
+    bool in_time(const claim& c, const network& net) const {
+        return 4 * net.latency() < term_of(c) / 3;
+    }
+
+    /// Returns whether a round trip takes less than half of the lease. Each reply then arrives in
+    /// time.
+    bool has_time(const claim& c, const network& net) const {
+        return 5 * net.latency() <= world_.how.given_for(support::wire_hold_of(c.held).lease());
+    }
+
+    /// Returns whether the lease is long enough to give up waiting for a lost reply and to ask
+    /// again.
+    bool survives_silence(const claim& c) const {
+        return world_.how.given_for(support::wire_hold_of(c.held).lease()) >=
+               std::chrono::seconds{1};
+    }
+
+    /// Returns the last time at which the client may have used another server or at which the
+    /// replicas had trouble.
+    time_point last_trouble(const seat& home) const {
+        return std::max(home.moved_at, world_.replicas.last_trouble());
+    }
+
+    void check_failure(const claim& c, const seat& home) {
+        // A request without a reply fails at the end of the lease.
+        const bool is_over = support::wire_hold_of(c.held).ends_at() <= world_.clock.now();
+        if (!is_over && in_time(c, home.net) &&
+            home.net.well_since(world_.clock.now(), c.who.name) &&
+            last_trouble(home) + world_.how.command_timeout < world_.clock.now())
+            fail(c, "a renewal of it failed");
+    }
+
+    /// Checks that there was no fault for a long time before the loss. If two callers asked for the
+    /// hold, the hold lasts as long as the longer lease.
+    void check_kept(const claim& c, time_point excused, const seat& home, const char* what) {
+        const network& net = home.net;
+        const time_point trouble =
+            std::max({excused, net.last_mishap(), net.last_denial(c.who.name), last_trouble(home)});
+        if (world_.clock.now() - trouble > term_of(c) + world_.how.command_timeout)
+            fail(c, what);
+    }
+
+    void fail(const claim& c, const char* what) {
+        world_.violated("what is renewed is kept", c.who.name,
+                        c.owner + ": " + what + ", and nothing was wrong");
+    }
+
+    world& world_;
+    const length& lengths_;
+};
+
+/// Checker: a client that loses a lock is told. When the lease ends, it is told at that moment.
+/// When the server took the lock away, it is told by the next contact.
+class loss {
+public:
+    explicit loss(world& w)
+        : world_{w} {}
+
+    void look() {
+        for (claim* c : world_.books.believed()) {
+            if (c->held.owns_lock())
+                watch_believer(*c);
+            else
+                check_told(*c);
+        }
+    }
+
+    void sent(const memory::request& r) {
+        if (r.what == memory::verb::look)
+            asked_at_[world_.text_of(r.holds[0].owner)] = world_.clock.now();
+    }
+
+    /// Called when the client knows that the store has lost the hold. The client knows it after a
+    /// refusal, or after the lock was released by force.
+    void known(int name, const std::string& owner) {
+        if (world_.books.believed_of(owner))
+            world_.violated("loss is told", name,
+                            owner + ": its client was told that it is gone, and it is believed");
+    }
+
+private:
+    void check_told(const claim& c) {
+        if (!c.told_lost)
+            fail(c, "its term is over, and lost() has not fired");
+        if (!c.held.in_danger().stop_requested())
+            fail(c, "it is lost, and not in danger");
+        if (c.held.remaining() > duration{})
+            fail(c, "it holds nothing, but still has time left");
+    }
+
+    void watch_believer(claim& c) {
+        if (!c.first_seen)
+            c.first_seen = world_.clock.now();
+        if (c.held.remaining() <= duration{})
+            fail(c, "it is believed, and has no time left");
+        const seat& home = world_.seats[static_cast<std::size_t>(c.who.client)];
+        const bool asks_another = world_.replicas.exists() && !world_.replicas.is_there(home);
+        if (world_.seen(c.who.name).shows(c) || asks_another) {
+            c.absent_since.reset();
+            return;
+        }
+        if (!c.absent_since)
+            c.absent_since = world_.clock.now();
+        const network& net = home.net;
+        check_moved(c, home);
+        const time_point excused = std::max(
+            {*c.absent_since, net.troubled_until(), world_.replicas.primary_stood_still()});
+        if (!net.cut_off() && world_.clock.now() - excused > noticed_within(c, net))
+            fail(c, "the server has forgotten it, and nobody noticed");
+        check_asked_anew(c, net);
+    }
+
+    /// Checks that a client with a new connection asks about its holds at once. Replies that are in
+    /// flight at that moment may be outdated, even a grant.
+    void check_asked_anew(const claim& c, const network& net) {
+        const duration two_answers = 4 * net.latency() + duration{5};
+        const time_point connected = net.connected_at();
+        const time_point from = std::max(connected, *c.first_seen);
+        const bool was_in_flight =
+            asked_at_[c.owner] <= connected && *c.first_seen <= connected + 2 * net.latency();
+        if (was_in_flight && *c.absent_since <= from && world_.clock.now() > from + two_answers &&
+            net.well_since(connected, c.who.name))
+            fail(c, "the server has forgotten it, and whoever is connected anew did not ask");
+    }
+
+    /// Checks that a client asks a new primary about all its holds at once after it has heard of
+    /// the new primary.
+    void check_moved(const claim& c, const seat& home) {
+        if (!world_.replicas.exists())
+            return;
+        const duration two_answers = 4 * home.net.latency() + duration{5};
+        const time_point from = std::max({home.moved_at, *c.first_seen, *c.absent_since});
+        if (from > home.moved_at + duration{1} || !home.net.well_since(from, c.who.name) ||
+            world_.replicas.primary_stood_still() + world_.how.command_timeout > from)
+            return;
+        if (world_.clock.now() > from + two_answers + 2 * world_.replicas.longest_confirmation())
+            fail(c, "another primary does not know of it, and whoever went there did not ask");
+    }
+
+    /// Returns the time in which a client must notice a loss. It is a third of the lease (the
+    /// interval of renewal requests) and the time of a request that had just failed. An extended
+    /// hold is renewed at intervals that fit its longest lease.
+    duration noticed_within(const claim& c, const network& net) const {
+        const duration longest =
+            world_.how.given_for(std::max(c.longest, support::wire_hold_of(c.held).lease()));
+        const duration usual = longest / 3 + 4 * net.latency() + duration{5} +
+                               2 * world_.replicas.longest_confirmation();
+        const bool well = net.well_since(*c.absent_since - longest, c.who.name);
+        return well ? usual : usual + longest / 10 + world_.how.command_timeout;
+    }
+
+    void fail(const claim& c, const std::string& what) {
+        world_.violated("loss is told", c.who.name, c.owner + ": " + what);
+    }
+
+    world& world_;
+    by_text<time_point> asked_at_; ///< time of the last request, by owner
+};
+
+} // namespace holdfast::sim
