@@ -418,7 +418,7 @@ asio::awaitable<int> command_run::under(const holdfast::lease& held) {
 
 /// Waits for the end of the job. If the command ends by itself, the job has ended, even if other
 /// processes are left. If the command was told to end or has lost its lock, the job has ended only
-/// when the other processes have ended, because they would otherwise work without the lock.
+/// when the other processes have ended. Otherwise these processes would work without the lock.
 asio::awaitable<void> command_run::job_ends(running_job& started, const stop_reason& stopped,
                                             int& status) {
     co_await started.command_ended();

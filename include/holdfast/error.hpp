@@ -36,8 +36,8 @@ enum class errc {
     /// This client has reached a limit (queued requests, waiting calls). Nothing was sent.
     overloaded,
     /// The call would deadlock. Either the calling thread would wait for work that only this thread
-    /// can do, or two readers would each wait until the other reader has released the lock, because
-    /// both want to upgrade. Nothing was acquired.
+    /// can do. Or two readers want to upgrade, and each would wait until the other reader has
+    /// released the lock. Nothing was acquired.
     would_deadlock,
     /// The server's clock jumped twice during the acquisition. The caller holds nothing.
     clock_unstable,

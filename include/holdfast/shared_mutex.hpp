@@ -33,8 +33,8 @@ struct shared_options {
 ///
 /// *Writers* that wait keep new readers out, in every holdfast client. A waiting writer of Redisson
 /// does not keep new readers out. While a Redisson writer is subscribed to the lock's channel, the
-/// readers of a holdfast client leave gaps without a read hold, and the writer can acquire the lock
-/// in a gap (docs/guarantees.md).
+/// readers of a holdfast client leave gaps without a read hold. The writer can acquire the lock in
+/// a gap (docs/guarantees.md).
 ///
 /// *Downgrade*: a thread that holds the lock alone can also acquire it shared, without waiting.
 /// After unlock(), that thread still shares the lock.

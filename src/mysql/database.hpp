@@ -131,9 +131,9 @@ public:
 ///
 /// After a failed statement the server still runs the later statements of the request. Write the
 /// later statements so that they change nothing in that case. If some statements succeed and a
-/// later statement fails, the call fails with `outcome_unknown`. There is one exception. If all
-/// statements are in one transaction, and no statement after the failed statement succeeded or no
-/// statement matched a row, the transaction is rolled back, and nothing was carried out.
+/// later statement fails, the call fails with `outcome_unknown`. There is one exception for a
+/// single transaction. If no statement after the failed statement succeeded, or no statement
+/// matched a row, the transaction is rolled back, and nothing was carried out.
 ///
 /// Thread safety: call everything on the client's executor.
 class database {

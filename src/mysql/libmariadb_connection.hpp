@@ -23,8 +23,8 @@
 namespace holdfast::mysql {
 
 /// Duplicate of the file descriptor of libmariadb's socket. The duplicate is needed because
-/// libmariadb closes its own descriptor when the connection ends, and another thread may then open
-/// a file with the same number before Asio forgets the number.
+/// libmariadb closes its own descriptor when the connection ends. Another thread may then open a
+/// file with the same number before Asio forgets the number.
 ///
 /// The socket can be unregistered from Asio, because data on a registered socket wakes the
 /// background thread, even while another thread waits for that data.

@@ -101,8 +101,8 @@ public:
     asio::awaitable<void> send_rest();
     bool can_send() const { return !cut_ && sent_ == sending_.size(); }
 
-    // The next functions do the same as send() in three steps. Of these, only write_begun() may run
-    // on any thread. Use the functions only after make_bare().
+    // The next functions do the same as send() in three steps. Only write_begun() may run on any
+    // thread. Use the functions only after make_bare().
     /// Prepares the outbox for writing. Returns false if there is nothing to send, or if sending is
     /// impossible.
     bool begin_sending();

@@ -309,8 +309,8 @@ void renewal::tell_unanswered(held_lock& held, time_point now) {
 }
 
 /// Adds a hold to the requests that are about to be sent. If the last request got no reply in time,
-/// the next request is sent over two connections, because the first connection may only be slow,
-/// and the second connection may not be open yet.
+/// the next request is sent over two connections. The first connection may only be slow, and the
+/// second connection may not be open yet.
 void renewal::send(const shared_hold& held, time_point now, requests_by_content& contacts) {
     const bool is_late = held->answer_wait > duration::zero();
     held->once_more = false;

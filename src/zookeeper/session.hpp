@@ -69,7 +69,7 @@ struct session_state {
     time_point alive_until = time_point::min();
 };
 
-/// What one server of the list reports about itself.
+/// Report of one server of the list about itself.
 struct server_seen {
     std::string address{};
     /// why the server does not serve, or could not be asked; empty: the server serves clients

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Iterator
 
-from source import CPP, File, files_of, functions_of
+from source import CPP, File, comments_of, files_of, functions_of, paragraphs_of
 
-LINES_A_FUNCTION, COLUMNS, LINES_OF_README = 70, 100, 150
+LINES_A_FUNCTION, COLUMNS, LINES_OF_README, WORDS_A_SENTENCE = 70, 100, 150, 30
 
 # (rule, file, what the finding mentions, reason)
 EXCEPTIONS: list[tuple[str, str, str, str]] = [
@@ -236,6 +236,40 @@ def removed_word(files: list[File]) -> Iterator[tuple[File, int, str]]:
                 yield file, line, f'"{match[1]}" is now {REMOVED_WORDS[match[1]]}'
 
 
+def plain_sentence(files: list[File]) -> Iterator[tuple[File, int, str]]:
+    """A program can find these of the rules in CONTRIBUTING.md, "Words"."""
+    for file in files:
+        if file.suffix in CPP and file.is_in("src", "include", "cli", "bench"):
+            texts = comments_of(file)
+        elif file.suffix == ".md" and (file.is_in("docs") or "/" not in file.path):
+            texts = paragraphs_of(file)
+        else:
+            continue
+        for line, text in texts:
+            for sentence in sentences_in(text):
+                for why in clumsy(sentence):
+                    yield file, line, f"{why}: {sentence[:60]}"
+
+
+def sentences_in(text: str) -> list[str]:
+    """Code, the targets of links and texts in parentheses do not count. A colon and a semicolon end
+    a sentence, too: a list may follow."""
+    for pattern, instead in ((r"`[^`]*`|[\w:]+\(\)|docs/[\w./]+\w", "`code`"),
+                             (r"\]\([^)]*\)", "]"), (r"\([^()]*\)", "")):
+        text = re.sub(pattern, instead, text)
+    return re.split(r"(?<=[.!?])[\"'*_]*\s+(?=[A-Z0-9`*_\[]|holdfast)|(?<=[:;])\s", text)
+
+
+def clumsy(sentence: str) -> Iterator[str]:
+    words = len(sentence.split())
+    if words > WORDS_A_SENTENCE:
+        yield f"{words} words; {WORDS_A_SENTENCE} is the most of a sentence"
+    if re.match(r"(Of|By)\b(?! default)", sentence):
+        yield 'a sentence begins with its subject, not with "Of" or "By"'
+    if re.match(r"(Who|Whoever|What)\b", sentence) and not sentence.endswith("?"):
+        yield 'name the subject instead of "who" or "what"'
+
+
 def readme_length(files: list[File]) -> Iterator[tuple[File, int, str]]:
     for file in files:
         if file.path == "README.md" and len(file.lines) > LINES_OF_README:
@@ -249,8 +283,8 @@ def mirror_name(files: list[File]) -> Iterator[tuple[File, int, str]]:
                 yield file, number, "names a package mirror"
 
 
-RULES = [include_direction, banned_call, removed_word, size, script_caller, file_head, unfinished,
-         file_name, readme_length, mirror_name, await_in_condition]
+RULES = [include_direction, banned_call, removed_word, plain_sentence, size, script_caller,
+         file_head, unfinished, file_name, readme_length, mirror_name, await_in_condition]
 
 
 def findings_in(root: Path, exceptions=None) -> list[Finding]:

@@ -64,6 +64,41 @@ def files_of(root: Path) -> list[File]:
     return sorted((file for file in files if (root / file.path).is_file()), key=lambda f: f.path)
 
 
+def comments_of(file: File) -> list[tuple[int, str]]:
+    """The comments of a C++ file: (first line, text). Indented lines are tables, and no text."""
+    found: list[tuple[int, str]] = []
+    block: list[str] = []
+    for number, line in enumerate([*file.lines, ""], 1):
+        comment = re.match(r"\s*//+<?\s?(.*)", line)
+        text = comment[1] if comment and "SPDX" not in line else ""
+        is_table = text.startswith("   ")
+        if block and (not text.strip() or is_table or text.startswith("- ")):
+            found.append((number - len(block), " ".join(block)))
+            block = []
+        if text.strip() and not is_table:
+            block.append(text.strip().removeprefix("- "))
+    return found
+
+
+def paragraphs_of(file: File) -> list[tuple[int, str]]:
+    """The paragraphs and list items of a page: (first line, text), without tables and code."""
+    found: list[tuple[int, str]] = []
+    block: list[str] = []
+    fenced = False
+    for number, line in enumerate([*file.lines, ""], 1):
+        text = line.strip()
+        fenced ^= text.startswith("```")
+        item = re.match(r"([-*]|\d+\.) ", text)
+        is_code = fenced or line.startswith("    ") and not block
+        no_text = is_code or not text or text.startswith(("#", "|", "```", "<", "!["))
+        if block and (no_text or item):
+            found.append((number - len(block), " ".join(block)))
+            block = []
+        if not no_text:
+            block.append(text[item.end():] if item else text)
+    return found
+
+
 @dataclass
 class Function:
     first_line: int

@@ -191,9 +191,8 @@ private:
 /// Shared connections for requests to one server. There is the command connection, and one
 /// connection for each number of replicas that must confirm. Each connection can have a spare
 /// connection. If a request on a connection has timed out and its reply is still missing, new
-/// requests go to the spare connection, because the first connection may have died without notice.
-/// The class `liveness` ends a dead connection only after a while, because the server may only be
-/// slow.
+/// requests go to the spare connection. The first connection may have died without notice. The
+/// class `liveness` ends a dead connection only after a while, because the server may only be slow.
 class command_connections {
 public:
     explicit command_connections(std::shared_ptr<node_context>);

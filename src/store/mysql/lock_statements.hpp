@@ -159,8 +159,8 @@ std::string is_read_by_anybody(const tables&, const lock_name&);
 /// too.
 std::string kind_of_new_row(const tables&, const lock_name&);
 
-/// Returns a statement that marks the lock's row before a counter with the same name is created, so
-/// that an attempt to take the lock waits for the row and then checks the counter.
+/// Returns a statement that marks the lock's row before a counter with the same name is created. An
+/// attempt to take the lock then waits for the row, and checks the counter after that.
 std::string counter_announced(const tables&, const lock_name&);
 
 /// Returns SQL that yields a reason (see `packed_answer`) for each kind that uses the name.

@@ -440,9 +440,9 @@ namespace {
 
 using std::chrono::microseconds;
 
-/// Returns the longest failover that a hold survives: 65% of the lease. It is not the whole lease,
-/// because at the time of the fault a third of the lease may have passed since the last renewal,
-/// and the next renewal takes some time.
+/// Returns the longest failover that a hold survives: 65% of the lease. It is not the whole lease:
+/// at the time of the fault, a third of the lease may have passed since the last renewal. The next
+/// renewal also takes some time.
 constexpr duration outlasted_by(duration lease) {
     return lease / 100 * 65 + lease % 100 * 65 / 100;
 }

@@ -58,7 +58,7 @@ struct attempt {
 
 /// Longest time between two renewals of a read hold on keys that JVMs use too. If a JVM with
 /// Redisson before 4.4 renews its own read hold, it shortens all read holds of the lock to its
-/// watchdog time, which may be as short as 3 s.
+/// watchdog time. That time may be as short as 3 s.
 inline constexpr duration read_contact_max{2000};
 
 /// Longest time between two requests of a waiter if the holder sends no notification of its
