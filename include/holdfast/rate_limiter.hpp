@@ -41,8 +41,8 @@ struct limiter_options {
 /// *Errors*, cancellation, at-most-once changes and thread safety: see `basic_counter`. A number of
 /// permits below zero or above `max()`, or an invalid rate, fails with `invalid_argument` before
 /// anything is sent. A call for zero permits succeeds at once without a request. The functions fail
-/// with `refused` if the limiter was never set, if one call requests more permits than the rate
-/// has, or if the value under the name is not a rate limiter. `what()` gives the reason. Wire
+/// with `refused` in three cases: the limiter was never set, one call requests more permits than
+/// the rate has, or the value under the name is not a rate limiter. `what()` gives the reason. Wire
 /// format: docs/protocol/rate.md.
 class HOLDFAST_EXPORT rate_limiter : public basic_counter {
     template <typename Rep, typename Period>
