@@ -363,7 +363,7 @@ TEST_P(Words, NamesInWideLettersFitTheTerminalAndKeepTheirEnds) {
         server().command(
             {"HSET", wide_letters(60) + end, "8743c9c0-0795-4907-87fd-6c719a6b4586:49", "1"});
     terminal_session terminal{{"sh", "-c", program_path() + " ls; echo over"},
-                              {"HOLDFAST_URL=" + url(), "TERM=dumb"}};
+                              {"HOLDFAST_URL=" + url(), "NO_COLOR=1"}};
     const std::string shown = terminal.expect("over");
     EXPECT_THAT(shown, HasSubstr(wide_letters(1) + "1 "));
     EXPECT_THAT(shown, HasSubstr(wide_letters(1) + "2 "));

@@ -165,7 +165,7 @@ void world::at_rest() {
 }
 
 std::optional<holding> lock_at(const memory::server& at, const lock_name& name) {
-    std::optional<holding> held = at.inspect(name);
+    std::optional<holding> held = inspect(at, name);
     return held && held->kind != key_kind::other ? std::move(held) : std::nullopt;
 }
 

@@ -150,8 +150,8 @@ protected:
         [this](std::shared_ptr<lock_handle> held) { abandoned.push_back(std::move(held)); });
 
     std::shared_ptr<lock_handle> a_hold(const std::string& name) {
-        auto lock =
-            std::make_shared<subject>(owner_.program->engine(), name, 30s, detail::lock_setup{});
+        auto lock = std::make_shared<lock_descriptor>(owner_.program->engine(), name, 30s,
+                                                      detail::lock_setup{});
         const grant got{owner_id{}, clock.now(), 30s, 0, 0, time_point::min()};
         return std::make_shared<held_lock>(request_for(std::move(lock), 0s, std::nullopt), got);
     }
