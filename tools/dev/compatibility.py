@@ -47,7 +47,7 @@ next waiter.
 
 NOT_AT_KEEPER = """
 The next table is for operators. It shows which locks do **not** wait for which other locks, so that
-both can be held at the same time. It is based on the same tests (`Strangers`):
+two clients can hold both locks at the same time. It is based on the same tests (`Strangers`):
 
 | | does not wait for |
 | --- | --- |
