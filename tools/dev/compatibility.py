@@ -15,34 +15,39 @@ HEAD = """\
 
 `./dev interop` has generated this page on {date} from the results of the tests in
 [tests/interop](../tests/interop/README.md). Each test had its own servers, and ran holdfast
-together with Redisson in a JVM. If the heading of a column names two kinds of servers, some locks
-were on each kind. A cluster or a Sentinel set has servers of one kind. In the section [At
-ZooKeeper](#at-zookeeper), the tests ran with Curator and kazoo instead of Redisson. All times are
-from one machine, so compare them only with other times on this page.
+together with Redisson in a JVM. In the section [At ZooKeeper](#at-zookeeper), the tests ran with
+Curator and kazoo instead of Redisson. Most tables have one column for each kind of server. If the
+heading of a column names two kinds, one test used both kinds at once, each for some of its locks. A
+cluster or a Sentinel set has servers of one kind. All times are from one machine, so compare them
+only with other times on this page.
 """
 
 NEIGHBOURS = """
 ## Other programs
 
-The locks of redis-py, redsync and node-redlock are keys that `SET key token NX PX` creates. They
-were tested together with `token_mutex` on one server, and together with a `quorum_mutex` of token
-locks on five servers.
+In redis-py, redsync and node-redlock, a lock is a key that `SET key token NX PX` creates. These
+locks were tested together with `token_mutex` on one server, and together with a `quorum_mutex` of
+token locks on five servers.
 """
 
 AT_KEEPER = """
 ## At ZooKeeper
 
-The tests used these locks on the same paths: Curator's `InterProcessMutex`,
-`InterProcessReadWriteLock` and `InterProcessSemaphoreV2`, kazoo's `Lock`, `ReadLock` and
-`WriteLock`, and the locks of holdfast. In each test, a lock of holdfast and a lock of the other
-library exclude each other. A release by one library wakes waiters of the other library without
-polling, and waiters are served in order of arrival. If a process is killed, its lock goes to the
-next waiter when its session has ended.
+The tests used locks of three libraries on the same paths:
+
+- Curator's `InterProcessMutex`, `InterProcessReadWriteLock` and `InterProcessSemaphoreV2`
+- kazoo's `Lock`, `ReadLock` and `WriteLock`
+- the locks of holdfast
+
+In each test, a lock of holdfast and a lock of the other library exclude each other. A release by
+one library wakes waiters of the other library without polling, and waiters are served in order of
+arrival. If a process is killed, its session ends after some time, and then its lock goes to the
+next waiter.
 """
 
 NOT_AT_KEEPER = """
-For operators, the next table shows which locks do **not** wait for which other locks, according to
-the same tests (`Strangers`):
+The next table is for operators. It shows which locks do **not** wait for which other locks, so that
+two clients can hold both locks at the same time. It is based on the same tests (`Strangers`):
 
 | | does not wait for |
 | --- | --- |
@@ -52,9 +57,9 @@ the same tests (`Strangers`):
 | kazoo's `Semaphore` | the semaphores of Curator and holdfast: kazoo's nodes have another form |
 | holdfast, with either `form` | – (it waits for all of them: for Curator's names and for kazoo's) |
 
-Curator does not wait for kazoo, and kazoo does not wait for Curator. So **Curator and kazoo can
-both hold the same lock**, and holdfast cannot prevent that. If programs with kazoo and programs
-with holdfast shall share locks, choose one of these ways:
+Curator does not wait for kazoo, and kazoo does not wait for Curator. So **a Curator client and a
+kazoo client can both hold the same lock**, and holdfast cannot prevent that. To share locks between
+programs with kazoo and programs with holdfast, choose one of these ways:
 
 - Use `form=kazoo` in the URLs of holdfast. Then Curator must not use these paths.
 - Set kazoo's `extra_lock_patterns` in each program with kazoo. Then Curator must not use these
@@ -65,65 +70,79 @@ with holdfast shall share locks, choose one of these ways:
   has all three ways.
 
 If somebody deletes the node of a Curator client, as `holdfast unlock --force` does, the Curator
-client still believes that it holds the lock (test `CuratorsBelief`). Each program with Curator sets
-the number of permits of a semaphore for itself. So give all programs the same number. Or use
-Curator's `SharedCount` at the semaphore's path, where holdfast keeps the number.
+client still believes that it holds the lock (test `CuratorsBelief`).
+
+Each program with Curator sets the number of permits of a semaphore for itself. So either give the
+same number to all programs, or let the Curator programs use a `SharedCount` at the semaphore's
+path, where holdfast keeps the number.
 """
 
 KEEPER_STRESS = """
-The stress test at ZooKeeper uses two names. Two processes of each other library run with four
-threads each, and two processes of holdfast run with twelve threads together. The test mixes all
-ways to take mutexes, read-write locks and semaphores, and kills processes at times. It fails in
-each of these cases: two holders at once are sure of an exclusive lock, a fencing token of holdfast
-does not grow, more permits are held than exist, a lock is lost, or anything is left at the server
-in the end.
+The stress test at ZooKeeper uses two names. Two processes of each other library (Curator and kazoo)
+run with four threads each. Two processes of holdfast run with twelve threads in total. The test
+mixes all ways to take mutexes, read-write locks and semaphores, and sometimes kills a process. It
+fails in each of these cases:
+
+- Two holders at once are sure of an exclusive lock.
+- A fencing token of holdfast is not greater than the token before it.
+- More permits are held than exist.
+- A lock is lost.
+- Anything is left on the server when the test ends.
 """
 
 STRESS = """
 ## Under stress
 
-The stress test uses two names for each type of lock and counter that both libraries have. A JVM for
-each version of Redisson runs with four threads, and three processes of holdfast run with sixteen
-threads together. The test mixes all ways to take the locks and counters, and kills processes at
-times. It fails in each of these cases:
+The stress test uses two names for each type of lock and counter that both libraries have. For each
+version of Redisson, one JVM runs with four threads. Three processes of holdfast run with sixteen
+threads in total. The test mixes all ways to take the locks and counters, and sometimes kills a
+process. It fails in each of these cases:
 
-- Two holders at once are sure of an exclusive lock, or a token does not grow.
+- Two holders at once are sure of an exclusive lock.
+- A token is not greater than the token before it.
 - A renewed lock is lost, or more permits are held than exist.
-- A permit is missing in the end, although no killed process can have had it.
+- A permit is missing when the test ends, although no killed process can have had it.
 - More permits are drawn (taken) in an interval than the rate of the limiter allows.
-- A latch opens early, or a waiter still waits at an open latch.
-- Anything is left on the server in the end.
+- A latch opens too early, or a waiter goes on waiting for a latch that is open.
+- Anything is left on the server when the test ends.
 """
 
 FAILOVER = """
 ## Under stress through a failover
 
-This test runs a JVM for each version of Redisson with three threads, and two processes of holdfast
-with ten threads together. They use plain, fair and read-write locks on three names of a cluster.
-One primary of the cluster is killed and comes back as a replica. Before the failover, a replica
-confirms each grant; after the failover, a replica confirms each grant of holdfast. The test fails
-in each of these cases: two holders at once are sure of an exclusive lock, a renewed lock of
-holdfast is lost, a process of holdfast cannot get a lock afterwards, a JVM gets no lock, or
-anything is left on the servers. Redisson 3.13.6 does not take part: it does not wait until a
-replica has confirmed, and its release during the failover does not return
-([more](redisson.md#replicas-sentinel-cluster)).
+In this test, one JVM for each version of Redisson runs with three threads, and two processes of
+holdfast run with ten threads in total. They use plain, fair and read-write locks on three names of
+a cluster. One primary of the cluster is killed and comes back as a replica. Before the failover, a
+replica must confirm each grant. After the failover, a replica must confirm each grant of holdfast.
+The test fails in each of these cases:
+
+- Two holders at once are sure of an exclusive lock.
+- A renewed lock of holdfast is lost.
+- A process of holdfast cannot get a lock afterwards.
+- A JVM gets no lock.
+- Anything is left on the servers.
+
+Redisson 3.13.6 does not take part, because it does not wait until a replica has confirmed, and its
+release during the failover does not return ([more](redisson.md#replicas-sentinel-cluster)).
 """
 
 WAKE_UPS = """
 ## Wake-ups
 
-The column "Wake-up" shows the time from the message of a release to the waiter's first request
-after this message, as the server saw both. The column "Round trip" shows the time of a round trip,
-as the waiter's thread saw it. All times are medians in microseconds.
+The column "Wake-up" shows how quickly a waiter reacts to a release. It is the time from the message
+of the release to the waiter's first request after this message, both as seen by the server. The
+column "Round trip" shows the time of one round trip to the server, as seen by the waiter's thread.
+All times are medians in microseconds.
 """
 
 POLITENESS = """
 ## Politeness
 
-The table shows how many times four threads of a JVM get a lock in three seconds while eight other
-threads use the lock all the time. The other threads belong either to holdfast ("Beside ours") or to
-another JVM ("Beside a JVM's"). The table also shows how long the four threads wait for the lock, in
-microseconds. A thread that wants to write gives up after three seconds.
+The tests measure whether four threads of a JVM still get a lock while eight other threads use the
+lock all the time. In one run the other threads belong to holdfast (columns "Beside ours"), and in
+another run to a second JVM (columns "Beside a JVM's"). The table shows how many times the four
+threads get the lock in three seconds, and how long they wait for it, in microseconds. A thread that
+wants to write gives up after three seconds.
 """
 
 
