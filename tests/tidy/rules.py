@@ -257,7 +257,7 @@ def sentences_in(text: str) -> list[str]:
     for pattern, instead in ((r"`[^`]*`|[\w:]+\(\)|docs/[\w./]+\w", "`code`"),
                              (r"\]\([^)]*\)", "]"), (r"\([^()]*\)", "")):
         text = re.sub(pattern, instead, text)
-    return re.split(r"(?<=[.!?])[\"'*_]*\s+(?=[A-Z0-9`*_\[]|holdfast)|(?<=[:;])\s", text)
+    return re.split(r"(?<=[.!?])[\"'*_]*\s+(?=[A-Z0-9`*_\[\"]|holdfast)|(?<=[:;])\s", text)
 
 
 def clumsy(sentence: str) -> Iterator[str]:
