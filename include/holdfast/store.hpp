@@ -298,7 +298,7 @@ public:
     /// the store chooses. Throws nothing. A renewal never restores a hold that the store has lost,
     /// and never shortens a hold. An error of one name or one batch does not affect the other
     /// holds. All holds of a list require the same number of replicas. The list, its holds, the
-    /// wishes and the sink must live until the call has completed.
+    /// options and the sink must live until the call has completed.
     virtual asio::awaitable<void> renew(hold_list, const renewal_options&, renewal_sink&) = 0;
 
     /// Releases a hold. Idempotent.

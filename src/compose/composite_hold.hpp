@@ -64,8 +64,8 @@ public:
     /// ended already, releases the part.
     void join(std::size_t which, part, duration counts_in = {});
     /// Starts to watch the hold. Call it when the hold has enough parts. From now on the loss of
-    /// the hold is reported. Members that have not replied in `asked` yet can add their part later.
-    /// A quorum asks members without a part again.
+    /// the hold is reported. The members that have not replied to the requests `asked` yet can add
+    /// their part later. A quorum repeats its requests to the members that gave it no part.
     void begin(std::shared_ptr<member_requests> asked);
     void extend(duration, sync::release_handler) override;
     void renew_from_now_on(duration lease) override;

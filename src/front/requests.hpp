@@ -75,9 +75,9 @@ inline sync::thread_table::entry this_thread_entry(const sync::lock_descriptor& 
 // Functions for the readers' side and the writers' side of a lock that can be shared. The holder of
 // one side can request the other side in addition.
 
-/// Links the request to this thread's hold on the other side of the lock, if this thread has a hold
-/// there. Throws in three cases: a thread with a read hold requests the writers' side without an
-/// upgrade; a thread without a read hold requests an upgrade; or this thread's hold is lost.
+/// Links a request for one side of a shared_mutex to this thread's hold of the other side, if there
+/// is one. Throws in three cases: the thread reads and requests to write without an upgrade; it
+/// requests an upgrade but does not read; or its hold is lost.
 void stand_beside_own_hold(sync::request&, bool upgrades);
 
 /// Links the request to the given hold, which must be a hold on the other side of the lock.

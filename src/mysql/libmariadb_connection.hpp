@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Connection to a server through libmariadb (`libmariadb_connection`), and the duplicate of its
-// socket
-// (`own_socket`).
+// socket (`own_socket`).
 #pragma once
 
 #include "mysql/connection.hpp"

@@ -3,12 +3,10 @@
 // Implementations are a client of one server, a client of a cluster, and a model of the server in
 // tests.
 //
-//   primary_node   one `server_connections` (all connections to one server) at its `destination`: a
-//   fixed
-//                  address, or the primary that Sentinels name (topology/primary_node.hpp)
-//   cluster_node   one `server_connections` for each server, a map of the slots, and subscriptions
-//   that follow
-//                  their slots (topology/cluster_node.hpp)
+//   primary_node   one `server_connections` (all connections to one server) at its `destination`:
+//                  a fixed address, or the primary that Sentinels name (topology/primary_node.hpp)
+//   cluster_node   one `server_connections` for each server, a map of the slots, and
+//                  subscriptions that follow their slots (topology/cluster_node.hpp)
 //
 // A call goes to the server of its first key's slot. A call can be redirected or retried after a
 // pause, but it always ends within one `command_timeout` (`retry_loop`). When another server takes

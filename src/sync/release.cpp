@@ -186,9 +186,9 @@ asio::awaitable<void> repeat_until(engine& home, engine::task& busy, Gone gone, 
 }
 
 asio::awaitable<void> release_all(engine& home, engine::task& busy, const held_lock& ended) {
-    // A session may live longer than this client assumes, for example if the process was suspended
-    // and the server did not end the session. Then the server keeps the hold as long as this client
-    // lives.
+    // The session can outlive the time after which this client believes it dead, for example if the
+    // process was suspended. The server then keeps the hold until the session ends, which this
+    // client keeps alive.
     const limits bounds = home.bounds();
     const time_point tried_until =
         bounds.by_session ? later(home.now(), bounds.time_limit) : time_point::min();

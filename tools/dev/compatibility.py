@@ -113,7 +113,7 @@ FAILOVER = """
 In this test, one JVM for each version of Redisson runs with three threads, and two processes of
 holdfast run with ten threads in total. They use plain, fair and read-write locks on three names of
 a cluster. One primary of the cluster is killed and comes back as a replica. Before the failover, a
-replica must confirm each grant. After the failover, a replica must confirm each grant of holdfast.
+replica must confirm each grant of both libraries. After it, this holds only for holdfast's grants.
 The test fails in each of these cases:
 
 - Two holders at once are sure of an exclusive lock.
@@ -122,8 +122,8 @@ The test fails in each of these cases:
 - A JVM gets no lock.
 - Anything is left on the servers.
 
-Redisson 3.13.6 does not take part, because it does not wait until a replica has confirmed, and its
-release during the failover does not return ([more](redisson.md#replicas-sentinel-cluster)).
+Redisson 3.13.6 does not take part, for two reasons: it does not wait until a replica has confirmed
+its write, and its release during the failover does not return ([more](redisson.md#replicas-sentinel-cluster)).
 """
 
 WAKE_UPS = """

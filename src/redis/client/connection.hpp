@@ -143,8 +143,7 @@ asio::awaitable<std::optional<net::failure>> establish(node_context&, purpose, c
                                                        server_hello& told);
 
 /// User of a `reconnecting_connection`: the command connection (`command_connection`) or the
-/// subscriber connection
-/// (`subscriber`).
+/// subscriber connection (`subscriber`).
 class channel_handler {
 public:
     virtual ~channel_handler() = default;

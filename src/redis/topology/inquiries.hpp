@@ -46,9 +46,9 @@ public:
     /// Runs the awaitable, which asks a server and returns its reply or throws.
     void ask_by(server_address, asio::awaitable<reply>);
 
-    /// When settled() need not wait for every server. `one`: a single reply is enough. `most`: more
-    /// than half of the servers must reply. If enough servers have replied, settled() waits for the
-    /// other servers only until the timeout `timeout`.
+    /// Number of replies after which settled() waits for the other servers only until its timeout
+    /// ends. `one`: one reply. `most`: replies of more than half of the servers. With fewer
+    /// replies, it waits for all servers.
     enum class enough : bool { one, most };
 
     /// Waits until one of these events:

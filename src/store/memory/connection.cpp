@@ -112,7 +112,7 @@ void server_connection::when_it_goes_on(server_state& there, std::function<void(
     });
 }
 
-/// Moves the link to the announced primary, after a delay that the test sets.
+/// Moves the connection to the announced primary, after a delay that the test sets.
 void server_connection::hear_of(const server_group::announcement& said) {
     if (closed_)
         return;
@@ -121,8 +121,8 @@ void server_connection::hear_of(const server_group::announcement& said) {
         at(now() + *after, [this, said] { move_to(said, "it was announced"); });
 }
 
-/// Moves the link to the last announced primary. Called after a machine refused a write because it
-/// is a replica.
+/// Moves the connection to the last announced primary. Called after a machine refused a write
+/// because it is a replica.
 void server_connection::ask_for_primary() {
     move_to(group_->last_announced(), "the old one is a replica now");
 }

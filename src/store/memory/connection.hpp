@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Connection of one client to the servers (`server_connection`), with the subscriptions of its
-// waiters
-// (`subscriber`) and its unacknowledged releases (`orphans`). The test's fault function decides
-// what happens to a request:
+// waiters (`subscriber`) and its unacknowledged releases (`orphans`). The test's fault function
+// decides what happens to a request:
 //
 //     asked ──request_delay──▶ executed ──replicas──▶ confirmed ──answer_delay──▶ answered
 //       └─ command_timeout, answer_by, cut_off or another primary ──▶ outcome_unknown; a request
-// that is already at the server continues
+//          that is already at the server continues
 //
-// At any time, a link leads to one machine over one connection: to the primary of the last
-// announcement that the link received.
+// At any time, the connection leads to one machine: to the primary of the last announcement that
+// it received.
 #pragma once
 
 #include "runtime/remote_clock.hpp"
