@@ -45,7 +45,7 @@ bool sell(holdfast::mutex& stock) {
 
 int main(int count, char** values) {
     const char* const environment = std::getenv("HOLDFAST_URL");
-    const std::string url = count > 1 ? values[1] : environment ? environment : "memory:transaction";
+    const std::string url = count > 1 ? values[1] : environment ? environment : "memory:shop";
 
     holdfast::mysql::add_schemes(); // registers mysql:// and mariadb://
     holdfast::client client{url};

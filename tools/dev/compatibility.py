@@ -123,7 +123,8 @@ The test fails in each of these cases:
 - Anything is left on the servers.
 
 Redisson 3.13.6 does not take part, for two reasons: it does not wait until a replica has confirmed
-its write, and its release during the failover does not return ([more](redisson.md#replicas-sentinel-cluster)).
+its write, and its release during the failover does not return
+([more](redisson.md#replicas-sentinel-cluster)).
 """
 
 WAKE_UPS = """
