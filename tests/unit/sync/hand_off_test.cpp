@@ -178,7 +178,7 @@ TEST_F(HandOff, AHoldIsNotHandedToACallerThatAskedForAShorterLease) {
     actor& alice = enter(budget(1000, 1h));
     mutex longest{alice, "stock", lease_time{600s}}, longer{alice, "stock", lease_time{9s}};
     mutex shorter{alice, "stock", lease_time{5s}};
-    said<lease> first, second;
+    said<lease> first, second, third;
     lease held = taken(longest);
     shorter.async_lock(first.handler());
     longer.async_lock(second.handler());
@@ -189,13 +189,13 @@ TEST_F(HandOff, AHoldIsNotHandedToACallerThatAskedForAShorterLease) {
     EXPECT_LE(inspect(server, "stock")->remaining.value(), 5s);
     release(first.take());
     EXPECT_EQ(alice.count(verb::release), 1u) << "a hold of 5 s is handed to a caller that wants 9";
-    shorter.async_lock(first.handler());
+    shorter.async_lock(third.handler());
     run_for(4s); // the hold was renewed for 9 s
     release(second.take());
     EXPECT_EQ(alice.count(verb::release), 2u) << "9 s were inherited";
-    ASSERT_TRUE(first.well());
+    ASSERT_TRUE(third.well());
     EXPECT_LE(inspect(server, "stock")->remaining.value(), 5s);
-    release(first.take());
+    release(third.take());
 }
 
 TEST_F(HandOff, WhatAnUnansweredExtensionMayHaveBroughtIsNotInherited) {
