@@ -227,14 +227,14 @@ private:
 
     operation look(std::size_t who, const std::string& name) {
         if (below(2) == 0)
-            return {"inspect", [=](side_by_side& on) -> std::string {
+            return {"inspect",
+                    [=, counts = !what_.owners_have_own_leases](side_by_side& on) -> std::string {
                         const auto found = on.home(who).inspect(lock_name{name});
                         if (!found)
                             return "none";
                         const auto owners = static_cast<std::int64_t>(found->owners.size());
-                        return to_string(found->kind) + (what_.owners_have_own_leases
-                                                             ? in_short(owners > 0)
-                                                             : in_short(owners));
+                        return to_string(found->kind) +
+                               (counts ? in_short(owners) : in_short(owners > 0));
                     }};
         return {"wait_free", [=](side_by_side& on) {
                     return in_short(on.home(who).wait_free(lock_name{name}, duration::zero()));
