@@ -49,7 +49,7 @@ TEST_P(Outage, AWaitSurvivesIt) {
     EXPECT_TRUE(eventually([&] { return told_->count(event_kind::reconnected) > 0; }));
 }
 
-TEST_P(Outage, AWaitEndsWithItsPatience) {
+TEST_P(Outage, AWaitEndsWithItsTimeout) {
     options how = directly();
     how.unavailable_timeout = 300ms;
     client home{how};

@@ -182,7 +182,7 @@ TEST_P(Wait, SeesTheReleaseOfAFairLockSoon) {
     EXPECT_LT(boost::json::parse(told.out).at("waited_ms").as_int64(), 4'000);
 }
 
-TEST_P(Wait, GivesUpWhenPatienceIsOver) {
+TEST_P(Wait, GivesUpWhenTimeoutIsOver) {
     program holder{until_closed(), url()};
     ASSERT_EQ(holder.line(), "held");
     EXPECT_EQ(run({"wait", "-w", "0", name}, url()).status, 1);

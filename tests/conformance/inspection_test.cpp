@@ -346,7 +346,7 @@ protected:
 };
 HOLDFAST_ON_EACH_STORE_WITH(Looking, lock_kind::spin, lock_kind::fenced, lock_kind::token);
 
-TEST_P(Looking, TryingWithoutPatienceLeavesNoPlace) {
+TEST_P(Looking, TryingWithoutTimeoutLeavesNoPlace) {
     client home = make_client();
     mutex lock{home, "lock"};
     store().stranger_takes("lock", 30s);
@@ -456,7 +456,7 @@ TEST_P(Looking, ATryCancelledWhileItsAnswerIsAwaitedIsNotRenewed) {
     EXPECT_TRUE(nothing_left());
 }
 
-TEST_P(Looking, ATimedTryOnADeadServerFailsWhenItsPatienceEnds) {
+TEST_P(Looking, ATimedTryOnADeadServerFailsWhenItsTimeoutEnds) {
     client home = make_client();
     mutex lock{home, "lock"};
     store().stop_answering();

@@ -484,7 +484,7 @@ TEST_P(RedissonCountDownLatch, ATimedWaitEndsWhenItIsCountedDown) {
     EXPECT_TRUE(soon(std::move(waits)));
 }
 
-TEST_P(RedissonCountDownLatch, ATimedWaitEndsWithItsPatience) {
+TEST_P(RedissonCountDownLatch, ATimedWaitEndsWithItsTimeout) {
     EXPECT_TRUE(mine_->try_set_count(1));
     const time_point begin = boot_clock::now();
     EXPECT_FALSE(theirs_->wait_for(200ms));
@@ -596,7 +596,7 @@ TEST_P(RedissonRateLimiter, AllOfTheRateIsDrawnByACrowdAndNoMore) {
         EXPECT_TRUE(soon(std::move(each)));
 }
 
-TEST_P(RedissonRateLimiter, WithoutPatienceNobodyWaitsAndTheIntervalBringsAllBack) {
+TEST_P(RedissonRateLimiter, WithoutTimeoutNobodyWaitsAndTheIntervalBringsAllBack) {
     moving_client home{store(), {}};
     rate_limiter mails{home.get(), "mails"};
     mails.set_rate({.permits = 5, .per = 1min});
@@ -608,7 +608,7 @@ TEST_P(RedissonRateLimiter, WithoutPatienceNobodyWaitsAndTheIntervalBringsAllBac
     EXPECT_EQ(mails.available_permits(), 5);
 }
 
-TEST_P(RedissonRateLimiter, ATryEndsWithItsPatience) {
+TEST_P(RedissonRateLimiter, ATryEndsWithItsTimeout) {
     client home = make_client();
     rate_limiter mails{home, "mails"};
     mails.set_rate({.permits = 1, .per = 1h});

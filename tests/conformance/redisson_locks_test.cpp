@@ -47,7 +47,7 @@ TEST_P(RedissonLock, RemainingLeaseSurvivesPartialUnlocks) {
     EXPECT_FALSE(unlocked(lock));
 }
 
-TEST_P(RedissonLock, TryWaitsItsPatience) {
+TEST_P(RedissonLock, TryWaitsItsTimeout) {
     client home = make_client(), other = make_client();
     mutex held{home, "lock"}, wanted{other, "lock"};
     held.lock();
@@ -496,7 +496,7 @@ TEST_P(RedissonFairLock, ATimedTryLeavesNoEntryBehind) {
     EXPECT_FALSE(unlocked(wanted));
 }
 
-TEST_P(RedissonFairLock, TryWaitsItsPatience) {
+TEST_P(RedissonFairLock, TryWaitsItsTimeout) {
     client home = make_client(), other = make_client();
     fair_mutex held{home, "lock"}, wanted{other, "lock"};
     held.lock();
@@ -1008,7 +1008,7 @@ TEST_P(RedissonSpinLock, ATimedAsynchronousTryWaitsForTheRelease) {
     EXPECT_TRUE(support::soon(std::move(waiting)).has_value());
 }
 
-TEST_P(RedissonSpinLock, ATimedAsynchronousTryEndsWithItsPatience) {
+TEST_P(RedissonSpinLock, ATimedAsynchronousTryEndsWithItsTimeout) {
     held_->lock();
     const time_point begin = boot_clock::now();
     EXPECT_FALSE(support::soon(wanted_->async_try_lock_for(300ms, asio::use_future)));

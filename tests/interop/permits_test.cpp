@@ -368,7 +368,7 @@ TEST_P(PermitsAsync, AJvmBesideARenewedPermitOfOursIsServedWhenThatWouldHaveEnde
     expect_counts(0, 1);
 }
 
-TEST_P(PermitsAsync, ATimedWaitEndsWithItsPatienceOrAPermit) {
+TEST_P(PermitsAsync, ATimedWaitEndsWithItsTimeoutOrAPermit) {
     remote_permits alice = of_first(), bob = of_second();
     EXPECT_TRUE(alice.try_set_permits(1));
     const std::string held = of_first("anne").acquire(1h);

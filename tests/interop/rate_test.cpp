@@ -313,7 +313,7 @@ TEST_P(RateWaiting, DrawsOfTheOtherSideAreWaitedForAsynchronouslyToo) {
         EXPECT_GE(duration{std::stoll(at)} - before, interval);
 }
 
-TEST_P(RateWaiting, ATimedAsynchronousWaitEndsWithItsPatienceOrADraw) {
+TEST_P(RateWaiting, ATimedAsynchronousWaitEndsWithItsTimeoutOrADraw) {
     remote_rate alice = of_first(), bob = of_second();
     EXPECT_TRUE(alice.try_set_rate({"OVERALL", 2, 1h}));
     EXPECT_TRUE(alice.try_acquire(2));

@@ -71,7 +71,7 @@ TEST_P(RedissonLock, RemainingLeaseSurvivesPartialUnlocks) {
     EXPECT_TRUE(a().unlock());
 }
 
-TEST_P(RedissonLock, TryWaitsItsPatience) {
+TEST_P(RedissonLock, TryWaitsItsTimeout) {
     a().lock();
     const time_point began = boot_clock::now();
     EXPECT_FALSE(b().try_lock_for(300ms));

@@ -99,7 +99,7 @@ TEST_F(BlockingConnection, WhoIsOwedAnAnswerHearsThatTheLaneEnded) {
     line_->collect();
     EXPECT_TRUE(line_->broken());
     close();
-    EXPECT_FALSE(first.resumed) << "within the end of the lane";
+    EXPECT_FALSE(first.resumed) << "within the end of the connection";
     settle();
     ASSERT_TRUE(first.resumed);
     EXPECT_THROW((void)first.asked.take_answer(), net::failure);
@@ -227,10 +227,10 @@ TEST_F(BlockingConnection, WaitsNoLongerThanTheRequestsOwnLimit) {
 
 // All blocking connections of a client: made, lent and closed.
 
-class Lanes : public on_fake_server {
+class BlockingConnections : public on_fake_server {
 protected:
-    Lanes() { entrance_.welcome(1); }
-    ~Lanes() override { all()->close(); }
+    BlockingConnections() { entrance_.welcome(1); }
+    ~BlockingConnections() override { all()->close(); }
 
     const std::shared_ptr<blocking_connections>& all() {
         if (!all_) {
@@ -258,7 +258,7 @@ protected:
 
     /// A request that was sent there, and whose answer somebody reads later.
     struct owed {
-        owed(Lanes& by, const blocking_connections::borrowed_connection& where) {
+        owed(BlockingConnections& by, const blocking_connections::borrowed_connection& where) {
             request::waiter{[this] { resumed = true; }}.swap(asked.resume);
             runtime::inline_call here{by.entrance_};
             where->send_off(here, asked);
@@ -276,7 +276,7 @@ private:
     std::shared_ptr<blocking_connections> all_;
 };
 
-TEST_F(Lanes, OneIsMadeForWhoAsksAgainAndAgain) {
+TEST_F(BlockingConnections, OneIsMadeForWhoAsksAgainAndAgain) {
     EXPECT_FALSE(wish());
     EXPECT_EQ(connections(), 0u) << "for one call there is the shared connection";
     wish_until_there_is_one();
@@ -284,14 +284,14 @@ TEST_F(Lanes, OneIsMadeForWhoAsksAgainAndAgain) {
     EXPECT_TRUE(wish());
 }
 
-TEST_F(Lanes, OneIsLentToOneCallAtATime) {
+TEST_F(BlockingConnections, OneIsLentToOneCallAtATime) {
     wish_until_there_is_one();
     const blocking_connections::borrowed_connection mine{*all()};
     EXPECT_TRUE(mine);
     EXPECT_FALSE(wish());
 }
 
-TEST_F(Lanes, ThereAreAsManyAsAllowed) {
+TEST_F(BlockingConnections, ThereAreAsManyAsAllowed) {
     how_.blocking_connections_max = 1;
     wish_until_there_is_one();
     const blocking_connections::borrowed_connection mine{*all()};
@@ -300,7 +300,7 @@ TEST_F(Lanes, ThereAreAsManyAsAllowed) {
     EXPECT_EQ(connections(), 1u);
 }
 
-TEST_F(Lanes, WhatNobodyUsesForTenSecondsIsClosed) {
+TEST_F(BlockingConnections, WhatNobodyUsesForTenSecondsIsClosed) {
     wish_until_there_is_one();
     pass(9s);
     ASSERT_TRUE(wish());
@@ -310,7 +310,7 @@ TEST_F(Lanes, WhatNobodyUsesForTenSecondsIsClosed) {
     EXPECT_EQ(connections(), 0u);
 }
 
-TEST_F(Lanes, ThoseToAServerThatWasLeftEndAsSoonAsNobodyUsesThem) {
+TEST_F(BlockingConnections, ThoseToAServerThatWasLeftEndAsSoonAsNobodyUsesThem) {
     how_.blocking_connections_max = 2;
     wish_until_there_is_one();
     {
@@ -325,7 +325,7 @@ TEST_F(Lanes, ThoseToAServerThatWasLeftEndAsSoonAsNobodyUsesThem) {
     EXPECT_EQ(connections(), 0u);
 }
 
-TEST_F(Lanes, WhileOneIsNotAnsweredForAQuarterOfTheTimeOthersAreAsked) {
+TEST_F(BlockingConnections, WhileOneIsNotAnsweredForAQuarterOfTheTimeOthersAreAsked) {
     others_know_ = true;
     wish_until_there_is_one();
     {
@@ -348,7 +348,7 @@ TEST_F(Lanes, WhileOneIsNotAnsweredForAQuarterOfTheTimeOthersAreAsked) {
     EXPECT_EQ(questions_, 2) << "each was answered in time";
 }
 
-TEST_F(Lanes, WhileOneOwesAnAnswerForThatLongOthersAreAsked) {
+TEST_F(BlockingConnections, WhileOneOwesAnAnswerForThatLongOthersAreAsked) {
     others_know_ = true;
     wish_until_there_is_one();
     server_.says.erase("EVALSHA");
@@ -365,7 +365,7 @@ TEST_F(Lanes, WhileOneOwesAnAnswerForThatLongOthersAreAsked) {
     EXPECT_EQ(questions_, by_then);
 }
 
-TEST_F(Lanes, OneThatIsLentForLongIsNotIdle) {
+TEST_F(BlockingConnections, OneThatIsLentForLongIsNotIdle) {
     wish_until_there_is_one();
     const blocking_connections::borrowed_connection mine{*all()};
     pass(1min);
@@ -373,7 +373,7 @@ TEST_F(Lanes, OneThatIsLentForLongIsNotIdle) {
     EXPECT_TRUE(mine->alive());
 }
 
-TEST_F(Lanes, OneIsEnoughForOneCallAfterAnother) {
+TEST_F(BlockingConnections, OneIsEnoughForOneCallAfterAnother) {
     how_.blocking_connections_max = 2;
     wish_until_there_is_one();
     {
@@ -388,7 +388,7 @@ TEST_F(Lanes, OneIsEnoughForOneCallAfterAnother) {
     EXPECT_EQ(connections(), 1u) << "the other one was idle";
 }
 
-TEST_F(Lanes, OneThatTheServerClosedIsNotLentAndAnotherIsMade) {
+TEST_F(BlockingConnections, OneThatTheServerClosedIsNotLentAndAnotherIsMade) {
     wish_until_there_is_one();
     server_.drop_connections();
     settle();
@@ -397,14 +397,14 @@ TEST_F(Lanes, OneThatTheServerClosedIsNotLentAndAnotherIsMade) {
     EXPECT_EQ(connections(), 1u);
 }
 
-TEST_F(Lanes, OneThatWasLeftIsNotLentEvenAMomentLater) {
+TEST_F(BlockingConnections, OneThatWasLeftIsNotLentEvenAMomentLater) {
     wish_until_there_is_one();
     all()->cut({store_errc::read_only, "READONLY"});
     const blocking_connections::borrowed_connection mine{*all()};
     EXPECT_FALSE(mine);
 }
 
-TEST_F(Lanes, OneThatIsBeingMadeEndsWithTheServerThatIsLeft) {
+TEST_F(BlockingConnections, OneThatIsBeingMadeEndsWithTheServerThatIsLeft) {
     server_.says.erase("ROLE");
     for (int i = 0; i < 20; ++i)
         EXPECT_FALSE(wish());
@@ -414,7 +414,7 @@ TEST_F(Lanes, OneThatIsBeingMadeEndsWithTheServerThatIsLeft) {
     EXPECT_EQ(connections(), 0u);
 }
 
-TEST_F(Lanes, OneThatIsBeingMadeEndsWithTheClient) {
+TEST_F(BlockingConnections, OneThatIsBeingMadeEndsWithTheClient) {
     server_.says.erase("ROLE");
     while (connections() == 0)
         (void)wish();
@@ -423,7 +423,7 @@ TEST_F(Lanes, OneThatIsBeingMadeEndsWithTheClient) {
     EXPECT_EQ(connections(), 0u);
 }
 
-TEST_F(Lanes, WhoWaitsAtOneIsNotKeptWaitingByTheEndOfTheClient) {
+TEST_F(BlockingConnections, WhoWaitsAtOneIsNotKeptWaitingByTheEndOfTheClient) {
     server_.says.erase("EVALSHA");
     wish_until_there_is_one();
     const blocking_connections::borrowed_connection mine{*all()};
@@ -451,7 +451,7 @@ TEST_F(Lanes, WhoWaitsAtOneIsNotKeptWaitingByTheEndOfTheClient) {
     EXPECT_THAT(told, ::testing::HasSubstr("lost")) << "and not after the usual time";
 }
 
-TEST_F(Lanes, OneThatIsBrokenIsClosedAsSoonAsItIsGivenBack) {
+TEST_F(BlockingConnections, OneThatIsBrokenIsClosedAsSoonAsItIsGivenBack) {
     wish_until_there_is_one();
     {
         const blocking_connections::borrowed_connection mine{*all()};
@@ -463,7 +463,7 @@ TEST_F(Lanes, OneThatIsBrokenIsClosedAsSoonAsItIsGivenBack) {
     EXPECT_EQ(connections(), 0u);
 }
 
-TEST_F(Lanes, AServerThatRefusesThemIsNotStormed) {
+TEST_F(BlockingConnections, AServerThatRefusesThemIsNotStormed) {
     server_.says["CLIENT"] = "-ERR max number of clients reached\r\n";
     for (int i = 0; i < 6'000; ++i) {
         EXPECT_FALSE(wish());
@@ -473,7 +473,7 @@ TEST_F(Lanes, AServerThatRefusesThemIsNotStormed) {
     EXPECT_LT(server_.sessions.size(), 150u);
 }
 
-TEST_F(Lanes, WhatOneOwesIsNotCollectedWhileItIsLent) {
+TEST_F(BlockingConnections, WhatOneOwesIsNotCollectedWhileItIsLent) {
     wish_until_there_is_one();
     std::optional<blocking_connections::borrowed_connection> mine{std::in_place, *all()};
     const owed sent{*this, *mine};
@@ -485,7 +485,7 @@ TEST_F(Lanes, WhatOneOwesIsNotCollectedWhileItIsLent) {
     EXPECT_TRUE(sent.resumed);
 }
 
-TEST_F(Lanes, OneWhoseAnswerMadeNoSenseIsCondemnedAndNoOther) {
+TEST_F(BlockingConnections, OneWhoseAnswerMadeNoSenseIsCondemnedAndNoOther) {
     how_.blocking_connections_max = 2;
     wish_until_there_is_one();
     std::optional<blocking_connections::borrowed_connection> mine{std::in_place, *all()};

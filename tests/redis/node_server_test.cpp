@@ -372,7 +372,7 @@ protected:
     }
 };
 
-class LanesTogether : public on_changing_server<on_visited_server> {
+class BlockingConnectionsTogether : public on_changing_server<on_visited_server> {
 protected:
     void lose_the_shared_connection() {
         shared().close();
@@ -382,7 +382,7 @@ protected:
     }
 };
 
-TEST_F(LanesTogether, FollowTheSharedConnectionToAnotherServer) {
+TEST_F(BlockingConnectionsTogether, FollowTheSharedConnectionToAnotherServer) {
     visit_until_there_is_a_lane();
     lead_elsewhere();
     lose_the_shared_connection();
@@ -391,7 +391,8 @@ TEST_F(LanesTogether, FollowTheSharedConnectionToAnotherServer) {
     EXPECT_EQ(blocking_connection().asked.size(), 2u);
 }
 
-TEST_F(LanesTogether, WhatWasSentThereIsUnknownAndEverythingHeldIsAskedForAtTheOtherServer) {
+TEST_F(BlockingConnectionsTogether,
+       WhatWasSentThereIsUnknownAndEverythingHeldIsAskedForAtTheOtherServer) {
     visit_until_there_is_a_lane();
     lead_elsewhere();
     shared().close();
@@ -405,7 +406,7 @@ TEST_F(LanesTogether, WhatWasSentThereIsUnknownAndEverythingHeldIsAskedForAtTheO
     EXPECT_THAT(doubts_, ElementsAre(true));
 }
 
-TEST_F(LanesTogether, StayWhereItIsTheSameServer) {
+TEST_F(BlockingConnectionsTogether, StayWhereItIsTheSameServer) {
     visit_until_there_is_a_lane();
     server_.replication_id = "history-2"; // a first replica has come
     lose_the_shared_connection();
@@ -413,7 +414,7 @@ TEST_F(LanesTogether, StayWhereItIsTheSameServer) {
     EXPECT_TRUE(blocking_connection().open);
 }
 
-TEST_F(LanesTogether, FollowOnceWhereNobodyCanTellWhichServerItIs) {
+TEST_F(BlockingConnectionsTogether, FollowOnceWhereNobodyCanTellWhichServerItIs) {
     deny_info();
     visit_until_there_is_a_lane();
     lose_the_shared_connection();
@@ -421,12 +422,12 @@ TEST_F(LanesTogether, FollowOnceWhereNobodyCanTellWhichServerItIs) {
     const auto brought_back = server_.sessions.back();
     for (int i = 0; i < 20; ++i)
         answered_visit();
-    EXPECT_EQ(server_.sessions.size(), 4u) << "and there is a lane again";
+    EXPECT_EQ(server_.sessions.size(), 4u) << "and there is a blocking connection again";
     EXPECT_TRUE(brought_back->open);
     EXPECT_EQ(doubts_.size(), 1u);
 }
 
-TEST_F(LanesTogether, OneThatIsLedElsewhereMakesAllOthersFollow) {
+TEST_F(BlockingConnectionsTogether, OneThatIsLedElsewhereMakesAllOthersFollow) {
     answered_visit();
     lead_elsewhere();
     while (server_.sessions.size() < 2)
@@ -440,7 +441,7 @@ TEST_F(LanesTogether, OneThatIsLedElsewhereMakesAllOthersFollow) {
     EXPECT_EQ(answered_visit()->answer.integer, 1);
 }
 
-TEST_F(LanesTogether, AProxyWithSeveralServersBehindItIsNotStormed) {
+TEST_F(BlockingConnectionsTogether, AProxyWithSeveralServersBehindItIsNotStormed) {
     holds_ = true;
     server_.improvises = [this](const fake_server::words& said) {
         if (said.front() == "INFO")
@@ -456,7 +457,7 @@ TEST_F(LanesTogether, AProxyWithSeveralServersBehindItIsNotStormed) {
     EXPECT_LT(doubts_.size(), 10u);
 }
 
-TEST_F(LanesTogether, WhereNamesAreNeverCheckedNoneIsLeftBecauseOfALane) {
+TEST_F(BlockingConnectionsTogether, WhereNamesAreNeverCheckedNoneIsLeftBecauseOfALane) {
     how_.address_check = 0ms;
     answered_visit();
     lead_elsewhere();

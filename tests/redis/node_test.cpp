@@ -238,9 +238,9 @@ TEST_F(NodeCalls, AreNotMoreThanMayWait) {
 // A command connection that has nothing to say for long, and a peer that vanished meanwhile:
 // half-open connections tell nobody.
 
-class IdleMouth : public on_fake_server {
+class IdleCommandConnection : public on_fake_server {
 protected:
-    IdleMouth() {
+    IdleCommandConnection() {
         server_.says["PING"] = "+PONG\r\n";
         server_.says["ROLE"] = "-NOPERM not for this user\r\n"; // else it asks that instead
     }
@@ -255,7 +255,7 @@ protected:
     }
 };
 
-TEST_F(IdleMouth, AsksAThirdOfALeaseAfterItLastHeardWhetherTheServerIsThere) {
+TEST_F(IdleCommandConnection, AsksAThirdOfALeaseAfterItLastHeardWhetherTheServerIsThere) {
     lease_time_ = 60s;
     expect_first_ping_after(20s);
     pass(20s);
@@ -266,7 +266,7 @@ TEST_F(IdleMouth, AsksAThirdOfALeaseAfterItLastHeardWhetherTheServerIsThere) {
     EXPECT_EQ(ask()->answer.integer, 1);
 }
 
-TEST_F(IdleMouth, AsksNothingWhileItHears) {
+TEST_F(IdleCommandConnection, AsksNothingWhileItHears) {
     for (int i = 0; i < 20; ++i) {
         ask();
         pass(9s);
@@ -274,17 +274,17 @@ TEST_F(IdleMouth, AsksNothingWhileItHears) {
     EXPECT_EQ(pings(), 0u);
 }
 
-TEST_F(IdleMouth, AsksNoMoreOftenThanAnAnswerMayTake) {
+TEST_F(IdleCommandConnection, AsksNoMoreOftenThanAnAnswerMayTake) {
     lease_time_ = 30ms;
     expect_first_ping_after(3s);
 }
 
-TEST_F(IdleMouth, AsksEveryMinuteHoweverLongALeaseIs) {
+TEST_F(IdleCommandConnection, AsksEveryMinuteHoweverLongALeaseIs) {
     lease_time_ = 24h;
     expect_first_ping_after(1min);
 }
 
-TEST_F(IdleMouth, FindsADeadServerWithinALease) {
+TEST_F(IdleCommandConnection, FindsADeadServerWithinALease) {
     server_.says.erase("PING");
     ask();
     pass(10s + 5'999ms);
@@ -298,7 +298,7 @@ TEST_F(IdleMouth, FindsADeadServerWithinALease) {
     EXPECT_EQ(server_.sessions.size(), 2u);
 }
 
-TEST_F(IdleMouth, AsksForTheRoleInsteadWhereItIsTold) {
+TEST_F(IdleCommandConnection, AsksForTheRoleInsteadWhereItIsTold) {
     server_.says["ROLE"] = "*3\r\n$6\r\nmaster\r\n:0\r\n*0\r\n";
     ask();
     pass(30s);
@@ -307,7 +307,7 @@ TEST_F(IdleMouth, AsksForTheRoleInsteadWhereItIsTold) {
     EXPECT_EQ(server_.sessions.size(), 1u);
 }
 
-TEST_F(IdleMouth, LeavesAServerThatHasBecomeAReplica) {
+TEST_F(IdleCommandConnection, LeavesAServerThatHasBecomeAReplica) {
     server_.says["ROLE"] = "*3\r\n$6\r\nmaster\r\n:0\r\n*0\r\n";
     ask();
     pass(9s);
@@ -320,7 +320,7 @@ TEST_F(IdleMouth, LeavesAServerThatHasBecomeAReplica) {
     EXPECT_EQ(server_.count_asked("EVALSHA"), 1u) << "the next one is asked for its role first";
 }
 
-TEST_F(IdleMouth, TakesARefusalForASignOfLife) {
+TEST_F(IdleCommandConnection, TakesARefusalForASignOfLife) {
     server_.says["PING"] = "-NOPERM this user has no permissions to run the 'ping' command\r\n";
     ask();
     pass(1h);
@@ -328,7 +328,7 @@ TEST_F(IdleMouth, TakesARefusalForASignOfLife) {
     EXPECT_EQ(server_.sessions.size(), 1u);
 }
 
-TEST_F(IdleMouth, ItsQuestionTakesNobodysAnswer) {
+TEST_F(IdleCommandConnection, ItsQuestionTakesNobodysAnswer) {
     server_.says.erase("PING");
     ask();
     pass(11s);
@@ -342,7 +342,7 @@ TEST_F(IdleMouth, ItsQuestionTakesNobodysAnswer) {
     EXPECT_TRUE(server_.last().open);
 }
 
-TEST_F(IdleMouth, AsksTheNextConnectionAnew) {
+TEST_F(IdleCommandConnection, AsksTheNextConnectionAnew) {
     ask();
     pass(9s);
     server_.drop_connections();
@@ -581,7 +581,7 @@ TEST_F(NodeVisited, AnAnswerThatNobodyWaitsForIsReadInTheBackground) {
     EXPECT_EQ(blocking_connection().asked.size(), 2u);
 }
 
-// Lanes do not notice when the server goes, and cast no doubt on what is held.
+// BlockingConnections do not notice when the server goes, and cast no doubt on what is held.
 
 TEST_F(NodeVisited, WhoUsesALaneBringsTheSharedConnectionBack) {
     visit_until_there_is_a_lane();

@@ -257,7 +257,7 @@ TEST_P(RequiredReplicas, ThatAreMissingAreToldAtOnceByWhoDoesNotWait) {
     EXPECT_TRUE(eventually([&] { return is_free("L"); }));
 }
 
-TEST_P(RequiredReplicas, ThatAreMissingAreWaitedForWithPatience) {
+TEST_P(RequiredReplicas, ThatAreMissingAreWaitedForWithTimeout) {
     client home{how()};
     mutex lock{home, "L"};
     servers().replica(1).pause();
@@ -368,7 +368,7 @@ TEST_P(RequiredReplicas, ThatMayNotBeAskedGrantNothingAndNothingIsLeft) {
     EXPECT_THAT(why.text, AllOf(HasSubstr("NOPERM"), HasSubstr("granted: +wait")));
     EXPECT_TRUE(is_free("app:L")) << "by then, and not only later";
     why = thrown_by([&] { lock.lock(); });
-    EXPECT_EQ(why.code, make_error_code(store_errc::no_permission)) << "no patience helps";
+    EXPECT_EQ(why.code, make_error_code(store_errc::no_permission)) << "no timeout helps";
     EXPECT_TRUE(is_free("app:L"));
     why = thrown_by([&] { (void)soon(lock.async_lock(asio::use_future)); });
     EXPECT_EQ(why.code, make_error_code(store_errc::no_permission));

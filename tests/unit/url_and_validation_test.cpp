@@ -450,7 +450,7 @@ TEST(Validation, EachFieldIsNamedWithWhatIsWrong) {
     }
 }
 
-TEST(Validation, PatienceMayBeNothingAndForEver) {
+TEST(Validation, TimeoutMayBeNothingAndForEver) {
     options how;
     how.unavailable_timeout = how.release_timeout = how.close_timeout = 0s;
     EXPECT_EQ(refusal_of([&] { check(how); }), "taken");

@@ -76,7 +76,7 @@ TEST_F(Waiting, AForeignersReleaseWakesToo) {
     EXPECT_EQ(bob_got_it, 1300ms);
 }
 
-TEST_F(Waiting, PatienceEndsOnTime) {
+TEST_F(Waiting, TimeoutEndsOnTime) {
     auto scene_of_alice = [&]() -> asio::awaitable<void> {
         held mine = co_await take(alice);
         co_await sleep(10s);
@@ -91,7 +91,7 @@ TEST_F(Waiting, PatienceEndsOnTime) {
     play(scene_of_alice, scene_of_bob);
 }
 
-TEST_F(Waiting, WithoutPatienceALocalWaiterIsReasonEnoughToGiveUp) {
+TEST_F(Waiting, WithoutTimeoutALocalWaiterIsReasonEnoughToGiveUp) {
     w.occupy(0, 6s);
     auto first = [&]() -> asio::awaitable<void> {
         held mine = co_await take(alice);

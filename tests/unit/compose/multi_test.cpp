@@ -80,7 +80,7 @@ TEST_F(Multi, HoldsNothingWhileItWaits) {
     EXPECT_TRUE(held.take().owns_lock());
 }
 
-TEST_F(Multi, GivesUpWhenItsPatienceIsOver) {
+TEST_F(Multi, GivesUpWhenItsTimeoutIsOver) {
     server.occupy("c", 1h);
     said<std::optional<lease>> tried;
     all.async_try_lock_for(2s, tried.handler());

@@ -518,19 +518,19 @@ protected:
     }
 };
 
-TEST_F(StalledMember, QuorumKeepsItsPatience) {
+TEST_F(StalledMember, QuorumKeepsItsTimeout) {
     EXPECT_LE(tried(quorum, 200ms), 310ms);
 }
 
-TEST_F(StalledMember, QuorumWithoutPatienceIsBusySoon) {
+TEST_F(StalledMember, QuorumWithoutTimeoutIsBusySoon) {
     EXPECT_LE(tried(quorum, 0ms), 110ms);
 }
 
-TEST_F(StalledMember, MultiKeepsItsPatience) {
+TEST_F(StalledMember, MultiKeepsItsTimeout) {
     EXPECT_LE(tried(multi, 200ms), 310ms);
 }
 
-TEST_F(StalledMember, MultiWithoutPatienceIsBusySoon) {
+TEST_F(StalledMember, MultiWithoutTimeoutIsBusySoon) {
     EXPECT_LE(tried(multi, 0ms), 110ms);
 }
 

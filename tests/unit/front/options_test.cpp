@@ -361,7 +361,7 @@ TEST_F(BadInput, TheShortestAndTheLongestLease) {
     stock.unlock(ec);
 }
 
-TEST_F(BadInput, PatiencesOfAllKinds) {
+TEST_F(BadInput, TimeoutsOfAllKinds) {
     using fraction = std::chrono::duration<double>;
     server.occupy("stock", 1h);
     EXPECT_FALSE(stock.try_lock_for(0s));

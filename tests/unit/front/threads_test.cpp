@@ -520,13 +520,13 @@ struct timed_verb {
     std::function<bool(client&, std::chrono::microseconds)> wait;
 };
 
-class Patience : public testing::TestWithParam<timed_verb> {
+class Timeout : public testing::TestWithParam<timed_verb> {
 protected:
     memory::server server;
     client home{options{.store = server.connect()}};
 };
 
-TEST_P(Patience, IsNeverOverTooEarly) {
+TEST_P(Timeout, IsNeverOverTooEarly) {
     server.occupy("stock", 1h);
     (void)latch{home, "gate"}.try_set_count(1);
     rate_limiter rate{home, "rate"};
@@ -541,7 +541,7 @@ TEST_P(Patience, IsNeverOverTooEarly) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Each, Patience,
+    Each, Timeout,
     testing::Values(
         timed_verb{"TryLockFor",
                    [](client& c, auto p) {

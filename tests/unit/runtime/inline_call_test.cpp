@@ -196,7 +196,7 @@ TEST_F(AnswerWait, ReturnsWhenItHasCome) {
     }
 }
 
-TEST_F(AnswerWait, GivesUpWhenPatienceIsOver) {
+TEST_F(AnswerWait, GivesUpWhenTimeoutIsOver) {
     answer_wait wait{std::chrono::microseconds{100}};
     EXPECT_FALSE(wait.wait(ends_[0], duration{1}, [this] { return hears(); }));
 }

@@ -118,7 +118,7 @@ TEST_F(Close, TellsHoldersAtOnceAndLetsThemRelease) {
     EXPECT_EQ(held_count(server), 0u);
 }
 
-TEST_F(Close, WaitsForNobodyLongerThanItsPatience) {
+TEST_F(Close, WaitsForNobodyLongerThanItsTimeout) {
     lease mine = taken(stock);
     const said<> closed = close(alice);
     run_for(5s - 1ms);

@@ -202,7 +202,7 @@ TEST_F(Fair, AnOutageThatAWaiterSurvivesCostsNoPlace) {
     EXPECT_FALSE(second.done());
 }
 
-TEST_F(Fair, OneThatDiedIsWaitedForNoLongerThanItsPatience) {
+TEST_F(Fair, OneThatDiedIsWaitedForNoLongerThanItsTimeout) {
     lease held = taken(his);
     said<lease> dies, next;
     desk.async_lock(dies.handler());
@@ -390,7 +390,7 @@ TEST_F(Queueing, TwoClientsOfOneProcessExcludeEachOther) {
     EXPECT_TRUE(waits.well());
 }
 
-TEST_F(Queueing, ATryWithoutPatienceDoesNotOvertakeWhoWaits) {
+TEST_F(Queueing, ATryWithoutTimeoutDoesNotOvertakeWhoWaits) {
     server.occupy("stock", 1h);
     said<lease> waits;
     stock.async_lock(waits.handler());

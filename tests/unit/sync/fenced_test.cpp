@@ -199,7 +199,7 @@ TEST_F(Token, BehindAnotherProgramAWaiterAsksFourTimesASecond) {
     EXPECT_TRUE(waiting.well());
 }
 
-TEST_F(Token, BehindAnotherProgramAReleaseShortlyBeforeTheEndOfThePatienceIsSeen) {
+TEST_F(Token, BehindAnotherProgramAReleaseShortlyBeforeTheEndOfTheTimeoutIsSeen) {
     actor& bob = enter({.poll_bound = 1h});
     token_mutex his{bob, "stock"};
     server.occupy("stock", duration::max(), lock_kind::token);

@@ -122,7 +122,7 @@ TEST_F(Release, ItIsRepeatedUntilTheStoreHasAcknowledgedIt) {
     EXPECT_EQ(alice.log.size(), sent_so_far) << "it is acknowledged, and still repeated";
 }
 
-TEST_F(Release, ItsCallerWaitsNoLongerThanItsPatience) {
+TEST_F(Release, ItsCallerWaitsNoLongerThanItsTimeout) {
     lease held = taken(stock);
     cut();
     held.async_unlock(released.handler());
@@ -132,7 +132,7 @@ TEST_F(Release, ItsCallerWaitsNoLongerThanItsPatience) {
     EXPECT_TRUE(released.failed(errc::unreachable));
 }
 
-TEST_F(Release, OneThatHangsIsGivenUpAfterPatienceAndOneTimeLimit) {
+TEST_F(Release, OneThatHangsIsGivenUpAfterTimeoutAndOneTimeLimit) {
     lease held = taken(stock);
     alice.always = fate{.request_lost = true};
     held.async_unlock(released.handler());
@@ -281,7 +281,7 @@ TEST_F(RefusedRelease, AShortageOfRoomIsNotSeenByItsCaller) {
     EXPECT_EQ(failures_told(), 0u);
 }
 
-TEST_F(RefusedRelease, ALongShortageIsToldAfterPatienceAndTheReleaseIsRepeatedBehindIt) {
+TEST_F(RefusedRelease, ALongShortageIsToldAfterTimeoutAndTheReleaseIsRepeatedBehindIt) {
     for (const error_code why :
          {make_error_code(errc::overloaded), make_error_code(store_errc::not_authenticated),
           make_error_code(store_errc::untrusted), make_error_code(store_errc::out_of_memory)}) {

@@ -65,7 +65,7 @@ TEST_F(Replicas, OneAttemptThatIsNotConfirmedThrowsAndIsUndone) {
     EXPECT_TRUE(is_idle(alice));
 }
 
-TEST_F(Replicas, WhoHasPatienceKeepsThePlaceUntilItIsConfirmed) {
+TEST_F(Replicas, WhoHasTimeoutKeepsThePlaceUntilItIsConfirmed) {
     server.cut_replica(1);
     said<lease> held;
     stock.async_lock(held.handler());
@@ -92,7 +92,7 @@ TEST_F(Replicas, TimedAttemptAtAFreeLockNeverReportsBusyWithoutConfirmation) {
     EXPECT_EQ(held_count(server), 0u);
 }
 
-TEST_F(Replicas, ThePatienceWithAnOutageEndsThat) {
+TEST_F(Replicas, TheTimeoutWithAnOutageEndsThat) {
     server.cut_replica(1);
     said<lease> held;
     stock.async_lock(held.handler());
@@ -350,7 +350,7 @@ TEST_F(ReplicasOfChanges, AChangeIsRepeatedUnderOneNumberUntilItIsConfirmed) {
     EXPECT_EQ(counter(server, "seats"), 3);
 }
 
-TEST_F(ReplicasOfChanges, AtTheEndOfThePatienceItIsUnknown) {
+TEST_F(ReplicasOfChanges, AtTheEndOfTheTimeoutItIsUnknown) {
     server.cut_replica(1);
     said<> released;
     seats.async_release(3, released.handler());

@@ -245,7 +245,7 @@ TEST_F(Shared, AnUpgradePassesTheWriterThatWaitsForItsHold) {
     EXPECT_TRUE(waits.well());
 }
 
-TEST_F(Shared, AnUpgradeGivesUpWhenItsPatienceIsOver) {
+TEST_F(Shared, AnUpgradeGivesUpWhenItsTimeoutIsOver) {
     lease mine = read(), other = read();
     auto up = upgraded(prices, mine, 1s);
     run_for(1s);

@@ -509,7 +509,7 @@ TEST_F(Outage, ALongerOneFailsUnreachable) {
     EXPECT_TRUE(is_idle(alice));
 }
 
-TEST_F(Outage, WithoutAPatienceOfTheClientsItIsTheUsualOneOfTheStore) {
+TEST_F(Outage, WithoutATimeoutOfTheClientsItIsTheUsualOneOfTheStore) {
     options how;
     how.store = [this](store_context context) {
         const auto cut_off = [](const memory::request&) { return fate{.refused = true}; };
@@ -525,7 +525,7 @@ TEST_F(Outage, WithoutAPatienceOfTheClientsItIsTheUsualOneOfTheStore) {
     EXPECT_TRUE(held.failed(errc::unreachable));
 }
 
-TEST_F(Outage, EachOutageHasTheWholePatience) {
+TEST_F(Outage, EachOutageHasTheWholeTimeout) {
     server.occupy("stock", 1h);
     stock.async_lock(held.handler());
     for (int i = 0; i < 5; ++i) {
@@ -551,7 +551,7 @@ TEST_F(Outage, ItIsTriedAgainSoonAtFirstAndThenOnceASecond) {
     EXPECT_NEAR(double(alice.count(verb::look) - before), 5, 1);
 }
 
-TEST_F(Outage, WhoHasNoPatienceIsToldAtOnce) {
+TEST_F(Outage, WhoHasNoTimeoutIsToldAtOnce) {
     cut();
     stock.async_try_lock(tried.handler());
     settle();
@@ -559,7 +559,7 @@ TEST_F(Outage, WhoHasNoPatienceIsToldAtOnce) {
     EXPECT_EQ(alice.count(verb::look), 1u);
 }
 
-TEST_F(Outage, ATimedTryFailsWhenItsPatienceEnds) {
+TEST_F(Outage, ATimedTryFailsWhenItsTimeoutEnds) {
     cut();
     stock.async_try_lock_for(700ms, tried.handler());
     run_for(699ms);
@@ -623,7 +623,7 @@ TEST_F(Outage, AServerThatLoadsItsDataIsWaitedFor) {
     EXPECT_TRUE(held.well());
 }
 
-TEST_F(Outage, TheNextWaiterHasAPatienceOfItsOwn) {
+TEST_F(Outage, TheNextWaiterHasATimeoutOfItsOwn) {
     cut();
     said<lease> next;
     stock.async_lock(held.handler());

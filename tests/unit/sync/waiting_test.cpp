@@ -31,7 +31,7 @@ TEST_F(Waiting, AFreeLockCostsOneRequest) {
     EXPECT_EQ(alice.count(verb::look), 1u);
 }
 
-TEST_F(Waiting, WithoutPatienceABusyLockIsAskedForOnceAndNothingIsListenedTo) {
+TEST_F(Waiting, WithoutTimeoutABusyLockIsAskedForOnceAndNothingIsListenedTo) {
     server.occupy("stock", 1h);
     stock.async_try_lock(tried.handler());
     settle();
@@ -41,7 +41,7 @@ TEST_F(Waiting, WithoutPatienceABusyLockIsAskedForOnceAndNothingIsListenedTo) {
     EXPECT_EQ(listener_count(server), 0u);
 }
 
-TEST_F(Waiting, ANegativePatienceIsOneAttempt) {
+TEST_F(Waiting, ANegativeTimeoutIsOneAttempt) {
     server.occupy("stock", 1h);
     stock.async_try_lock_for(-1h, tried.handler());
     settle();
@@ -49,14 +49,14 @@ TEST_F(Waiting, ANegativePatienceIsOneAttempt) {
     EXPECT_EQ(alice.count(verb::look), 1u);
 }
 
-TEST_F(Waiting, ANegativePatienceTakesAFreeLock) {
+TEST_F(Waiting, ANegativeTimeoutTakesAFreeLock) {
     stock.async_try_lock_for(duration::min(), tried.handler());
     settle();
     ASSERT_TRUE(tried.well());
     EXPECT_TRUE(tried.value());
 }
 
-TEST_F(Waiting, ItEndsExactlyWhenItsPatienceDoes) {
+TEST_F(Waiting, ItEndsExactlyWhenItsTimeoutDoes) {
     server.occupy("stock", 1h);
     stock.async_try_lock_for(500ms, tried.handler());
     run_for(499ms);
@@ -68,7 +68,7 @@ TEST_F(Waiting, ItEndsExactlyWhenItsPatienceDoes) {
     EXPECT_TRUE(is_idle(alice));
 }
 
-TEST_F(Waiting, APatienceIsRoundedUpToWholeMilliseconds) {
+TEST_F(Waiting, ATimeoutIsRoundedUpToWholeMilliseconds) {
     server.occupy("stock", 1h);
     stock.async_try_lock_for(std::chrono::microseconds{1}, tried.handler());
     settle();
@@ -323,7 +323,7 @@ TEST_F(Spin, TheEndOfALeaseIsNotSleptThrough) {
     EXPECT_TRUE(waiting.well());
 }
 
-TEST_F(Spin, NobodyPollsPastItsPatience) {
+TEST_F(Spin, NobodyPollsPastItsTimeout) {
     actor &alice = enter(), &bob = enter();
     spin_mutex hers{alice, "stock"}, his{bob, "stock", {.polls = {40ms, 40ms}}};
     const lease held = taken(hers);
@@ -337,7 +337,7 @@ TEST_F(Spin, NobodyPollsPastItsPatience) {
     EXPECT_EQ(looks(bob, start()), (std::vector<std::int64_t>{0, 40, 45})) << "and a last look";
 }
 
-TEST_F(Spin, ReleaseShortlyBeforeTheEndOfThePatienceIsSeen) {
+TEST_F(Spin, ReleaseShortlyBeforeTheEndOfTheTimeoutIsSeen) {
     actor &alice = enter(), &bob = enter();
     spin_mutex hers{alice, "stock"}, his{bob, "stock", {.polls = {1min, 1min}}};
     lease held = taken(hers);

@@ -285,7 +285,7 @@ TEST_F(MemoryHold, AStepBackOfTheServersClockLengthensIt) {
 
 using MemoryDeadline = MemoryWorld;
 
-TEST_F(MemoryDeadline, TheFirstLookHasTheWholeTimeLimitEvenWithoutPatience) {
+TEST_F(MemoryDeadline, TheFirstLookHasTheWholeTimeLimitEvenWithoutTimeout) {
     fates = {{.request_delay = 1s}};
     play([](MemoryDeadline& w) -> asio::awaitable<void> {
         const auto spot = w.alice.line_up("stock", 30s, w.clock.now());
@@ -715,7 +715,7 @@ void in_all_mixtures(int ours, Work work) {
             }
 }
 
-TEST(FairModel, AmongOursTheDeadAreWaitedForNoLongerThanTheirPatience) {
+TEST(FairModel, AmongOursTheDeadAreWaitedForNoLongerThanTheirTimeout) {
     in_all_mixtures(
         100, [](const fair_world& w) { EXPECT_LE(w.longest_pause(), timeout + poll_bound); });
 }

@@ -247,7 +247,7 @@ TEST_F(TwoWrites, TheAnswersAreThoseToWhatWasAsked) {
     EXPECT_EQ(run(both.end(writing_)).of[0].matched, 5u);
 }
 
-TEST_F(TwoWrites, MySqlIsGivenItsUsualPatienceBack) {
+TEST_F(TwoWrites, MySqlIsGivenItsUsualTimeoutBack) {
     server_.of_server = {.idle_limit = 8h};
     read_then_write both{at_};
     run(both.begin(reading_));

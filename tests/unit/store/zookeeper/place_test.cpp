@@ -93,7 +93,7 @@ TEST_F(Place, AForeignChildIsIgnored) {
     EXPECT_TRUE(one.release(want));
 }
 
-TEST_F(Place, WithoutPatienceNothingIsWrittenWhereSomebodyIs) {
+TEST_F(Place, WithoutTimeoutNothingIsWrittenWhereSomebodyIs) {
     party& one = enter();
     model.make(line_of_lock + "/_c_8a0b-lock-", node_mode::ephemeral_sequential);
     ask want = one.wish("lock");
@@ -448,7 +448,7 @@ TEST_F(PermitPlace, MoreThanThereAreIsRefused) {
     EXPECT_FALSE(spot->must_leave());
 }
 
-TEST_F(PermitPlace, WithoutPatienceNothingIsWrittenWhereThereAreTooFew) {
+TEST_F(PermitPlace, WithoutTimeoutNothingIsWrittenWhereThereAreTooFew) {
     party& one = enter();
     EXPECT_TRUE(change(one, counter_verb::set_new, 2).done);
     const ask first = take(one, 1);
