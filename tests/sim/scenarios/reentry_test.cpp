@@ -126,17 +126,17 @@ struct HandedOn : story {
 TEST_F(HandedOn, TheNextOwnerOfALongerLeaseHearsOfItsLossAsSoonAsItsOwnWants) {
     const duration own = w.how.lease_time;
     auto giver = [&]() -> asio::awaitable<void> {
-        held mine = co_await take_for(2 * own);
+        held mine = co_await take_for(own);
         co_await sleep(10ms); // short enough that the hold may still be handed over
         EXPECT_EQ(co_await give_back(mine), outcome::done);
     };
     auto next_owner = [&]() -> asio::awaitable<void> {
         co_await sleep(1ms);
-        held mine = co_await take_for(own);
+        held mine = co_await take_for(own * 3 / 2);
         EXPECT_EQ(now(), 10ms);
         EXPECT_TRUE(mine->what().held.owns_lock());
         w.evict(0);
-        co_await sleep(own / 3 + 10ms);
+        co_await sleep(own / 2 + 10ms);
         EXPECT_TRUE(mine->what().told_lost);
     };
     play(giver, next_owner);

@@ -198,6 +198,25 @@ TEST_F(HandOff, AHoldIsNotHandedToACallerThatAskedForAShorterLease) {
     release(third.take());
 }
 
+TEST_F(HandOff, ANextOwnerWithALongerLeaseIsRenewedBeforeItIsInDanger) {
+    actor& alice = enter(budget(1000, 1h));
+    mutex shorter{alice, "stock", lease_time{5s}}, longer{alice, "stock", lease_time{9800ms}};
+    lease held = taken(shorter);
+    said<lease> next;
+    longer.async_lock(next.handler());
+    settle();
+    release(std::move(held));
+    EXPECT_EQ(alice.count(verb::release), 0u);
+    ASSERT_TRUE(next.well());
+    // The first third of 5 s and this delay end later than the danger of a lease of 9.8 s begins.
+    alice.always.answer_delay = 300ms;
+    const std::stop_token danger = next.value().in_danger();
+    run_for(4s);
+    EXPECT_FALSE(danger.stop_requested());
+    EXPECT_GT(next.value().remaining(), 5s);
+    release(next.take());
+}
+
 TEST_F(HandOff, WhatAnUnansweredExtensionMayHaveBroughtIsNotInherited) {
     actor& alice = enter(budget(1000, 1h));
     mutex stock{alice, "stock"};
