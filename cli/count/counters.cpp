@@ -462,9 +462,7 @@ bool carry_out(holdfast::latch& of, const std::string& name, const latch_command
         const auto most = what.timeout.value_or(std::chrono::duration<double>::max());
         const bool done = wait_visibly(
             (what.until_set ? "the setting of latch '" : "latch '") + printable(name, 40) + "'",
-            most, [&](auto timeout) {
-                return what.until_set ? wait_until_set(of, timeout) : of.wait_for(timeout);
-            });
+            [&] { return what.until_set ? wait_until_set(of, most) : of.wait_for(most); });
         told[what.until_set ? "set" : "open"] = done;
         told["waited_ms"] = (holdfast::boot_clock::now() - start).count();
         return done;

@@ -130,8 +130,14 @@ void print_counter_hint(holdfast::client& home, const lock_state& found) {
     print_line("see", "holdfast inspect --type " + kinds + " NAME");
     if (kinds.find('|') == kinds.npos)
         return;
-    const holdfast::counter_state number =
-        home.inspect({found.name}, holdfast::counter_kind::permits);
+    holdfast::counter_state number;
+    try {
+        number = home.inspect({found.name}, holdfast::counter_kind::permits);
+    } catch (const boost::system::system_error&) {
+        return; // this user may not read it
+    }
+    if (!number.exists)
+        return;
     print_line("number",
                std::to_string(number.value) + ": a semaphore, slots that are all free, or a latch");
     if (number.value > 0)

@@ -41,11 +41,10 @@ bool is_answered_yes() {
 
 std::string counter_types_of(holdfast::client& home, const std::string& name) {
     using holdfast::counter_kind;
-    constexpr std::pair<counter_kind, const char*> all[] = {
-        {counter_kind::rate, "rate"},
-        {counter_kind::permits, "permits"},
-        {counter_kind::latch, "latch"},
-        {counter_kind::semaphore, "semaphore"}};
+    constexpr std::pair<counter_kind, const char*> all[] = {{counter_kind::rate, "rate"},
+                                                            {counter_kind::permits, "permits"},
+                                                            {counter_kind::latch, "latch"},
+                                                            {counter_kind::semaphore, "semaphore"}};
     std::string names;
     for (const auto& [kind, word] : all) {
         try {

@@ -327,6 +327,7 @@ int wait_quorum(const look_options& given, std::chrono::duration<double> most) {
     for (;;) {
         const int standing = standing_of(inspect_all(all, given.name));
         if (standing == no_lock || standing == unavailable) {
+            line.clear();
             say(standing == no_lock
                     ? "'" + printable(given.name) + "' is no lock on most of the nodes"
                     : "too few nodes can be asked: " +
@@ -341,6 +342,7 @@ int wait_quorum(const look_options& given, std::chrono::duration<double> most) {
                 asks_every, most - std::chrono::duration<double>{waited}));
             continue;
         }
+        line.clear();
         if (given.json) {
             boost::json::object told = named(given.name);
             told["free"] = standing == is_free;

@@ -67,9 +67,8 @@ int wait(const inheritance& inherited, arguments all) {
             say(no_lock_in_words(home, *found));
             return no_lock;
         }
-        const bool free =
-            wait_visibly("the release of lock '" + printable(given.name, 40) + "'", most,
-                         [&](auto step) { return home.wait_free(given.name, step); });
+        const bool free = wait_visibly("the release of lock '" + printable(given.name, 40) + "'",
+                                       [&] { return home.wait_free(given.name, most); });
         if (given.json) {
             boost::json::object told = named(given.name);
             told["free"] = free;

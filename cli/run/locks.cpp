@@ -121,13 +121,20 @@ bool has_lost_its_holders(const counter_state& found) {
     return found.taken == 0 && found.value <= 0;
 }
 
+/// Tells the private server that this command has set the counter. A counter of another program
+/// with the same name is not remembered, because that program may rely on it.
+void remember_counter(const locked_run& wanted) {
+    if (is_private_server(wanted.url))
+        remember_counter_of_run(wanted.name);
+}
+
 asio::awaitable<void> settle_slots(holdfast::client& home, holdfast::leased_semaphore& slots,
                                    const locked_run& wanted) {
     const std::int64_t number = *wanted.slots;
     for (int i = 0; i < settings_max; ++i) {
         const bool is_new = co_await slots.async_try_set_permits(number, asio::use_awaitable);
         if (is_new)
-            co_return;
+            co_return remember_counter(wanted);
         const counter_state found = co_await state_of(home, wanted.name, counter_kind::permits);
         if (found.exists && has_lost_its_holders(found)) {
             co_await slots.async_set_permits(number, asio::use_awaitable);
@@ -149,7 +156,7 @@ asio::awaitable<void> settle_rate(holdfast::rate_limiter& starts, const locked_r
     for (int i = 0; i < settings_max; ++i) {
         const bool is_new = co_await starts.async_try_set_rate(*wanted.rate, asio::use_awaitable);
         if (is_new)
-            co_return;
+            co_return remember_counter(wanted);
         const std::optional<holdfast::rate> found =
             co_await starts.async_current_rate(asio::use_awaitable);
         if (found && *found != *wanted.rate)
@@ -172,16 +179,12 @@ asio::awaitable<std::optional<holdfast::lease>> take_slot(holdfast::client& home
     if (wanted.lease)
         how.lease.emplace(*wanted.lease);
     holdfast::leased_semaphore slots{home, {wanted.name}, how};
-    if (is_private_server(wanted.url))
-        remember_counter_of_run(wanted.name);
     co_await settle_slots(home, slots, wanted);
     co_return co_await slots.async_try_acquire_for(wanted.timeout, 1, asio::use_awaitable);
 }
 
 asio::awaitable<bool> draw_start(holdfast::client& home, const locked_run& wanted) {
     holdfast::rate_limiter starts{home, {wanted.name}, {.required_replicas = wanted.replicas}};
-    if (is_private_server(wanted.url))
-        remember_counter_of_run(wanted.name);
     co_await settle_rate(starts, wanted);
     co_return co_await starts.async_try_acquire_for(wanted.timeout, 1, asio::use_awaitable);
 }

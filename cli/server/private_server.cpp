@@ -579,9 +579,8 @@ std::string use_private_server() {
 
 void remember_counter_of_run(const std::string& name) noexcept {
     try {
-        const std::optional<private_folder> home = private_folder::find();
         if (std::optional<server_link> link =
-                home ? server_link::open(home->socket()) : std::nullopt)
+                server_link::open(private_folder::likely_path() + "/socket"))
             link->ask(std::string{"SADD "} + counters_of_runs + " " + in_escapes(name));
     } catch (const std::exception&) {
         return; // the server only stays longer than necessary

@@ -166,8 +166,8 @@ std::string server_urls(const std::vector<std::string>& options) {
             all.push_back(std::move(each));
     if (options.empty())
         all = each_url(server_url(std::nullopt));
-    if (all.size() == 1)
-        return server_url(all.front());
+    if (all.size() <= 1)
+        return server_url(all.empty() ? std::string{} : all.front()); // throws for an empty text
     check_quorum(all);
     std::string joined;
     for (const std::string& each : all)
@@ -335,11 +335,11 @@ std::string in_shell_words(std::string why, const std::string& url) {
 std::string advice_on_scheme(const std::string& why, const std::string& url) {
     const bool of_cluster = url.starts_with("redis+cluster:") || url.starts_with("rediss+cluster:");
     if (of_cluster && why.find("cluster support disabled") != why.npos)
-        return " The server is no node of a cluster: write redis:// instead of redis+cluster://";
+        return "The server is not a node of a cluster: write redis:// instead of redis+cluster://";
     // The library itself names the scheme after a MOVED reply.
     const bool other_slot = why.find("CROSSSLOT") != why.npos;
     if (!of_cluster && other_slot)
-        return " The server is a node of a cluster: write redis+cluster:// instead of redis://";
+        return "The server is a node of a cluster: write redis+cluster:// instead of redis://";
     return {};
 }
 
@@ -383,7 +383,9 @@ int last_words::report(const boost::system::system_error& failure, const std::st
         say(with_source(in_shell_words(why, url), url));
         return usage;
     }
-    const std::string told = why + advice_on_scheme(why, url);
+    const std::string advice = advice_on_scheme(why, url);
+    const std::string told =
+        advice.empty() ? why : why + (why.ends_with('.') ? " " : ". ") + advice;
     if (failure.code() == holdfast::errc::unreachable)
         say("cannot reach " + server + ": " + told);
     else

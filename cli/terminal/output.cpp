@@ -9,12 +9,17 @@
 #include <algorithm>
 #include <cassert>
 #include <cctype>
+#include <condition_variable>
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
 #include <limits>
+#include <mutex>
 #include <numeric>
 #include <ostream>
+#include <stop_token>
+#include <thread>
+#include <utility>
 
 #include <poll.h>
 #include <sys/ioctl.h>
@@ -104,8 +109,7 @@ waiting_line::waiting_line(std::string thing)
     , live_{form_of(STDERR_FILENO).live} {}
 
 waiting_line::~waiting_line() {
-    if (drawn_ && is_in_foreground())
-        draw_raw("\r\x1b[K");
+    clear();
 }
 
 void waiting_line::draw() {
@@ -118,21 +122,25 @@ void waiting_line::draw() {
     drawn_ = true;
 }
 
-bool wait_visibly(const std::string& thing, std::chrono::duration<double> most,
-                  const std::function<bool(std::chrono::duration<double>)>& wait) {
+void waiting_line::clear() {
+    if (std::exchange(drawn_, false) && is_in_foreground())
+        draw_raw("\r\x1b[K");
+}
+
+bool wait_visibly(const std::string& thing, const std::function<bool()>& wait) {
     waiting_line line{thing};
     if (!line.is_live())
-        return wait(most);
-    const holdfast::time_point start = holdfast::boot_clock::now();
-    for (;;) {
-        const std::chrono::duration<double> left =
-            most - std::chrono::duration<double>{holdfast::boot_clock::now() - start};
-        if (wait(std::clamp<std::chrono::duration<double>>(left, 0s, 1s)))
-            return true;
-        if (left <= 1s)
-            return false;
-        line.draw();
-    }
+        return wait();
+    const std::jthread drawing{[&line](const std::stop_token& over) {
+        std::mutex mutex;
+        std::condition_variable_any alarm;
+        for (std::unique_lock guard{mutex}; !over.stop_requested();) {
+            alarm.wait_for(guard, over, 1s, [] { return false; });
+            if (!over.stop_requested())
+                line.draw();
+        }
+    }};
+    return wait();
 }
 
 void end_with_reader(const inheritance& inherited) {

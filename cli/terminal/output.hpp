@@ -61,6 +61,7 @@ public:
 
     bool is_live() const noexcept { return live_; }
     void draw();
+    void clear(); ///< removes the line, before another output
 
 private:
     const std::string thing_;
@@ -69,10 +70,8 @@ private:
     const holdfast::time_point since_ = holdfast::boot_clock::now();
 };
 
-/// Calls `wait(timeout)` until it returns true or `most` has passed, and returns its last result.
-/// Draws a `waiting_line` meanwhile. Without a terminal there is a single call.
-bool wait_visibly(const std::string& thing, std::chrono::duration<double> most,
-                  const std::function<bool(std::chrono::duration<double>)>& wait);
+/// Calls `wait` and returns its result. On a terminal, a thread draws a `waiting_line` meanwhile.
+bool wait_visibly(const std::string& thing, const std::function<bool()>& wait);
 
 /// Makes this program end without a message when the reader of its output has ended, which is usual
 /// for command-line programs. Do not call it in a program that holds a lock.

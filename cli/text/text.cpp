@@ -153,9 +153,16 @@ std::string cut_in_middle(std::string_view text, std::size_t width) {
     const std::size_t tail_width = (width - rest.size()) / 2;
     const std::string head = cut(text, width - tail_width); // with the dots
     std::size_t tail = text.size();
-    for (std::size_t at = text.size(); at > 0 && width_of(text.substr(at - 1)) <= tail_width; --at)
-        if ((text[at - 1] & 0xc0) != 0x80)
-            tail = at - 1;
+    for (std::size_t left = tail_width; tail > 0;) {
+        std::size_t letter = tail - 1; // go back to the first byte of the letter
+        while (letter > 0 && (text[letter] & 0xc0) == 0x80)
+            --letter;
+        const std::size_t width_of_letter = width_of(text.substr(letter, tail - letter));
+        if (width_of_letter > left)
+            break;
+        left -= width_of_letter;
+        tail = letter;
+    }
     return head + std::string{text.substr(tail)};
 }
 

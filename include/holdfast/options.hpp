@@ -19,8 +19,8 @@ namespace holdfast {
 ///
 /// Both limits are measured from the grant of the store. The time limit is halved if the client
 /// knows that other clients wait for the lock. A lock is not handed over after its lease has
-/// expired, nor if one of the two holds is not renewed. If a limit is zero, every release is sent
-/// to the store.
+/// expired, if one of the two holds is not renewed, or to a waiter that wants a shorter lease. If a
+/// limit is zero, every release is sent to the store.
 struct hand_off {
     unsigned times_max = 10'000;
     duration within{20}; ///< time limit, 0 ms to 1 day

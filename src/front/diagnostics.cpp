@@ -125,7 +125,7 @@ namespace {
 
 asio::awaitable<diagnosis> examine(std::shared_ptr<sync::engine> home, lock_name trial) {
     const auto lock = front::make_descriptor(home, trial, {});
-    ask want{lock->name, home->next_owner(), lock->kind};
+    ask want{lock->name, home->new_owner_id(), lock->kind};
     want.replicas = lock->replicas;
     want.lease_time = lock->lease;
     want.give_up_at = home->now(); // only one attempt

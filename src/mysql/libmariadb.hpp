@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Use of libmariadb: its initialisation, guards for threads
+// SPDX-License-Identifier: Apache-2.0
+// Use of libmariadb: its initialisation, guards for threads
 // that call it, and the owner of its object for a connection (`handle`). The library component
 // links libmariadb (linked.cpp). The program loads libmariadb only when it gets the first mysql://
 // URL (on_demand/). The reason is that libmariadb and its OpenSSL double the time to start, and

@@ -21,7 +21,7 @@ namespace holdfast::sync {
 namespace {
 
 owner_id number_for(acquisition& call) {
-    return call.home->next_owner(call.wanted.permits());
+    return call.home->new_owner_id(call.wanted.permits());
 }
 
 /// One attempt to acquire a lock. It has a waiter in the store (`place`) and an owner number. The

@@ -112,7 +112,7 @@ counter_change change_of(const counter_descriptor& counter, counter_verb verb,
 asio::awaitable<counter_answer> change(std::shared_ptr<engine> home, counter_change what) {
     const engine::task busy{*home}; // close() waits for the change for a limited time
     attempts_of_change attempts{*home};
-    what.request = home->next_owner();
+    what.request = home->new_owner_id();
     counter_answer passed;
     passed.done = true;
     if (releases(what) && hand_over(*home, what))

@@ -83,7 +83,7 @@ void engine::revalidate(const std::function<bool(const lock_name&)>& which, bool
     renewal_.revalidate(which, urgent);
 }
 
-owner_id engine::next_owner(std::uint32_t numbers) {
+owner_id engine::new_owner_id(std::uint32_t numbers) {
     const std::uint64_t first = last_number_ + 1;
     last_number_ += numbers;
     return {identity_, first};
@@ -171,9 +171,9 @@ asio::awaitable<bool> engine::force(lock_name name, asio::awaitable<forced> aski
     if (!was_locked)
         co_return false;
     for (const std::shared_ptr<held_lock>& held : before) {
-        const std::shared_ptr<held_lock> next_owner = gates_.next_owner_of(held->what);
-        if (next_owner)
-            hold_lost(next_owner, event_cause::forced);
+        const std::shared_ptr<held_lock> present = gates_.present_hold_of(held->what);
+        if (present)
+            hold_lost(present, event_cause::forced);
     }
     co_return true;
 }

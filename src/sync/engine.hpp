@@ -236,7 +236,7 @@ public:
 
     /// Reserves `numbers` consecutive owner numbers, and returns the first. A number is never used
     /// again.
-    owner_id next_owner(std::uint32_t numbers = 1);
+    owner_id new_owner_id(std::uint32_t numbers = 1);
     duration jitter(duration up_to);
     void spawn(asio::awaitable<void> work) { spawn(std::move(work), executor()); }
     /// Starts a coroutine on the executor `where`. This is the client's executor, or the executor

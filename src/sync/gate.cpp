@@ -334,7 +334,7 @@ std::vector<std::shared_ptr<held_lock>> gates::held_under(const std::string& nam
     return holds;
 }
 
-std::shared_ptr<held_lock> gates::next_owner_of(const hold& what) {
+std::shared_ptr<held_lock> gates::present_hold_of(const hold& what) {
     const gate* const here = find(key_of(what));
     for (std::shared_ptr<held_lock>& held : here ? here->holds() : gate::hold_set{})
         if (held->what.owner == what.owner)

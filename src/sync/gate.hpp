@@ -228,7 +228,7 @@ public:
 
     /// Returns this client's present hold with the same owner number. If the hold was passed on
     /// locally, the result is the next owner's hold. Returns null if there is no such hold.
-    std::shared_ptr<held_lock> next_owner_of(const hold&);
+    std::shared_ptr<held_lock> present_hold_of(const hold&);
 
     /// Returns whether other clients were subscribed when the lock was last released.
     bool others_listen(gate_key) const;

@@ -321,7 +321,7 @@ void session_client::close() {
     const net::failure why{errc::closed, "the client is closed"};
     if (line_)
         line_->cut(why);
-    for (const shared_connection& each : inline_calls_)
+    for (const shared_connection& each : survey_connections_)
         each->cut(why);
     fail_later(requests_.drop_written(), why);
     fail_later(requests_.drop_queued(), why);
@@ -372,8 +372,8 @@ void session_client::ask(shared_request what) {
 }
 
 asio::awaitable<void> session_client::settled(shared_request asked) {
-    if (runtime::inline_call* const visiting = caller())
-        settle_by(*visiting, *asked);
+    if (runtime::inline_call* const calling = caller())
+        settle_by(*calling, *asked);
     auto begin = [this, &asked](auto handler) {
         request::waiter{std::move(handler)}.swap(asked->resume);
         if (auto slot = asio::get_associated_cancellation_slot(asked->resume); slot.is_connected())
@@ -751,16 +751,16 @@ asio::awaitable<survey> session_client::look_around() {
     for (std::size_t number = 0; number < servers_.size(); ++number) {
         if (closed_)
             throw net::failure{errc::closed, "the client is closed"};
-        server_seen seen = co_await inline_call(number);
+        server_seen seen = co_await ask_for_facts(number);
         all.servers.push_back(std::move(seen));
     }
     co_return all;
 }
 
-asio::awaitable<server_seen> session_client::inline_call(std::size_t number) {
+asio::awaitable<server_seen> session_client::ask_for_facts(std::size_t number) {
     server_seen seen{.address = net::address_of(servers_.all()[number])};
     const auto line = std::make_shared<connection>(home_, how_);
-    inline_calls_.push_back(line);
+    survey_connections_.push_back(line);
     const duration attempt_timeout = how_.connect_timeout;
     auto give_up = [&line, attempt_timeout] {
         line->cut({errc::unreachable, "no answer within " +
@@ -785,8 +785,8 @@ asio::awaitable<server_seen> session_client::inline_call(std::size_t number) {
     } catch (const std::exception& why) {
         seen.trouble = why.what();
     }
-    line->cut({errc::unreachable, "it was a visit"});
-    std::erase(inline_calls_, line);
+    line->cut({errc::unreachable, "the survey is over"});
+    std::erase(survey_connections_, line);
     co_return seen;
 }
 

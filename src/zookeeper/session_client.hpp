@@ -207,7 +207,7 @@ private:
     void hand_reading_on();
 
     // Function for an extra connection to a server, outside the session.
-    asio::awaitable<server_seen> inline_call(std::size_t number);
+    asio::awaitable<server_seen> ask_for_facts(std::size_t number);
 
     // Functions for timeouts and heartbeats.
     void watch_for(time_point limit) { deadline_timer_.watch_for(limit, shared_from_this()); }
@@ -242,7 +242,7 @@ private:
     net::deadline_timer deadline_timer_;
 
     shared_connection line_; // connection that is being made or is in use
-    std::vector<shared_connection> inline_calls_;
+    std::vector<shared_connection> survey_connections_;
     boost::intrusive::list<inline_caller>
         inline_callers_;              // calling threads that wait, in order of arrival
     inline_caller* reader_ = nullptr; // inline caller that reads the socket for all; null: none
