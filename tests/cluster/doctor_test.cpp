@@ -196,7 +196,7 @@ protected:
         mutex mine{first, name}, others{second, name};
         std::string said = support::thrown_by([&] {
                                mine.lock();
-                               (void)others.try_lock_for(50ms);
+                               (void)others.try_lock_for(300ms);
                                mine.unlock();
                                (void)mine.force_unlock();
                            }).text;
