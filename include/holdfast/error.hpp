@@ -49,7 +49,7 @@ enum class errc {
     forked,
 };
 
-/// Detailed errors of a server. Each line ends with the `errc` that the code is equal to.
+/// Detailed errors of a server. The comment of each code ends with the `errc` that it is equal to.
 enum class store_errc {
     loading = 1,       ///< LOADING: the server still reads its data; unreachable
     busy_script,       ///< BUSY: a script runs too long; unreachable

@@ -171,10 +171,10 @@ public:
     bool to_be_warned() const { return needs_contact() && !untried && !warned && !told_lost; }
     /// Sets the length of the lease, and whether it is renewed.
     void set_lease(duration, bool renewed);
-    /// Notes how much remaining time the store had for the hold when a request arrived, which was
-    /// sent at `sent_at`. If another program has shortened a read hold, the hold is renewed more
-    /// often. Any program may change the lease of a permit. So the expiry of a permit that is not
-    /// renewed is set to the store's expiry.
+    /// Stores the remaining time of the hold in the store. The store measured it when it received
+    /// a request that this client had sent at `sent_at`. If another program shortened a read hold,
+    /// this client renews it more often. Any program may change the lease of a permit; therefore a
+    /// permit that is not renewed expires when the store says so.
     void note_left(time_point sent_at, duration rest);
     /// Returns whether other programs may shorten the hold. If so, each renewal request asks for
     /// the whole remaining time.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests of the memory store with all details. Fault functions of users see only the base class.
+// A request with all its details. A user's fault function gets only the base class `request`.
 #pragma once
 
 #include <holdfast/counters.hpp>
