@@ -264,8 +264,9 @@ void print_names(const counter_list& all) {
 counter_list list_of(holdfast::client& home, counter_kind kind, const look_options& given,
                      std::size_t limit) {
     counter_list found = home.list(kind, given.name, limit);
+    const std::string prefix = prefix_of(given.server);
     for (counter_list::entry& each : found.counters)
-        each.name = without_prefix(std::move(each.name), given.server);
+        each.name = without_prefix(std::move(each.name), prefix);
     return found;
 }
 

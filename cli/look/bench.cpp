@@ -157,10 +157,6 @@ std::string with_one_digit(double number) {
             static_cast<std::size_t>(std::snprintf(text.data(), text.size(), "%.1f", number))};
 }
 
-bool is_of_cluster(std::string_view url) {
-    return url.starts_with("redis+cluster:") || url.starts_with("rediss+cluster:");
-}
-
 std::string workload_in_words(const workload& what, bool in_cluster) {
     if (what.threads == 1)
         return in_cluster ? "1 thread, on one server of the cluster" : "1 thread";

@@ -124,23 +124,15 @@ void print_lines(const lock_state& lock) {
 
 /// Prints how to look at the key if it can be a counter.
 void print_counter_hint(holdfast::client& home, const lock_state& found) {
-    const std::string kinds = counter_types_of(home, found.name);
-    if (kinds.empty())
+    const possible_counters counters = possible_counters_of(home, found.name);
+    if (counters.types.empty())
         return;
-    print_line("see", "holdfast inspect --type " + kinds + " NAME");
-    if (kinds.find('|') == kinds.npos)
+    print_line("see", "holdfast inspect --type " + counters.types + " NAME");
+    if (!counters.number || counters.types.find('|') == counters.types.npos)
         return;
-    holdfast::counter_state number;
-    try {
-        number = home.inspect({found.name}, holdfast::counter_kind::permits);
-    } catch (const boost::system::system_error&) {
-        return; // this user may not read it
-    }
-    if (!number.exists)
-        return;
-    print_line("number",
-               std::to_string(number.value) + ": a semaphore, slots that are all free, or a latch");
-    if (number.value > 0)
+    print_line("number", std::to_string(*counters.number) +
+                             ": a semaphore, slots that are all free, or a latch");
+    if (*counters.number > 0)
         return;
     print_line("", "if they are slots, their holders were lost, and no slot is left:");
     print_line("", "to delete them: holdfast unlock --force --type permits NAME");

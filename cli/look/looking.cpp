@@ -39,30 +39,32 @@ bool is_answered_yes() {
     return false;
 }
 
-std::string counter_types_of(holdfast::client& home, const std::string& name) {
+possible_counters possible_counters_of(holdfast::client& home, const std::string& name) {
     using holdfast::counter_kind;
     constexpr std::pair<counter_kind, const char*> all[] = {{counter_kind::rate, "rate"},
                                                             {counter_kind::permits, "permits"},
                                                             {counter_kind::latch, "latch"},
                                                             {counter_kind::semaphore, "semaphore"}};
-    std::string names;
+    possible_counters possible;
     for (const auto& [kind, word] : all) {
         try {
             const holdfast::counter_state found = home.inspect({name}, kind);
             if (!found.exists)
                 continue;
-            names += (names.empty() ? "" : "|") + std::string{word};
+            possible.types += (possible.types.empty() ? "" : "|") + std::string{word};
             if (kind == counter_kind::rate || found.taken > 0)
                 break; // no other kind has such keys
+            if (kind == counter_kind::permits)
+                possible.number = found.value;
         } catch (const boost::system::system_error&) {
             continue; // it is of another kind, or the store does not have this kind
         }
     }
-    return names;
+    return possible;
 }
 
 std::string no_lock_in_words(holdfast::client& home, const holdfast::lock_state& found) {
-    const std::string names = counter_types_of(home, found.name);
+    const std::string names = possible_counters_of(home, found.name).types;
     const std::string what = "'" + printable(found.name) + "' is no lock, but a ";
     if (names.empty())
         return what + printable(found.type);

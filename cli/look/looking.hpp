@@ -10,6 +10,7 @@
 #include <holdfast/client.hpp>
 #include <holdfast/inspection.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -45,9 +46,15 @@ bool is_answered_yes();
 /// any value of another program, so its removal is refused unless `is_token` is set.
 std::string objection_to_taking_away(const holdfast::lock_state&, bool is_token);
 
-/// Returns the types of counter that the name can have, for --type: `permits`, or
-/// `permits|latch|semaphore` for a plain number. Returns an empty text if the name is no counter.
-std::string counter_types_of(holdfast::client&, const std::string& name);
+/// The counters that a name can be.
+struct possible_counters {
+    std::string types{}; ///< for --type: `permits`, or `permits|latch|semaphore`; empty: none
+    /// value of a plain number, which may be any of several types; empty: the type is certain
+    std::optional<std::int64_t> number{};
+};
+
+/// Asks the store for each type of counter.
+possible_counters possible_counters_of(holdfast::client&, const std::string& name);
 
 /// Returns the message for a name that no lock has: `'x' is no lock, but a string`. If it may be a
 /// counter, the message names the types for --type.

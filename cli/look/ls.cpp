@@ -176,8 +176,9 @@ int ls(const inheritance& inherited, arguments all) {
         if (counter)
             return int{list_counters(home, given, *counter, limit, names)};
         lock_list found = home.list(given.name, limit);
+        const std::string prefix = prefix_of(given.server);
         for (lock_state& each : found.locks)
-            each.name = without_prefix(std::move(each.name), given.server);
+            each.name = without_prefix(std::move(each.name), prefix);
         const known_counters counted =
             names ? known_counters{} : find_known_counters(home, given, limit);
         if (given.json) {

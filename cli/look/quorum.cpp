@@ -193,7 +193,7 @@ struct listing {
 
 listing list_all(node_list& of, const look_options& given, std::size_t limit) {
     const std::string& pattern = given.name;
-    const std::string& server = given.server;
+    const std::string prefix = prefix_of(given.server);
     listing all;
     for (node& each : of) {
         try {
@@ -202,7 +202,7 @@ listing list_all(node_list& of, const look_options& given, std::size_t limit) {
             for (const std::string& part : found.unreachable)
                 say(printable(each.server) + ": " + printable(part, 500));
             for (lock_state& lock : found.locks) {
-                lock.name = without_prefix(std::move(lock.name), server);
+                lock.name = without_prefix(std::move(lock.name), prefix);
                 listed& known = all.locks[lock.name];
                 known.servers.push_back(each.server);
                 if (known.servers.size() == 1)

@@ -316,10 +316,6 @@ namespace {
 using holdfast::boot_clock;
 using namespace std::chrono_literals;
 
-void write_raw(const std::string& text) {
-    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
-}
-
 } // namespace
 
 wait_report::wait_report(clients& homes, const locked_run& wanted, const job* behind,
@@ -368,18 +364,15 @@ void wait_report::show(const std::string& holder) {
             say("waiting for " + thing_ + (holder.empty() ? "" : ", " + holder));
         told_ = true;
     } else {
-        const std::string line = "holdfast: waiting for " + thing_ + ", " +
-                                 in_words(boot_clock::now() - since_) +
-                                 (holder.empty() ? "" : "; " + holder);
-        // Cut the line at the terminal's width, because a wrapped line could not be overwritten.
-        write_raw("\r" + cut(line, form_of(STDERR_FILENO).columns - 1) + "\x1b[K");
+        draw_line("holdfast: waiting for " + thing_ + ", " + in_words(boot_clock::now() - since_) +
+                  (holder.empty() ? "" : "; " + holder));
         drawn_ = true;
     }
 }
 
 void wait_report::clear() {
     if (drawn_ && may_draw())
-        write_raw("\r\x1b[K");
+        draw_line({});
     drawn_ = false;
 }
 

@@ -78,14 +78,32 @@ bool begins_url(std::string_view text) {
                                [&](std::string_view each) { return text.starts_with(each); });
 }
 
-/// Returns the value of a parameter in the query of a URL, without decoding it.
+/// Decodes the escapes (`%3A`) in a part of a URL. The library has checked them before.
+std::string decoded(std::string_view text) {
+    std::string whole;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        unsigned char byte = 0;
+        const char* const digits = text.data() + i + 1;
+        if (text[i] == '%' && i + 2 < text.size() &&
+            std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2) {
+            whole += static_cast<char>(byte);
+            i += 2;
+        } else {
+            whole += text[i];
+        }
+    }
+    return whole;
+}
+
+/// Returns the value of a parameter in the query of a URL, without decoding the value.
 std::string_view parameter(std::string_view url, std::string_view name) {
     std::size_t start = url.find('?');
     while (start != url.npos) {
         const std::string_view rest = url.substr(start + 1);
         const std::string_view one = rest.substr(0, rest.find('&'));
-        if (one.starts_with(name) && one.substr(name.size()).starts_with('='))
-            return one.substr(name.size() + 1);
+        const std::size_t equals = one.find('=');
+        if (equals != one.npos && decoded(one.substr(0, equals)) == name)
+            return one.substr(equals + 1);
         start = url.find('&', start + 1);
     }
     return {};
@@ -175,44 +193,24 @@ std::string server_urls(const std::vector<std::string>& options) {
     return joined;
 }
 
-namespace {
-
-/// Decodes the escapes (`%3A`) in a part of a URL. The library has checked them before.
-std::string decoded(std::string_view text) {
-    std::string whole;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        unsigned char byte = 0;
-        const char* const digits = text.data() + i + 1;
-        if (text[i] == '%' && i + 2 < text.size() &&
-            std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2) {
-            whole += static_cast<char>(byte);
-            i += 2;
-        } else {
-            whole += text[i];
-        }
-    }
-    return whole;
-}
-
-} // namespace
-
 std::string parameter_of(const std::string& url, std::string_view name) {
-    for (std::size_t start = url.find('?'); start != url.npos; start = url.find('&', start + 1)) {
-        const std::string one = url.substr(start + 1, url.find('&', start + 1) - start - 1);
-        const std::size_t equals = one.find('=');
-        if (equals != one.npos && decoded(one.substr(0, equals)) == name)
-            return decoded(one.substr(equals + 1));
-    }
-    return {};
+    return decoded(parameter(url, name));
 }
 
-std::string without_prefix(std::string name, const std::string& urls) {
-    const std::string prefix = parameter_of(each_url(urls).front(), "prefix");
+std::string prefix_of(const std::string& urls) {
+    return parameter_of(each_url(urls).front(), "prefix");
+}
+
+std::string without_prefix(std::string name, std::string_view prefix) {
     return name.starts_with(prefix) ? name.substr(prefix.size()) : name;
 }
 
 bool keeps_sessions(const std::string& url) {
     return url.starts_with("zk:") || url.starts_with("zookeeper:");
+}
+
+bool is_of_cluster(std::string_view url) {
+    return url.starts_with("redis+cluster:") || url.starts_with("rediss+cluster:");
 }
 
 bool is_on_redis(const std::string& url) {
@@ -333,7 +331,7 @@ std::string in_shell_words(std::string why, const std::string& url) {
 /// Returns what the user should write instead of this scheme, if the server says that it is of
 /// another kind.
 std::string advice_on_scheme(const std::string& why, const std::string& url) {
-    const bool of_cluster = url.starts_with("redis+cluster:") || url.starts_with("rediss+cluster:");
+    const bool of_cluster = is_of_cluster(url);
     if (of_cluster && why.find("cluster support disabled") != why.npos)
         return "The server is not a node of a cluster: write redis:// instead of redis+cluster://";
     // The library itself names the scheme after a MOVED reply.

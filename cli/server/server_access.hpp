@@ -35,14 +35,19 @@ std::vector<std::string> each_url(const std::string& urls);
 /// does not have that parameter.
 std::string parameter_of(const std::string& url, std::string_view name);
 
-/// Removes the URL's prefix (`?prefix=`) from a name that the store has returned. The result is the
-/// name that the user gives to a verb. Users never see the prefix. All URLs of a quorum have the
-/// same prefix.
-std::string without_prefix(std::string name, const std::string& urls);
+/// Returns the prefix of the locks' names (`?prefix=`). All URLs of a quorum have the same prefix.
+std::string prefix_of(const std::string& urls);
+
+/// Removes the prefix from a name that the store has returned. The result is the name that the user
+/// gives to a verb. Users never see the prefix.
+std::string without_prefix(std::string name, std::string_view prefix);
 
 /// Returns whether a lock on that server lasts as long as its client's session. This is so on
 /// ZooKeeper, where the client's lease time is the session timeout that the client requests.
 bool keeps_sessions(const std::string& url);
+
+/// Returns whether the scheme of the URL is the one of a Redis Cluster, with TLS or without.
+bool is_of_cluster(std::string_view url);
 
 /// Returns whether the URL is of Redis or Valkey. It is so for a private server.
 bool is_on_redis(const std::string& url);

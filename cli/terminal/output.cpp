@@ -94,15 +94,17 @@ namespace {
 
 using namespace std::chrono_literals;
 
-void draw_raw(const std::string& text) {
-    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
-}
-
 bool is_in_foreground() {
     return ::tcgetpgrp(STDERR_FILENO) == ::getpgrp();
 }
 
 } // namespace
+
+void draw_line(std::string_view text) {
+    // Cut the line, because a wrapped line could not be overwritten.
+    const std::string line = "\r" + cut(text, form_of(STDERR_FILENO).columns - 1) + "\x1b[K";
+    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
+}
 
 waiting_line::waiting_line(std::string thing)
     : thing_{std::move(thing)}
@@ -115,16 +117,14 @@ waiting_line::~waiting_line() {
 void waiting_line::draw() {
     if (!live_ || !is_in_foreground())
         return;
-    const std::string line =
-        "holdfast: waiting for " + thing_ + ", " + in_words(holdfast::boot_clock::now() - since_);
-    // Cut the line, because a wrapped line could not be overwritten.
-    draw_raw("\r" + cut(line, form_of(STDERR_FILENO).columns - 1) + "\x1b[K");
+    draw_line("holdfast: waiting for " + thing_ + ", " +
+              in_words(holdfast::boot_clock::now() - since_));
     drawn_ = true;
 }
 
 void waiting_line::clear() {
     if (std::exchange(drawn_, false) && is_in_foreground())
-        draw_raw("\r\x1b[K");
+        draw_line({});
 }
 
 bool wait_visibly(const std::string& thing, const std::function<bool()>& wait) {

@@ -49,6 +49,9 @@ struct output_form {
 };
 output_form form_of(int descriptor);
 
+/// Writes the text over the present line of the terminal on stderr. An empty text removes the line.
+void draw_line(std::string_view text);
+
 /// Line on stderr that says what a verb waits for, and for how long. It is drawn anew once a second
 /// and removed at the end. Draws nothing if stderr is no terminal, or while the shell has another
 /// job in the foreground.

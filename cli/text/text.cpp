@@ -130,9 +130,8 @@ std::string_view whole_letters(std::string_view text, std::size_t bytes) {
     if (bytes >= text.size())
         return text;
     constexpr std::size_t longest = 4;
-    for (std::size_t back = 0; back < std::min(longest, bytes); ++back)
-        if (const std::size_t whole = utf8_letter(text.substr(bytes - back));
-            back > 0 && whole > back)
+    for (std::size_t back = 1; back < std::min(longest, bytes); ++back)
+        if (utf8_letter(text.substr(bytes - back)) > back)
             return text.substr(0, bytes - back);
     return text.substr(0, bytes);
 }
