@@ -13,17 +13,17 @@
 
 namespace holdfast {
 
-/// Limits for the local hand-over of a lock: on release, the client passes the lock to its own next
-/// waiter without a request to the store. That waiter has the lock after microseconds instead of
-/// two round trips. The price is that other processes have to wait longer.
+/// Limits for the local hand-over of a lock: on release, the client passes the lock to the next
+/// waiter of this client without a request to the store. This takes microseconds instead of two
+/// round trips, but other processes wait longer. When a limit is reached, the next release goes to
+/// the store. Both limits count from the store's last grant of the lock.
 ///
-/// Both limits are measured from the grant of the store. The time limit is halved if the client
-/// knows that other clients wait for the lock. A lock is not handed over after its lease has
-/// expired, if one of the two holds is not renewed, or to a waiter that wants a shorter lease. If a
-/// limit is zero, every release is sent to the store.
+/// A release always goes to the store if a limit is zero, the lease has expired, or the lease of
+/// the old or the new holder is not renewed. It also goes to the store if the rest of the lease is
+/// longer than the lease that the waiter wants.
 struct hand_off {
-    unsigned times_max = 10'000;
-    duration within{20}; ///< time limit, 0 ms to 1 day
+    unsigned times_max = 10'000; ///< maximum number of hand-overs
+    duration within{20}; ///< maximum time, 0 ms to 1 day; halved if other clients are known to wait
 };
 
 /// How a client reaches its store, and how long it waits. Every length of time is in whole

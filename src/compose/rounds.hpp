@@ -49,9 +49,9 @@ private:
 asio::awaitable<void> wait_for_answers(sync::acquisition&, time_point limit,
                                        std::function<bool()> done);
 
-/// Cancels pending requests and releases the grants. Waits for these releases, because otherwise
-/// the next round would find the locks busy because of this call's own grants. Waits at most for
-/// `release_timeout`, and not much longer than until the call's deadline.
+/// Cancels pending requests, releases the locks that this call was granted, and waits for these
+/// releases. Without the wait, the call would find its own locks busy in the next round. The wait
+/// ends after `release_timeout`, or soon after the deadline of the call.
 asio::awaitable<void> let_go(sync::acquisition&, member_requests&);
 
 /// Extends a part, so that it lasts at least `length` from now. Throws an error of the extension,

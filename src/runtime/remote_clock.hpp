@@ -48,10 +48,10 @@ public:
     void forget() { offset_.reset(); }
     bool known() const { return offset_.has_value(); }
 
-    /// Returns the latest time that the server's clock has certainly reached when this machine's
-    /// clock shows `local`. So anything that the server allows only until the returned time is over
-    /// when this machine's clock shows `local`. Returns nothing if the offset is unknown, or if
-    /// `local` is too far away for a number of microseconds.
+    /// Returns the earliest time that the server's clock can show when this machine's clock shows
+    /// `local`. A request that has this time as its deadline is never carried out after `local`.
+    /// Returns nothing if the offset of the clocks is unknown, or if `local` is too late to be
+    /// expressed in microseconds.
     std::optional<microseconds> no_later_than(time_point local) const {
         if (!offset_ || local > farthest)
             return std::nullopt;

@@ -72,7 +72,7 @@ struct session_state {
 /// Report of one server of the list about itself.
 struct server_seen {
     std::string address{};
-    /// why the server does not serve, or could not be asked; empty: the server serves clients
+    /// Reason why the server serves no clients, or did not reply. Empty: the server serves clients.
     std::string trouble{};
     duration delay{};   ///< delay of the server's answer, without the time to connect
     std::string role{}; ///< "leader", "follower", "observer" or "standalone"; empty: not reported

@@ -34,13 +34,13 @@ struct attempt {
     /// the present holder. If it is granted, this is the lease of the other holders of a shared
     /// lock.
     std::optional<duration> left;
-    bool holder_tells = true; ///< busy, true: the holder notifies waiters when it releases
-    /// busy, true: lock not examined, for example because its row was locked
-    bool not_looked_at = false;
-    bool heard_late = false;  ///< busy, true: notifications may be missed now
-    bool queued = false;      ///< busy, true: the owner now has a place in the store's queue
-    bool joined_now = false;  ///< the place in the queue is new
-    bool place_stays = false; ///< the place was not extended, because memory is full
+    // The next four members have a meaning only if the verdict is busy.
+    bool holder_tells = true;   ///< the holder will notify the waiters when it releases the lock
+    bool not_looked_at = false; ///< the lock was not examined; its row may have been locked
+    bool heard_late = false;    ///< this client may miss notifications now
+    bool queued = false;        ///< the owner now has a place in the store's queue
+    bool joined_now = false;    ///< the place in the queue is new
+    bool place_stays = false;   ///< the place was not extended, because memory is full
     /// Time on the server's clock, in microseconds. Zero if the user has no permission for TIME;
     /// the server then never replies "late".
     std::chrono::microseconds server_now{};
