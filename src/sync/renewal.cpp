@@ -111,11 +111,6 @@ constexpr duration earlier_by(duration period, int drawn) {
     return period / 10 * drawn / chance_max;
 }
 
-/// Shortest time between two renewal requests of a read hold. If a reader of another program with a
-/// short lease dies, the lock's lease stays short until this client extends it. So a read hold
-/// sends requests often.
-constexpr duration read_contact_min{100};
-
 /// Returns the time between two renewal requests of a hold. A Redisson reader sets the lock's lease
 /// to its own lease, which may be shorter than the leases of other readers, and may die after that.
 /// So a read hold is renewed several times within the shortest lease that was found.
@@ -123,7 +118,8 @@ duration contact_period(const held_lock& held) {
     const duration usual = renewal_period(held.effective_lease());
     if (!held.may_be_shortened())
         return usual;
-    const duration known = std::max(renewal_period(held.kept_by_others()), read_contact_min);
+    const duration known =
+        std::max(renewal_period(held.kept_by_others()), renewal::read_contact_min);
     return std::min({usual, known, held.home->bounds().read_contact_max});
 }
 

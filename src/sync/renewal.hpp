@@ -40,6 +40,11 @@ public:
     /// Maximum number of holds in one request. A larger request would delay other requests to the
     /// store.
     static constexpr std::size_t batch_holds_max = 500;
+    /// Shortest time between two renewal requests of a read hold. If a reader of another program
+    /// with a short lease dies, the lock's lease stays short until this client extends it. So a
+    /// read hold sends requests often. A read hold with a fixed lease sends none when less time
+    /// than this is left.
+    static constexpr duration read_contact_min{100};
 
     explicit renewal(engine&);
 

@@ -245,9 +245,11 @@ asio::awaitable<remote::attempt> lock_place::request(time_point deadline) {
     const hold& who = want_;
     sent_request asked{{verb::look, who.name.text, {&who, 1}, want_.lease_time}};
     asked.replicas = want_.replicas;
+    asked.deadline = server_connection_->server_clock()->no_later_than(deadline);
     std::function<verdict_on_look(server_state&)> execute =
-        [want = want_, over_there = server_connection_->server_clock()->no_later_than(deadline)](
-            server_state& server) { return server.look(want, over_there); };
+        [want = want_, over_there = asked.deadline](server_state& server) {
+            return server.look(want, over_there);
+        };
     const auto got = co_await server_connection_->call(asked, std::move(execute));
     round_trip_ = got.received_at - got.sent_at;
     if (got.said.other)

@@ -5,7 +5,9 @@
 #include <holdfast/counters.hpp>
 #include <holdfast/memory/server.hpp>
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 
 namespace holdfast::memory {
 
@@ -16,6 +18,9 @@ struct sent_request : request {
     const counter_ask* counted = nullptr;    ///< set for `count`, and for a `release` after it
     const counter_change* changed = nullptr; ///< set for `change`
     std::uint8_t replicas = 0;               ///< replicas that must confirm the write
+    /// Time of the server's clock after which the server refuses an attempt to take a lock. Empty:
+    /// the server's clock is still unknown.
+    std::optional<std::chrono::microseconds> deadline{};
 };
 
 /// Returns all details of a request that a fault function got. Tests call it. Every request that

@@ -5,6 +5,7 @@
 
 #include "sim/world.hpp"
 #include "support/holds.hpp"
+#include "sync/renewal.hpp"
 
 #include <algorithm>
 #include <map>
@@ -318,11 +319,15 @@ private:
 
     /// Returns the time in which a client must notice a loss. It is a third of the lease (the
     /// interval of renewal requests) and the time of a request that had just failed. An extended
-    /// hold is renewed at intervals that fit its longest lease.
+    /// hold is renewed at intervals that fit its longest lease. A read hold sends no request just
+    /// before its lease ends.
     duration noticed_within(const claim& c, const network& net) const {
         const duration longest =
             world_.how.given_for(std::max(c.longest, support::wire_hold_of(c.held).lease()));
-        const duration usual = longest / 3 + 4 * net.latency() + duration{5} +
+        const bool is_renewed = support::wire_hold_of(c.held).renewed();
+        const duration last_silence =
+            c.reads && !is_renewed ? sync::renewal::read_contact_min : duration::zero();
+        const duration usual = longest / 3 + last_silence + 4 * net.latency() + duration{5} +
                                2 * world_.replicas.longest_confirmation();
         const bool well = net.well_since(*c.absent_since - longest, c.who.name);
         return well ? usual : usual + longest / 10 + world_.how.command_timeout;

@@ -6,6 +6,7 @@
 #include "store/remote/attempts.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -162,7 +163,7 @@ public:
             // the server may carry out the release at once
             gave_up_[world_.text_of(r.holds[0].owner)] = true;
         if (r.what == memory::verb::look && arrives &&
-            f.request_delay <= world_.how.command_timeout)
+            f.request_delay <= world_.how.command_timeout && !may_be_late(r, f.request_delay))
             looks_[world_.text_of(r.holds[0].owner)].push_back(world_.clock.now() +
                                                                f.request_delay);
     }
@@ -197,6 +198,14 @@ private:
         std::string holder{};
         std::vector<std::string> queue{};
     };
+
+    /// Returns whether the server may refuse the poll because it arrives after its deadline. Such a
+    /// poll does not prolong the waiter's place. The server's clock may be wrong by one percent.
+    bool may_be_late(const memory::request& poll, duration on_its_way) const {
+        const std::optional<std::chrono::microseconds> deadline = details_of(poll).deadline;
+        const std::chrono::microseconds slowest = on_its_way + on_its_way / 50 + duration{1};
+        return deadline && primary_state(world_.server)->now() + slowest > *deadline;
+    }
 
     /// Returns whether the owner uses the queue. A foreign client takes a free lock without
     /// queueing.
