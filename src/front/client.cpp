@@ -37,13 +37,6 @@ asio::any_io_executor one_at_a_time(const asio::any_io_executor& executor, const
     return asio::make_strand(executor);
 }
 
-/// Destroys an engine, but not in a child of fork(). If the child closed its copy of a socket, this
-/// would affect the parent, because parent and child share the epoll set.
-void destroy_where_made(sync::engine* made) {
-    if (!made->forked())
-        delete made;
-}
-
 /// Returns a function that tells whether the calling thread is inside this client's monitor
 /// (runtime/monitor.hpp). That thread must not run the user's code.
 std::function<bool()> visited_by_this_thread(const asio::any_io_executor& executor) {
@@ -65,7 +58,7 @@ std::shared_ptr<sync::engine> make_engine(asio::any_io_executor executor, clock&
                                     own_clock};
     auto made = std::make_unique<sync::engine>(std::move(around), complete(std::move(how)));
     checked_replicas(made->how().required_replicas, made->bounds());
-    return {made.release(), destroy_where_made};
+    return {made.release(), front::engine_deleter{}};
 }
 
 } // namespace

@@ -25,31 +25,43 @@ public:
     /// Destroys the objects that were created on the context. They must be destroyed now, because a
     /// client that outlives the context must not destroy them later.
     ~context_end() override {
-        for (const client& known : known_)
-            if (const std::shared_ptr<sync::engine> home = known.home.lock()) {
-                const std::shared_ptr<runtime::real_clock> time = known.time.lock();
-                if (time && !home->forked())
-                    time->leave_executor();
-                home->executor_gone();
-            }
+        for (const living& one : living_) {
+            if (one.time && !one.home->forked())
+                one.time->leave_executor();
+            one.home->executor_gone();
+        }
     }
 
     struct client {
         std::weak_ptr<sync::engine> home;
         std::weak_ptr<runtime::real_clock> time;
+        std::shared_ptr<engine_deleter::destruction> destruction;
     };
 
     void add(client made) {
         const std::scoped_lock guard{mutex_};
-        std::erase_if(known_, [](const client& known) { return known.home.expired(); });
+        std::erase_if(known_, [](const client& known) { return known.destruction->is_over(); });
         known_.push_back(std::move(made));
     }
 
 private:
+    /// Engine that exists when the context begins to end. The reference keeps it until the
+    /// destructor of this service has run, so that no other thread destroys it in between.
+    struct living {
+        std::shared_ptr<sync::engine> home;
+        std::shared_ptr<runtime::real_clock> time;
+    };
+
     void shutdown() override {
-        for (const client& known : known_)
-            if (const std::shared_ptr<sync::engine> home = known.home.lock())
-                let_go(*home, known.time.lock());
+        for (const client& known : known_) {
+            living one{known.home.lock(), known.time.lock()};
+            if (one.home)
+                living_.push_back(std::move(one));
+            else
+                known.destruction->wait();
+        }
+        for (const living& one : living_)
+            let_go(*one.home, one.time);
     }
 
     static void let_go(sync::engine& home, const std::shared_ptr<runtime::real_clock>& time) {
@@ -61,6 +73,7 @@ private:
 
     std::mutex mutex_;
     std::vector<client> known_;
+    std::vector<living> living_;
 };
 
 /// One object of each type that a store or a clock creates on the context.
@@ -76,13 +89,28 @@ struct net_objects {
 
 } // namespace
 
+void engine_deleter::operator()(sync::engine* made) const {
+    end_->by_ = std::this_thread::get_id();
+    if (!made->forked())
+        delete made;
+    end_->over_ = true;
+    end_->over_.notify_all();
+}
+
+void engine_deleter::destruction::wait() const {
+    if (by_.load() == std::this_thread::get_id() || runtime::fork_generation() != process_)
+        return;
+    over_.wait(false);
+}
+
 void let_go_with_context(const std::shared_ptr<sync::engine>& home,
                          const std::shared_ptr<runtime::real_clock>& own) {
     asio::execution_context& context = asio::query(home->executor(), asio::execution::context);
     // Services are destroyed in the reverse order of their creation. These objects create Asio's
     // services first, so that our service is destroyed before Asio's services.
     const net_objects made_first{home->executor()};
-    asio::use_service<context_end>(context).add({home, own});
+    const auto* const deleter = std::get_deleter<engine_deleter>(home);
+    asio::use_service<context_end>(context).add({home, own, deleter->end()});
 }
 
 } // namespace holdfast::front

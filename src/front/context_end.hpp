@@ -4,9 +4,46 @@
 #pragma once
 
 #include "runtime/clock.hpp"
+#include "runtime/environment.hpp"
 #include "sync/engine.hpp"
 
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <thread>
+
 namespace holdfast::front {
+
+/// Deleter of an engine. The thread that drops the last reference destroys the engine, and this may
+/// be any thread. A context that ends on another thread at the same time waits until the engine is
+/// destroyed, because the sockets and the timer of the engine use the context.
+///
+/// Does not destroy an engine in a child of fork(). If the child closed its copy of a socket, this
+/// would affect the parent, because parent and child share the epoll set.
+class engine_deleter {
+public:
+    void operator()(sync::engine*) const;
+
+    /// Shared state of the deleter and the context.
+    class destruction {
+    public:
+        /// Waits until the engine is destroyed. Call it only after the last reference is gone. Does
+        /// nothing on the thread that destroys the engine, and in a child of fork(), where that
+        /// thread may not exist.
+        void wait() const;
+        bool is_over() const { return over_; }
+
+    private:
+        friend class engine_deleter;
+        const std::uint64_t process_ = runtime::fork_generation();
+        std::atomic<std::thread::id> by_{};
+        std::atomic<bool> over_ = false;
+    };
+    const std::shared_ptr<destruction>& end() const { return end_; }
+
+private:
+    std::shared_ptr<destruction> end_ = std::make_shared<destruction>();
+};
 
 /// Makes `home` drop its holds, and `own` drop its sleeping coroutines, when the context of the
 /// executor ends, while objects on the context can still be destroyed. Otherwise a thread that ends
