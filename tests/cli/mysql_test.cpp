@@ -153,12 +153,12 @@ protected:
     }
     /// Redis votes at once: it was started just now, and has forgotten nothing.
     std::vector<std::string> until_closed() const {
-        return with_urls({"run", "--lease", "6", "--nodes-remember", name, "--", "sh", "-c",
+        return with_urls({"run", "--lease", "10", "--nodes-remember", name, "--", "sh", "-c",
                           "echo held; read nothing; echo done"});
     }
     std::vector<std::string> waiting_for(const std::string& seconds) const {
         return with_urls(
-            {"run", "-w", seconds, "--lease", "6", "--nodes-remember", name, "--", "true"});
+            {"run", "-w", seconds, "--lease", "10", "--nodes-remember", name, "--", "true"});
     }
     boost::json::value inspected() const {
         return boost::json::parse(run(with_urls({"inspect", "--json", name})).out);
