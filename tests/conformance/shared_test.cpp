@@ -145,6 +145,31 @@ TEST_P(SharedContract, AnUpgradeOfAHoldThatIsGoneIsLost) {
     EXPECT_TRUE(support::eventually([&] { return !held.owns_lock(); }));
 }
 
+TEST_P(SharedContract, UpgradeWhoseReadHoldIsReleasedKeepsNoReaderAway) {
+    client home = make_client(), third = make_client();
+    client other = make_client({.poll_bound = 4s}); // a mark that stays lasts twice as long
+    shared_mutex his{home, "lock"}, mine{other, "lock"}, hers{third, "lock"};
+    const lease stays = asked(his.shared()).get();
+    lease under = asked(mine.shared()).get();
+    auto upgrade = mine.async_try_upgrade_for(under, 30s, asio::use_future);
+    ASSERT_TRUE(support::eventually([&] { // until it waits
+        if (!hers.try_lock_shared())
+            return true;
+        hers.unlock_shared();
+        return false;
+    }));
+    under.unlock();
+    error_code told;
+    try {
+        (void)support::soon(std::move(upgrade));
+    } catch (const boost::system::system_error& e) {
+        told = e.code();
+    }
+    EXPECT_EQ(told, errc::lease_lost);
+    ASSERT_TRUE(hers.try_lock_shared_for(3s));
+    hers.unlock_shared();
+}
+
 TEST_P(SharedContract, AStrangersSideIsSeen) {
     client home = make_client();
     shared_mutex lock{home, "lock"};

@@ -92,7 +92,7 @@ asio::awaitable<taken> attempt_once(request_context& at, const ask& want, const 
         if (taken_apart(said.of.front().insert_id).has_bell)
             got.bell = said.by;
     }
-    got.seen.queued = got.seen.said == verdict::busy && want.kind == lock_kind::write && want.waits;
+    got.seen.queued = remote::may_be_marked(want, got.seen.said);
     co_return got;
 }
 
