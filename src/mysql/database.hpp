@@ -80,6 +80,11 @@ struct call_options {
     /// True: the statements may leave a transaction open. The caller ends the transaction on the
     /// connection `answers::by`.
     bool leaves_open = false;
+    /// Index of the first statement that changes something which matters to other requests. If no
+    /// statement from this index on matched a row, a failed request has changed nothing, even if
+    /// its COMMIT succeeded. Empty: each change matters, also those before this request in an open
+    /// transaction.
+    std::optional<std::size_t> effect_at{};
     /// True: only the first statement decides the outcome. If a later statement fails, its error is
     /// stored in its `result`; the error is not thrown, and the statement is not retried.
     bool rest_is_hint = false;
@@ -132,8 +137,8 @@ public:
 /// After a failed statement the server still runs the later statements of the request. Write the
 /// later statements so that they change nothing in that case. If some statements succeed and a
 /// later statement fails, the call fails with `outcome_unknown`. There is one exception for a
-/// single transaction. If no statement after the failed statement succeeded, or no statement
-/// matched a row, the transaction is rolled back, and nothing was carried out.
+/// single transaction. If it is still open after each later statement that succeeded, or no
+/// statement matched a row (see `effect_at`), nothing was carried out, and the pool sends ROLLBACK.
 ///
 /// Thread safety: call everything on the client's executor.
 class database {

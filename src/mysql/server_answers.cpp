@@ -208,9 +208,12 @@ classification classify(std::span<const statement_answer> all, bool was_open,
     if (!in_transaction)
         return {options.rest_is_hint ? outcome::carried_out : outcome::unknown, failed};
     // Some errors end the transaction. Each statement after the error is then a transaction by
-    // itself.
-    const bool went_on = std::any_of(found, all.end(), succeeded);
-    const bool may_have_changed = was_open || std::ranges::any_of(all, changed_rows);
+    // itself. While the transaction is still open, nothing is committed.
+    const auto committed = [](const statement_answer& one) { return succeeded(one) && !one.open; };
+    const bool went_on = std::any_of(found, all.end(), committed);
+    const std::size_t effect_at = std::min(options.effect_at.value_or(0), all.size());
+    const bool may_have_changed = (was_open && !options.effect_at) ||
+                                  std::ranges::any_of(all.subspan(effect_at), changed_rows);
     return {went_on && may_have_changed ? outcome::unknown : outcome::not_carried_out, failed};
 }
 

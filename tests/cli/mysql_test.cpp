@@ -112,6 +112,23 @@ TEST_F(MysqlVerbs, ItIsReachedThroughItsSocketToo) {
     EXPECT_EQ(run({"run", name, "--", "true"}, local).status, 0);
 }
 
+TEST_F(MysqlVerbs, UnlockWithoutTheRightIsRefusedAndNamesTheRight) {
+    server()->sql("CREATE USER looker@'%' IDENTIFIED BY 'own-word'");
+    server()->sql("GRANT SELECT ON " + std::string{support::mariadb_server::schema} +
+                  ".* TO looker@'%'");
+    std::string as_looker = server()->unix_url();
+    as_looker.insert(as_looker.find("://") + 3, "looker:own-word@");
+    program holder{until_closed(), url()};
+    ASSERT_EQ(holder.line(), "held");
+    const ended told = run({"unlock", "--force", "--yes", name}, as_looker);
+    EXPECT_EQ(told.status, 69);
+    EXPECT_THAT(told.err, HasSubstr(" refused: "));
+    EXPECT_THAT(told.err, HasSubstr("UPDATE command denied"));
+    EXPECT_THAT(told.err, HasSubstr("grant SELECT, INSERT, UPDATE, DELETE on"));
+    holder.close_stdin();
+    EXPECT_EQ(holder.end().status, 0) << "it kept its lock";
+}
+
 TEST(MysqlAway, IsToldWithoutThePassword) {
     const ended told = run({"ls"}, "mysql://app:secret@127.0.0.1:1/shop?unavailable_timeout=0s");
     EXPECT_EQ(told.status, 69);

@@ -147,12 +147,13 @@ std::string lock_may_be_had(const request_context& at, const ask& want) {
 namespace {
 
 asio::awaitable<taken> let_in_once(request_context& at, const ask& want, time_point deadline) {
-    const std::string mark = at.next_mark(want.owner);
+    // A retry needs its own mark, because the UPDATE of the failed attempt may be committed.
     const auto make = [&](const runtime::remote_clock& clock, const server_facts&) {
+        const std::string mark = at.next_mark(want.owner);
         return read_attempt(at.named, want, {late_after(clock, deadline), at.info, mark});
     };
     composing text{make};
-    call_options options{.may_meet_lock = read_update_at};
+    call_options options{.effect_at = read_insert_at, .may_meet_lock = read_update_at};
     const answers said = co_await at.server.run(text, options);
     co_await refuse_locked_tables(at, said, read_update_at);
     taken got{attempt_in(said, read_update_at, want.kind)};
@@ -250,12 +251,13 @@ asio::awaitable<void> refuse_other_kind(request_context& at, const lock_name& na
 
 // If there is no row, the semaphore does not exist, and the result is "busy" until it is created.
 asio::awaitable<taken> take_permits(request_context& at, const ask& want, take_terms how) {
-    const std::string mark = at.next_mark(want.owner);
+    // A retry needs its own mark, because the UPDATE of the failed attempt may be committed.
     const auto make = [&](const runtime::remote_clock& clock, const server_facts&) {
+        const std::string mark = at.next_mark(want.owner);
         return permit_attempt(at.named, want, {late_after(clock, how.deadline), at.info, mark});
     };
     composing text{make};
-    call_options options{.may_meet_lock = permit_update_at};
+    call_options options{.effect_at = permit_insert_at, .may_meet_lock = permit_update_at};
     const answers said = co_await at.server.run(text, options);
     co_await refuse_locked_tables(at, said, permit_update_at);
     taken got{attempt_in(said, permit_update_at, want.kind)};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/mysql/maintenance.hpp"
 
+#include "mysql/server_answers.hpp"
 #include "net/failure.hpp"
 #include "runtime/background.hpp"
 #include "store/mysql/lock_requests.hpp"
@@ -16,7 +17,9 @@
 #include <iterator>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace holdfast::mysql {
 namespace {
@@ -29,6 +32,45 @@ constexpr int repeats_max = 3;
 
 finding trouble(const char* topic, const boost::system::system_error& why) {
     return {severity::danger, topic, net::story_of(why), why.code().message()};
+}
+
+/// A right on a table, with a statement that needs only this right and changes no row.
+struct needed_right {
+    std::string_view verb;
+    std::string table;
+    std::string statement;
+};
+
+std::vector<needed_right> needed_rights(const tables& named) {
+    std::vector<needed_right> all;
+    const auto need = [&](std::string_view verb, const std::string& table, std::string statement) {
+        all.push_back({verb, table, std::move(statement)});
+    };
+    for (const std::string* const each :
+         {&named.locks, &named.holds, &named.counters, &named.requests}) {
+        need("SELECT", *each, "SELECT 1 FROM " + *each + " WHERE FALSE");
+        need("INSERT", *each, "INSERT INTO " + *each + " (name) SELECT '' FROM DUAL WHERE FALSE");
+        need("DELETE", *each, "DELETE FROM " + *each + " WHERE FALSE");
+        if (each != &named.requests) // these rows are never updated
+            need("UPDATE", *each, "UPDATE " + *each + " SET name='' WHERE FALSE");
+    }
+    need("SELECT", named.identity, "SELECT 1 FROM " + named.identity + " WHERE FALSE");
+    return all;
+}
+
+/// Returns the rights that the server refuses, such as "INSERT on `holdfast_lock`". `said` has
+/// the answers to the statements of `all`, after the answer to one other statement.
+std::string refused_among(const std::vector<needed_right>& all, const answers& said) {
+    std::string refused;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const result& told = answer_at(said, i + 1);
+        // Other errors say nothing about rights. One of them is that a column has no default.
+        if (told.error == 0 || classify(told.error, told.words).code != store_errc::no_permission)
+            continue;
+        refused.append(refused.empty() ? "" : ", ").append(all[i].verb).append(" on ");
+        refused.append(all[i].table);
+    }
+    return refused;
 }
 
 class examination {
@@ -55,6 +97,8 @@ public:
         }
         if (may_hold_)
             co_await release();
+        if (went_well_)
+            co_await judge_rights();
         co_return std::move(found_);
     }
 
@@ -146,8 +190,7 @@ private:
         for (int left = repeats_max; left > 0; --left) {
             try {
                 const released outcome = co_await how_.release(at_, trial_, bell_);
-                if (outcome.was_ours && renewed_)
-                    found_.push_back(remote::trial_went_well(trial_.name));
+                went_well_ = outcome.was_ours && renewed_;
                 co_return;
             } catch (const boost::system::system_error& why) {
                 if (left > 1 && why.code() != errc::refused && why.code() != errc::closed)
@@ -158,6 +201,31 @@ private:
         }
     }
 
+    /// Checks each right on the tables, because the trial needs only some of them. For example, it
+    /// inserts no row if the row of its lock exists already.
+    asio::awaitable<void> judge_rights() {
+        const std::vector<needed_right> all = needed_rights(at_.named);
+        const auto make = [&](const runtime::remote_clock&, const server_facts&) {
+            std::vector<std::string> texts{"DO 0"}; // so that each statement of `all` may fail
+            for (const needed_right& each : all)
+                texts.push_back(each.statement);
+            return texts;
+        };
+        composing text{make};
+        const call_options options{.rest_is_hint = true};
+        try {
+            const answers said = co_await at_.server.run(text, options);
+            const std::string refused = refused_among(all, said);
+            if (refused.empty())
+                found_.push_back(remote::trial_went_well(trial_.name));
+            else
+                add(severity::danger, "rights", "this user has not every right: " + refused,
+                    "Grant what is missing; docs/security/mysql.md has the statements.");
+        } catch (const boost::system::system_error& why) {
+            found_.push_back(trouble("rights", why));
+        }
+    }
+
     request_context& at_;
     wakeup_locks bells_;
     const duration lease_time_;
@@ -165,6 +233,7 @@ private:
     const verbs& how_;
     std::shared_ptr<pinned_connection> bell_;
     bool may_hold_ = false, renewed_ = false;
+    bool went_well_ = false; ///< true: the lock was taken, renewed and released
     std::vector<finding> found_;
 };
 

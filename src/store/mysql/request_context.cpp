@@ -127,6 +127,7 @@ asio::awaitable<answers> read_then_write::end(maker writing) {
     composing text{make};
     call_options options = options_;
     options.on = on_;
+    options.effect_at = 0;
     co_return co_await at_.server.run(text, options);
 }
 

@@ -86,7 +86,8 @@ public:
     /// `options` apply to both writes.
     explicit read_then_write(request_context& at, call_options options = {});
 
-    /// Begins the transaction with the statements `reading`, and returns their answers.
+    /// Begins the transaction with the statements `reading`, and returns their answers. The
+    /// statements may only make changes that do not matter to other requests.
     asio::awaitable<answers> begin(std::vector<std::string> reading);
 
     /// Ends the transaction on the same connection. `writing` returns the statements; it is called

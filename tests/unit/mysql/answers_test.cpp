@@ -345,6 +345,27 @@ TEST(MysqlJudgement, ACommitOfNothingIsNothing) {
               outcome::not_carried_out);
 }
 
+TEST(MysqlJudgement, ErrorInTransactionThatIsStillOpenIsNotCarriedOut) {
+    EXPECT_EQ(came_of({well(true), failing(), changing(true), well(true)}, false, leaves_open()),
+              outcome::not_carried_out);
+    EXPECT_EQ(came_of({well(true), failing(), changing(true), well()}, false, leaves_open()),
+              outcome::unknown);
+}
+
+TEST(MysqlJudgement, ErrorIsNotCarriedOutIfOnlyChangesBeforeEffectWereCommitted) {
+    call_options options;
+    options.effect_at = 0;
+    EXPECT_EQ(came_of({failing(), well()}, true, options), outcome::not_carried_out);
+    EXPECT_EQ(came_of({failing(), changing(), well()}, true, options), outcome::unknown);
+    EXPECT_EQ(came_of({changing(true), failing(), well()}, true, options), outcome::unknown);
+    options.effect_at = 2;
+    EXPECT_EQ(came_of({well(true), changing(true), failing(), well()}, false, options),
+              outcome::not_carried_out);
+    EXPECT_EQ(
+        came_of({well(true), changing(true), changing(true), failing(), well()}, false, options),
+        outcome::unknown);
+}
+
 TEST(MysqlJudgement, ALockWaitIsAnAnswerOnlyWhereItIsWished) {
     call_options options;
     options.may_meet_lock = 1;

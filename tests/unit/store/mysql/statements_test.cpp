@@ -237,6 +237,7 @@ TEST_F(TwoWrites, AreOneTransactionOnOneConnection) {
     EXPECT_FALSE(server_.with[1].leaves_open);
     EXPECT_TRUE(server_.with[1].reserved);
     EXPECT_EQ(server_.with[1].on, server_.line);
+    EXPECT_EQ(server_.with[1].effect_at, 0u) << "the first write changes nothing that matters";
 }
 
 TEST_F(TwoWrites, TheAnswersAreThoseToWhatWasAsked) {
