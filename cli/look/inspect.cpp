@@ -39,7 +39,8 @@ Usage: holdfast inspect [OPTIONS] NAME
                        end; "token" is the number of the present hold, if the
                        store gives a number to each hold (MySQL, ZooKeeper);
                        "last_token" is the greatest token that a fenced lock
-                       has given
+                       has given; on ZooKeeper, for a free lock, a number that
+                       no token of it has exceeded
       --type TYPE      NAME is not a lock but a 'semaphore', 'permits' (with
                        leases, as with --slots), a 'latch' or a 'rate'. Most of
                        these are bare numbers on the server, which could belong

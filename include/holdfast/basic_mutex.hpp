@@ -245,7 +245,8 @@ public:
     // functions. The asynchronous versions cannot be cancelled.
     [[nodiscard]] bool is_locked() const;
     /// Returns the remaining time of the holder's lease. The result is empty if the lock is free,
-    /// and `duration::max()` if the lease never expires.
+    /// and `duration::max()` if the lease never expires. On ZooKeeper a hold ends with the session
+    /// of its holder. No other client can find out when, so the result is `duration::max()` there.
     [[nodiscard]] std::optional<duration> remaining_lease() const;
     /// Removes the lock from its holder and notifies the waiters. Returns false if the lock was
     /// free. A holder in this client learns of the loss at once (`lost()`). A holder in another

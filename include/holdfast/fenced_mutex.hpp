@@ -57,8 +57,9 @@ public:
     [[nodiscard]] std::uint64_t fencing_token() const noexcept;
 
     /// Asks the store for the greatest token that any hold ever had, and returns it. The result can
-    /// be a reserved token that no hold received. 0: no token was ever granted. Throws the errors
-    /// of `basic_mutex::is_locked()`.
+    /// be a reserved token that no hold received. 0: no token was ever granted. ZooKeeper keeps no
+    /// token of a free lock. The result is then a greater number: no earlier hold had a greater
+    /// token, and each later hold will have one. Throws the errors of `basic_mutex::is_locked()`.
     [[nodiscard]] std::uint64_t last_token() const;
     template <asio::completion_token_for<void(error_code, std::uint64_t)> Token>
     auto async_last_token(Token&& token) const {

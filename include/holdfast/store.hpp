@@ -356,7 +356,8 @@ public:
     virtual asio::awaitable<forced> force_kind(lock_name, lock_kind) = 0;
 
     /// Returns the greatest token of a fenced lock of that name that was ever granted or reserved.
-    /// Returns zero if there was no token, or if the store has no tokens.
+    /// Returns zero if there was no token, or if the store has no tokens. If the store does not
+    /// know the token any more, it returns a number between that token and the next one.
     virtual asio::awaitable<std::uint64_t> last_token(lock_name) { co_return 0; }
 
     /// Returns everything that the store reports about that name. The result is empty if the lock

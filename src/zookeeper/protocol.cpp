@@ -288,7 +288,7 @@ node_stat read_stat(jute_reader& from) {
     stat.ephemeral_owner = from.long_number();
     stat.data_length = from.number();
     stat.children = from.number();
-    (void)from.long_number(); // skip the zxid of the last change of the children
+    stat.pzxid = from.long_number();
     return stat;
 }
 

@@ -36,6 +36,7 @@ struct node_stat {
     std::int32_t child_version = 0; ///< number of times that a child was created or deleted
     std::int32_t data_length = 0;
     std::int32_t children = 0;
+    std::int64_t pzxid = 0; ///< zxid of the last creation or deletion of a child
 };
 
 struct node_data {
@@ -101,13 +102,14 @@ enum class session_news : std::uint8_t {
 ///
 /// - `errc::unreachable`: nothing was sent.
 /// - `errc::outcome_unknown`: no answer came, or the connection was lost before the answer.
-/// - a `store_errc`: the server refused.
+/// - a `store_errc`: the server refused. `not_set_up`: the chroot does not exist.
 /// - `errc::overloaded` or `errc::closed`.
 ///
 /// Answers come in the order of the requests. If there is no connection, a call makes the client
 /// connect.
 ///
-/// Paths are absolute, below the chroot. An alarm or listener must outlive the watch or call that
+/// Paths are absolute, below the chroot. The session checks that the chroot exists when a node is
+/// missing for the first time. An alarm or listener must outlive the watch or call that
 /// uses it. Thread safety: call everything on the client's executor.
 class session {
 public:

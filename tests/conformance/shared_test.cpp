@@ -131,6 +131,17 @@ TEST_P(SharedContract, OneOfTwoUpgradesIsTold) {
     EXPECT_TRUE(up->owns_lock());
 }
 
+TEST_P(SharedContract, SecondUpgradeOfOneHoldIsBusy) {
+    client home = make_client();
+    shared_mutex lock{home, "lock"};
+    const lease held = asked(lock.shared()).get();
+    std::optional<lease> first = lock.async_try_upgrade_for(held, 10s, asio::use_future).get();
+    ASSERT_TRUE(first);
+    EXPECT_FALSE(lock.async_try_upgrade_for(held, 50ms, asio::use_future).get());
+    first->unlock();
+    EXPECT_TRUE(lock.async_try_upgrade_for(held, 10s, asio::use_future).get());
+}
+
 TEST_P(SharedContract, AnUpgradeOfAHoldThatIsGoneIsLost) {
     client home = make_client();
     shared_mutex lock{home, "lock"};

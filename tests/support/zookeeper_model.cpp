@@ -66,7 +66,7 @@ zookeeper::session::creation zookeeper_model::create(const new_node& what, std::
     ++above->second.next_number;
     node made;
     made.data = what.data;
-    made.stat.czxid = made.stat.mzxid = ++zxid_;
+    made.stat.czxid = made.stat.mzxid = made.stat.pzxid = above->second.stat.pzxid = ++zxid_;
     made.stat.made_at = 1'700'000'000'000 + zxid_;
     made.stat.ephemeral_owner = is_ephemeral(what.mode)             ? session
                                 : what.mode == node_mode::container ? container_mark
@@ -97,7 +97,7 @@ zookeeper::session::removal zookeeper_model::remove(const std::string& path) {
     if (!list(path)->empty())
         return zookeeper::session::removal::has_children;
     nodes_.erase(found);
-    ++zxid_;
+    nodes_.at(std::string{parent_of(path)}).stat.pzxid = ++zxid_;
     fire(path, false);
     fire(path, true);
     fire(std::string{parent_of(path)}, true);

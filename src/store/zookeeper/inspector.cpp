@@ -326,14 +326,31 @@ asio::awaitable<forced> lock_inspector::end(line seen, std::string only_from) {
     co_return outcome;
 }
 
-/// Returns the token of the current hold, or 0. A free lock has no node, so its last token is not
-/// stored.
+/// Returns a number that is not less than the token of any child that the path ever had. This is
+/// the zxid of the last change of the children. If the path does not exist, its deletion was such a
+/// change of the node above.
+asio::awaitable<std::uint64_t> greatest_token_below(store_session& home, std::string path) {
+    for (;;) {
+        const std::optional<node_data> node = co_await home.at->get(path);
+        if (node)
+            co_return static_cast<std::uint64_t>(node->stat.pzxid);
+        if (path == "/")
+            co_return 0;
+        path = std::string{parent_of(path)};
+    }
+}
+
+/// Returns the token of the current hold. A free lock has no node, so its last token is not stored;
+/// the result is then a greater number.
 asio::awaitable<std::uint64_t> lock_inspector::last_token(lock_name name) {
-    const line seen = co_await read_line(*home_, home_->where.of(name));
+    std::string path = home_->where.of(name);
+    const line seen = co_await read_line(*home_, path);
     std::uint64_t last = 0;
     const std::vector<node_owner> holders = co_await read_owners(*home_, seen.holders);
     for (const node_owner& each : holders)
         last = std::max(last, each.token);
+    if (last == 0)
+        last = co_await greatest_token_below(*home_, std::move(path));
     co_return last;
 }
 

@@ -247,7 +247,8 @@ lock_place::lock_place(std::shared_ptr<store_session> home, ask want, alarm& wak
     , want_{std::move(want)}
     , parent_{home_->where.of(want_.name)}
     , node_in_queue_{home_, node_options_of(*home_, want_)}
-    , before_{*home_, wake} {}
+    , before_{*home_, wake}
+    , upgraded_{*home_, wake} {}
 
 lock_place::~lock_place() {
     if (granted_ && !leaving_)
@@ -279,15 +280,18 @@ asio::awaitable<answer> lock_place::look() {
                 co_return granted(began);
             continue; // the session has ended in the meantime, so the node is deleted
         }
-        if (mine.conflict)
-            fail_conflict();
+        if (!mine.rivals.empty()) {
+            const bool are_of_same_hold = co_await upgrade_same_hold(mine.rivals);
+            if (!are_of_same_hold)
+                fail_conflict();
+        }
         if (!want_.waits) {
             co_await node_in_queue_.remove();
             co_return busy();
         }
         std::string one_before = below(parent_, mine.behind);
-        const bool is_there = co_await before_.watch_over(std::move(one_before));
-        if (is_there)
+        const bool are_there = co_await set_watches(std::move(one_before));
+        if (are_there)
             co_return busy();
     }
     co_return answer{}; // the queue changes too fast; the caller pauses before its next attempt
@@ -304,8 +308,41 @@ asio::awaitable<bool> lock_place::is_taken() {
     co_return zookeeper::is_taken(*names, reads, aside());
 }
 
-answer lock_place::granted(time_point began) {
+/// Returns whether each of the writers upgrades the same read hold as this one. Such a writer does
+/// not wait for the read hold.
+asio::awaitable<bool> lock_place::upgrade_same_hold(std::vector<std::string> rivals) {
+    for (const std::string& each : rivals) {
+        std::string path = below(parent_, each);
+        const std::optional<node_data> node = co_await home_->at->get(std::move(path));
+        const std::optional<told_owner> said = node ? owner_in_data(node->data) : std::nullopt;
+        if (node && !aside().empty() && (!said || said->above != aside()))
+            co_return false;
+    }
+    co_return true;
+}
+
+/// Watches the node before this one, and the read hold that an upgrade needs. Returns false if one
+/// of the two does not exist; the caller then lists the queue again.
+asio::awaitable<bool> lock_place::set_watches(std::string before) {
+    if (want_.under != 0 && want_.kind == lock_kind::write) {
+        const own_node* const under = stood_on();
+        if (!under)
+            co_return false;
+        std::string path = under->path;
+        const bool is_there = co_await upgraded_.watch_over(std::move(path));
+        if (!is_there)
+            co_return false;
+    }
+    co_return co_await before_.watch_over(std::move(before));
+}
+
+void lock_place::stop_watches() {
     before_.stop();
+    upgraded_.stop();
+}
+
+answer lock_place::granted(time_point began) {
+    stop_watches();
     const own_node& node = *node_in_queue_.node();
     home_->keep(want_, {node});
     granted_ = true;
@@ -341,7 +378,7 @@ std::string_view lock_place::aside() const {
 
 asio::awaitable<void> lock_place::leave() {
     leaving_ = true;
-    before_.stop();
+    stop_watches();
     co_await node_in_queue_.remove();
     if (std::exchange(granted_, false))
         home_->forget(want_);

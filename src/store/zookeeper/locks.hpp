@@ -90,7 +90,8 @@ private:
     std::unique_ptr<watch> watch_;
 };
 
-/// Waiter for one lock. It makes its own node in the queue, and watches the node before its own.
+/// Waiter for one lock. It makes its own node in the queue, and watches the node before its own. An
+/// upgrade also watches the node of the read hold that it upgrades.
 class lock_place final : public place {
 public:
     /// `wake` must outlive the object.
@@ -108,6 +109,9 @@ public:
 
 private:
     asio::awaitable<bool> is_taken();
+    asio::awaitable<bool> upgrade_same_hold(std::vector<std::string> rivals);
+    asio::awaitable<bool> set_watches(std::string before);
+    void stop_watches();
     answer granted(time_point began);
     answer busy() const;
     const own_node* stood_on() const;
@@ -122,7 +126,8 @@ private:
     const std::string parent_;
     queue_node node_in_queue_;
     predecessor_watch before_;
-    bool granted_ = false; ///< true: the node was added to `store_session::held`
+    predecessor_watch upgraded_; ///< watch of the read hold's node
+    bool granted_ = false;       ///< true: the node was added to `store_session::held`
     bool leaving_ = false;
 };
 

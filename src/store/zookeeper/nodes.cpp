@@ -443,7 +443,8 @@ standing standing_of(const std::vector<std::string>& children, std::string_view 
         if (each->number == me->number || !waits_for(me->shares, *each))
             continue; // our own node, or both nodes are readers
         found.behind = each->node;
-        found.conflict = found.conflict || (after_aside && !each->shares);
+        if (after_aside && !each->shares)
+            found.rivals.emplace_back(each->node);
     }
     found.first = found.behind.empty();
     return found;

@@ -134,9 +134,11 @@ std::optional<told_owner> owner_in_data(std::string_view data);
 
 /// Position of one node in a lock's queue.
 struct standing {
-    bool there = false;    ///< true: the node exists
-    bool first = false;    ///< true: the node holds the lock
-    bool conflict = false; ///< true: an earlier node waits for the hold that this owner upgrades
+    bool there = false; ///< true: the node exists
+    bool first = false; ///< true: the node holds the lock
+    /// Earlier nodes of writers that came after the hold that this owner upgrades. They wait for
+    /// this hold, unless they upgrade the same hold.
+    std::vector<std::string> rivals{};
     /// Node to wait for. Make the next attempt after this node was deleted.
     std::string behind{};
 };

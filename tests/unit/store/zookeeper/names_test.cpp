@@ -15,6 +15,7 @@ namespace holdfast::zookeeper {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 const owner_id somebody{{0x87, 0x43, 0xc9, 0xc0, 0x07, 0x95, 0x8f, 0xd5, 0x87, 0xfd}, 258};
 
@@ -167,13 +168,13 @@ TEST(Order, AnUpgradeDoesNotWaitForItsOwnRead) {
     EXPECT_TRUE(standing_of({read3, writ5}, writ5, read3).first);
     const standing beside = standing_of({read3, read4, writ5}, writ5, read3);
     EXPECT_EQ(beside.behind, read4);
-    EXPECT_FALSE(beside.conflict);
+    EXPECT_THAT(beside.rivals, IsEmpty());
     EXPECT_FALSE(standing_of({lock1, read3, writ5}, writ5, read3).first);
 }
 
-TEST(Order, AnUpgradeBehindAWriterIsTold) {
-    EXPECT_TRUE(standing_of({read3, writ5, writ7}, writ7, read3).conflict);
-    EXPECT_FALSE(standing_of({writ5, writ7}, writ7).conflict);
+TEST(Order, TheWritersBeforeAnUpgradeAreItsRivals) {
+    EXPECT_THAT(standing_of({read3, writ5, writ7}, writ7, read3).rivals, ElementsAre(writ5));
+    EXPECT_THAT(standing_of({writ5, writ7}, writ7).rivals, IsEmpty());
 }
 
 TEST(Order, ANewcomerWaitsForWhomItDoesNotShareWith) {

@@ -58,6 +58,24 @@ TEST_F(Inspector, TellsHoldersAndWaitersWhoeverTheyAre) {
     EXPECT_THAT(run(view(one).inspect({"lock"}))->owners, ElementsAre(to_string(held.owner)));
 }
 
+TEST_F(Inspector, LastTokenOfAFreeLockIsBetweenTheLastHoldAndTheNext) {
+    party& one = enter();
+    const auto last = [&] { return run(view(one).last_token({"lock"})); };
+    EXPECT_EQ(last(), 0u) << "no node was ever created";
+    std::uint64_t before = 0;
+    for (const bool path_is_deleted : {false, true, true}) {
+        const ask held = one.wish("lock");
+        const std::uint64_t token = one.look(*one.line_up(held)).token;
+        EXPECT_GT(token, before);
+        EXPECT_EQ(last(), token);
+        EXPECT_TRUE(one.release(held));
+        if (path_is_deleted)
+            model.erase_if_empty("/holdfast/lock");
+        before = last();
+        EXPECT_GE(before, token);
+    }
+}
+
 TEST_F(Inspector, EndsTheHoldItWasMeantForAndWakesTheNext) {
     party& one = enter();
     stranger_enters("lock");

@@ -330,6 +330,54 @@ TEST_F(SharedPlace, OneOfTwoUpgradesIsTold) {
     EXPECT_TRUE(one.look(*first).granted);
 }
 
+TEST_F(SharedPlace, SecondUpgradeOfOneHoldWaitsForTheFirst) {
+    party& one = enter();
+    party& two = enter();
+    const ask mine = reading(one), his = reading(two);
+    EXPECT_TRUE(one.look(*one.line_up(mine)).granted);
+    EXPECT_TRUE(two.look(*two.line_up(his)).granted);
+    const ask upgrade = beside(writing(one), mine);
+    const auto first = one.line_up(upgrade);
+    const auto second = one.line_up(beside(writing(one), mine));
+    EXPECT_FALSE(one.look(*first).granted);
+    EXPECT_FALSE(one.look(*second).granted) << "the first waits for a reader, and not for this one";
+    EXPECT_TRUE(two.release(his));
+    EXPECT_TRUE(one.look(*first).granted);
+    EXPECT_FALSE(one.look(*second).granted) << "the first upgrade holds the lock";
+    EXPECT_TRUE(one.release(upgrade));
+    EXPECT_TRUE(one.look(*second).granted);
+}
+
+TEST_F(SharedPlace, SecondUpgradeBehindAnotherWriterFails) {
+    party& one = enter();
+    party& two = enter();
+    const ask mine = reading(one);
+    EXPECT_TRUE(one.look(*one.line_up(mine)).granted);
+    const auto first = one.line_up(beside(writing(one), mine));
+    EXPECT_TRUE(one.look(*first).granted);
+    const auto writes = two.line_up(writing(two));
+    EXPECT_FALSE(two.look(*writes).granted);
+    const auto second = one.line_up(beside(writing(one), mine));
+    EXPECT_EQ(code_of([&] { one.look(*second); }), errc::would_deadlock);
+}
+
+TEST_F(SharedPlace, WaitingUpgradeIsWokenWhenItsReadHoldIsDeleted) {
+    party& one = enter();
+    party& two = enter();
+    const ask mine = reading(one);
+    EXPECT_TRUE(one.look(*one.line_up(mine)).granted);
+    const std::string node = "/holdfast/lock/" + nodes().front();
+    EXPECT_TRUE(two.look(*two.line_up(reading(two))).granted);
+    const auto spot = one.line_up(beside(writing(one), mine));
+    EXPECT_FALSE(one.look(*spot).granted);
+    const auto woken = woken_by(*one.wake);
+    EXPECT_FALSE(*woken);
+    model.erase(node);
+    settle();
+    EXPECT_TRUE(*woken);
+    EXPECT_EQ(code_of([&] { one.look(*spot); }), errc::lease_lost);
+}
+
 TEST_F(SharedPlace, NothingStandsBesideAHoldThatIsGone) {
     party& one = enter();
     for (const bool reads : {true, false}) {

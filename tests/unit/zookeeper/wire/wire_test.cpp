@@ -288,6 +288,7 @@ TEST(Messages, ReadsAStat) {
     EXPECT_EQ(stat.ephemeral_owner, 108);
     EXPECT_EQ(stat.data_length, 9);
     EXPECT_EQ(stat.children, 10);
+    EXPECT_EQ(stat.pzxid, 111);
     EXPECT_TRUE(from.at_end());
 }
 
