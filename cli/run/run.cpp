@@ -47,7 +47,8 @@ Usage: holdfast run [OPTIONS] NAME [--] COMMAND [ARGUMENT...]
                        ends sooner; INT or TERM ends this wait
       --lease TIME     how long others wait if this program is killed or cut off
                        (default 30s, at least 100ms); the lease is renewed while
-                       the command runs
+                       the command runs. On ZooKeeper the servers limit it,
+                       usually to 4s up to 40s; -v prints the time they gave
       --fenced[=dated]
                        give the command a token (HOLDFAST_TOKEN): a number that
                        is greater than that of each holder before it. A resource
@@ -86,7 +87,9 @@ Usage: holdfast run [OPTIONS] NAME [--] COMMAND [ARGUMENT...]
                        quorum of independent servers, of which a majority must
                        give the lock
   -v, --verbose        print which server is asked, who holds the lock, when it
-                       was taken, and when a failover has moved it
+                       was taken, and when a failover has moved it; also what
+                       the server does not grant: a right, or on ZooKeeper the
+                       lease that was asked for
   -h, --help           print this text
 
 TIME is a number of seconds, or a number with a unit: 500ms, 30s, 2m, 1h, 1d.

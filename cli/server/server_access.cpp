@@ -365,6 +365,8 @@ void last_words::notify(const holdfast::event& event) noexcept {
     if (event.kind == holdfast::event_kind::moved && tells_)
         say("locks have moved to " + printable({event.name, event.name_size}) + ": " +
             printable({event.text, event.text_size}) + " said so");
+    if (event.kind == holdfast::event_kind::impaired && tells_)
+        say(printable({event.text, event.text_size}, 1000));
 }
 
 int last_words::report(const boost::system::system_error& failure, const std::string& url,

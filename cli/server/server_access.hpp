@@ -74,7 +74,7 @@ holdfast::options reaching(std::string url);
 class last_words : public holdfast::observer {
 public:
     /// Creates the observer. If `tells` is true, the observer prints on stderr when the locks have
-    /// moved to other servers.
+    /// moved to other servers, and what a server does not grant.
     explicit last_words(bool tells = false)
         : tells_{tells} {}
 

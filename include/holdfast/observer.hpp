@@ -33,7 +33,7 @@ enum class event_kind : std::int32_t {
     disconnected, ///< a connection to the store failed or was lost; name: its address
     reconnected,  ///< the connection works again; `duration_us`: how long it was lost
     /// Locks work, but the store denies a feature. `text`: the consequence, and the permission to
-    /// grant.
+    /// grant. On ZooKeeper also: the session timeout is not the one that was asked for.
     impaired,
     /// Another server now has all or some of the locks. `name`: the address of that server. `text`:
     /// who reported the change. The client at once asks the new server whether it still has the

@@ -185,6 +185,25 @@ listing listing_of(const request& done, const std::string& path) {
     return read_children(done.body);
 }
 
+/// Throws `not_set_up` if the chroot does not exist. Call it if the answer to `asked_before` says
+/// that a node does not exist: a typo in the chroot must not look like a free lock. The check ends
+/// by the time limit of that request. Once the chroot was seen, the function does nothing.
+asio::awaitable<void> require_chroot(shared_session_client home, shared_request asked_before) {
+    if (home->chroot_was_seen())
+        co_return;
+    const std::string& chroot = home->how().chroot;
+    // A follower may not have heard yet that the chroot was created.
+    const shared_request synced = asked(*home, sync_message(chroot));
+    const shared_request done = asked(*home, exists_message(chroot));
+    const time_point limit = asked_before->asked_at + home->how().command_timeout;
+    co_await home->settled_by(done, limit);
+    if (!went_well(*done, answered::no_node, "whether there is the chroot " + chroot))
+        throw net::failure{store_errc::not_set_up,
+                           "the chroot '" + chroot + "' does not exist at " + home->address() +
+                               ": create this node, or correct the path in the URL"};
+    home->saw_chroot();
+}
+
 asio::awaitable<session::creation> kept_session::create(new_node node) {
     const shared_session_client home = session_client_;
     shared_request done = asked(*home, creation_message(*home, node));
@@ -194,6 +213,8 @@ asio::awaitable<session::creation> kept_session::create(new_node node) {
         done = asked(*home, creation_message(*home, node));
         co_await home->settled(done);
     }
+    if (done->error == answered::no_node)
+        co_await require_chroot(home, done);
     co_return creation_of(*home, *done, node);
 }
 
@@ -238,6 +259,8 @@ asio::awaitable<listing> kept_session::list(std::string path) {
     const shared_session_client home = session_client_;
     const shared_request done = asked(*home, list_message(home->below_chroot(path), false));
     co_await home->settled(done);
+    if (done->error == answered::no_node)
+        co_await require_chroot(home, done);
     co_return listing_of(*done, path);
 }
 
@@ -245,6 +268,8 @@ asio::awaitable<std::optional<node_data>> kept_session::get(std::string path) {
     const shared_session_client home = session_client_;
     const shared_request done = asked(*home, get_message(home->below_chroot(path), false));
     co_await home->settled(done);
+    if (done->error == answered::no_node)
+        co_await require_chroot(home, done);
     if (!went_well(*done, answered::no_node, "the data of " + path))
         co_return std::nullopt;
     co_return read_data(done->body);
@@ -254,6 +279,8 @@ asio::awaitable<bool> kept_session::set(std::string path, std::string data) {
     const shared_session_client home = session_client_;
     const shared_request done = asked(*home, set_message(home->below_chroot(path), data));
     co_await home->settled(done);
+    if (done->error == answered::no_node)
+        co_await require_chroot(home, done);
     co_return went_well(*done, answered::no_node, "new data of " + path);
 }
 
@@ -261,6 +288,8 @@ asio::awaitable<session::removal> kept_session::remove(std::string path) {
     const shared_session_client home = session_client_;
     const shared_request done = asked(*home, remove_message(home->below_chroot(path)));
     co_await home->settled(done);
+    if (done->error == answered::no_node)
+        co_await require_chroot(home, done);
     if (done->error == answered::not_empty)
         co_return removal::has_children;
     co_return went_well(*done, answered::no_node, "the deletion of " + path) ? removal::removed
@@ -347,6 +376,8 @@ asio::awaitable<session::watched_listing> kept_session::list_and_watch(std::stri
     both.children_watched = home->watch_with(done, who);
     home->ask(done);
     co_await home->settled(done);
+    if (done->error == answered::no_node)
+        co_await require_chroot(home, done);
     both.children = listing_of(*done, path);
     if (!both.children)
         both.children_watched = nullptr;

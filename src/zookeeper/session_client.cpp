@@ -251,10 +251,31 @@ void session_client::conversation_begins() {
     last_write_ = opened ? connected_since_ : time_point::min();
     connectivity_.back(address());
     trouble_.reset();
+    report_other_timeout();
     watch_for(heartbeat_due_);
     if (!opened)
         watches_.tell_all();
     tell(opened ? session_news::opened : session_news::resumed);
+}
+
+/// Reports a timeout that differs from the wanted timeout, once for each such timeout. The user
+/// sees then how long the holds of a dead client block other clients.
+void session_client::report_other_timeout() {
+    const duration wanted = wanted_timeout(), granted = session_.timeout;
+    if (granted == wanted || granted == reported_timeout_ || !home_.tell)
+        return;
+    reported_timeout_ = granted;
+    const char* const bound = granted < wanted ? "maxSessionTimeout" : "minSessionTimeout";
+    const std::string from = address();
+    const std::string text = "the session lasts " + std::to_string(granted.count()) + " ms, and " +
+                             std::to_string(wanted.count()) +
+                             " ms were asked for: the ensemble limits it (" + bound +
+                             "). If the client dies, its locks stay held for that time";
+    home_.tell({.kind = event_kind::impaired,
+                .name = from.data(),
+                .name_size = from.size(),
+                .text = text.data(),
+                .text_size = text.size()});
 }
 
 void session_client::conversation_ended(const net::failure& why) {

@@ -134,6 +134,10 @@ public:
     std::string address() const { return net::address_of(servers_.all()[servers_.present()]); }
     /// Returns the path in the form that the server knows: the chroot comes first.
     std::string below_chroot(const std::string& path) const;
+    /// Returns whether the chroot is known to exist, or to have existed. True if there is no
+    /// chroot.
+    bool chroot_was_seen() const { return chroot_was_seen_; }
+    void saw_chroot() { chroot_was_seen_ = true; }
 
     asio::awaitable<survey> look_around();
 
@@ -177,6 +181,7 @@ private:
     void tell(session_news);
     void use_ended();
     duration wanted_timeout() const;
+    void report_other_timeout();
     /// Returns whether the session is needed. Watches also need the session, because their owners
     /// must be called if the watches become impossible.
     bool is_needed() const { return users_ > 0 || watches_.size() > 0; }
@@ -233,7 +238,9 @@ private:
     const std::unique_ptr<alarm> rest_;
     time_point not_before_ = time_point::min(); // earliest time of the next attempt to connect
 
+    bool chroot_was_seen_ = how_.chroot.empty();
     known_session session_;
+    duration reported_timeout_{}; // last timeout that was reported as other than the wanted one
     // Session that has ended according to the client's clock, but whose nodes may still exist.
     std::optional<known_session> expired_session_;
     requests requests_;

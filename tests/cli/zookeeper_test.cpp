@@ -11,6 +11,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 class ZookeeperVerbs : public on_other_store {
@@ -84,6 +85,38 @@ TEST_F(ZookeeperVerbs, TheDoctorLooksAtIt) {
     const boost::json::value told = told_of({"doctor", "--json"});
     EXPECT_FALSE(told.at("findings").as_array().empty());
     EXPECT_NE(told.at("worst").as_string(), "danger") << told;
+}
+
+TEST_F(ZookeeperVerbs, MissingChrootIsReportedByEachVerb) {
+    for (const std::vector<std::string>& verb :
+         std::vector<std::vector<std::string>>{{"ls"},
+                                               {"inspect", name},
+                                               {"inspect", "--type", "permits", name},
+                                               {"wait", "-w", "0", name},
+                                               {"wait", "-w", "5", name},
+                                               {"unlock", "--force", "--yes", name},
+                                               {"run", name, "--", "true"},
+                                               {"run", "-n", name, "--", "true"},
+                                               {"run", "-s", name, "--", "true"},
+                                               {"run", "--slots", "2", name, "--", "true"}}) {
+        const ended told = run(verb, url() + "/taem");
+        EXPECT_EQ(told.status, 69) << verb.front() << told.out;
+        EXPECT_THAT(told.err, HasSubstr("the chroot '/taem' does not exist at ")) << verb.front();
+    }
+    EXPECT_THAT(run({"doctor", "--json"}, url() + "/taem").out,
+                HasSubstr("the chroot '/taem' does not exist at "));
+}
+
+/// The server's tick is 200 ms, so it grants 400 ms to 4 s.
+TEST_F(ZookeeperVerbs, LeaseThatTheServerChangesIsToldWithVerbose) {
+    EXPECT_THAT(run_here({"run", "-v", "--lease", "200ms", name, "--", "true"}).err,
+                HasSubstr("the session lasts 400 ms, and 200 ms were asked for"));
+    EXPECT_THAT(run_here({"run", "-v", "--lease", "10m", name, "--", "true"}).err,
+                HasSubstr("the session lasts 4000 ms, and 600000 ms were asked for"));
+    EXPECT_THAT(run_here({"run", "-v", "--lease", "3s", name, "--", "true"}).err,
+                Not(HasSubstr("were asked for")));
+    EXPECT_THAT(run({"doctor", "--json"}, url() + "?lease_time=10m").out,
+                HasSubstr("it lasts 4000 ms, and 600000 ms were asked for"));
 }
 
 TEST(ZookeeperAway, IsToldAtOnceAndWithoutThePassword) {

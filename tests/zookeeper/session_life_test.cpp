@@ -13,6 +13,7 @@ namespace holdfast {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -24,6 +25,22 @@ class SessionLife : public on_fake_zookeeper {};
 TEST_F(SessionLife, BeginsWithTheOpening) {
     open();
     EXPECT_EQ(left(), granted - drift);
+}
+
+TEST_F(SessionLife, TimeoutOtherThanTheWantedOneIsReportedOnce) {
+    open();
+    EXPECT_EQ(told_.count(event_kind::impaired), 0u) << "it was granted as asked for";
+    server_.grants_ms = 4000;
+    for (int i = 0; i < 2; ++i) {
+        server_.sessions.clear();
+        lose_connection();
+        pass(how_.backoff_max);
+        open();
+    }
+    ASSERT_EQ(told_.count(event_kind::impaired), 1u);
+    EXPECT_THAT(told_.last(event_kind::impaired)->text,
+                AllOf(HasSubstr("the session lasts 4000 ms, and 6000 ms were asked for"),
+                      HasSubstr("maxSessionTimeout")));
 }
 
 TEST_F(SessionLife, IsKeptByWritesWhileItIsInUse) {

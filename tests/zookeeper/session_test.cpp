@@ -10,6 +10,7 @@ namespace holdfast {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -139,6 +140,47 @@ TEST_F(SessionCalls, TheChrootStandsBeforeEachPathAndIsNotSeen) {
     EXPECT_EQ(last_path(), "/team");
     confirm();
     EXPECT_THAT(server_.last().requests.back().body, HasSubstr("\5/team"));
+}
+
+TEST_F(SessionCalls, MissingChrootIsReportedByEveryCallThatFindsNoNode) {
+    how_.chroot = "/taem";
+    for (const opcode each : {opcode::get_children, opcode::get_data, opcode::set_data,
+                              opcode::remove, opcode::create2, opcode::exists})
+        server_.says[each] = {-101, ""};
+    const auto expect_missing = [&](const auto& failed) {
+        EXPECT_EQ(failed->code, store_errc::not_set_up);
+        EXPECT_THAT(failed->text, AllOf(HasSubstr("the chroot '/taem' does not exist at "),
+                                        HasSubstr("create this node, or correct the path")));
+    };
+    const auto wake = clock_.make_alarm();
+    expect_missing(list("/"));
+    expect_missing(begin(session().get("/p")));
+    expect_missing(begin(session().set("/p", "x")));
+    expect_missing(begin(session().remove("/p")));
+    expect_missing(create("/p"));
+    expect_missing(begin(session().list_and_watch("/p", *wake)));
+}
+
+TEST_F(SessionCalls, ExistingChrootIsCheckedOnceAfterAMissingNode) {
+    how_.chroot = "/team";
+    server_.says[opcode::get_children] = {-101, ""};
+    for (int i = 0; i < 3; ++i) {
+        const auto listed = list();
+        ASSERT_TRUE(listed->answer) << listed->text;
+        EXPECT_FALSE(*listed->answer);
+    }
+    EXPECT_EQ(server_.count(opcode::exists), 1u);
+    EXPECT_EQ(server_.count(opcode::get_children), 3u);
+}
+
+TEST_F(SessionCalls, ChrootThatIsCreatedLaterIsFound) {
+    how_.chroot = "/team";
+    server_.says[opcode::get_children] = server_.says[opcode::exists] = {-101, ""};
+    EXPECT_EQ(list()->code, store_errc::not_set_up);
+    server_.says.erase(opcode::exists);
+    const auto listed = list();
+    ASSERT_TRUE(listed->answer) << listed->text;
+    EXPECT_FALSE(*listed->answer);
 }
 
 TEST_F(SessionCalls, AConfirmationIsOneWriteWhereAllAreThere) {

@@ -169,7 +169,8 @@ private:
     asio::awaitable<bool> reach() {
         try {
             std::string root = "/";
-            co_await home_->at->sync(std::move(root)); // this request opens the session
+            co_await home_->at->sync(root);                 // this request opens the session
+            (void)co_await home_->at->get(std::move(root)); // throws if there is no chroot
             const std::vector<std::string> nothing;
             const time_point began = home_->context.time.now();
             co_await home_->at->confirm(nothing, time_point::max());
