@@ -12,7 +12,7 @@ set_property(CACHE HOLDFAST_MYSQL PROPERTY STRINGS AUTO ON OFF)
 set(holdfast_inside_of_mysql
   src/net/deadlines.cpp src/net/endpoint.cpp src/net/tls.cpp
   src/runtime/blocking.cpp src/runtime/process.cpp
-  src/store/remote/attempts.cpp src/store/remote/diagnostics.cpp)
+  src/store/remote/attempts.cpp src/store/remote/diagnostics.cpp src/store/remote/listing.cpp)
 
 file(GLOB_RECURSE mysql_sources CONFIGURE_DEPENDS src/mysql/*.cpp src/store/mysql/*.cpp)
 list(FILTER mysql_sources EXCLUDE REGEX "/src/mysql/(on_demand/|linked\\.cpp$)")

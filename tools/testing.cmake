@@ -6,7 +6,8 @@
 
 # A shared core hides its internals, so a shared component compiles what it needs once more (see
 # holdfast_inside_of_mysql).
-set(holdfast_inside_of_testing src/store/remote/attempts.cpp)
+set(holdfast_inside_of_testing
+  src/store/remote/attempts.cpp src/store/remote/listing.cpp)
 
 file(GLOB testing_sources CONFIGURE_DEPENDS src/store/memory/*.cpp)
 function(holdfast_testing_library target)

@@ -35,16 +35,19 @@ its other clients do not have to wait.
 
 Usage: holdfast ls [OPTIONS] [PATTERN]
 
-  PATTERN              list only names that match: * is any text, ? any
-                       character, [a-z] one of these; put it in quotes
+  PATTERN              list only names that match: * is any text, ? any byte,
+                       [a-z] one of these bytes, [^a-z] or [!a-z] one other
+                       byte; after \ the next byte stands for itself. A letter
+                       outside ASCII has several bytes. Put it in quotes
   -1, --names          print only the names, one per line; without --type those
                        of the locks alone
       --limit N        list at most N of each: locks, permits, rates (default
                        1000)
       --type TYPE      list only 'permits', 'rate', 'semaphore' or 'latch'
-                       instead of locks. The last two are bare numbers on the
-                       server, so any number is listed as either. For programs:
-                       {"counters": [...], "complete", "server"}
+                       instead of locks. 'permits' are listed only while some
+                       are held, on every store. The last two types are bare
+                       numbers on Redis, so any number is listed as either. For
+                       programs: {"counters": [...], "complete", "server"}
       --json           for programs: {"locks": [...], "counters": [...],
                        "complete": true, "server": ...}; each is an object as
                        printed by 'holdfast inspect --json', with --type TYPE if

@@ -146,9 +146,13 @@ public:
     /// the store does not support that kind.
     counter_state inspect(lock_name, counter_kind kind);
 
-    /// Lists the held locks whose names, after this client's prefix, match a glob pattern (`*`,
-    /// `?`, `[a-z]`, `\\`). Returns at most `limit` locks. It scans a few hundred keys per request,
-    /// so that other clients are not delayed.
+    /// Lists the held locks whose names, after this client's prefix, match a glob pattern. Returns
+    /// at most `limit` locks. It scans a few hundred keys per request, so that other clients are
+    /// not delayed.
+    ///
+    /// The rules of the pattern are the same on every store. `*` matches any text, and `?` matches
+    /// one byte. `[a-z]` matches one of these bytes, and `[^a-z]` or `[!a-z]` one other byte. After
+    /// `\\`, the next byte matches only itself. A letter outside ASCII has several bytes.
     ///
     /// The list is incomplete on a server with many millions of keys, and if some servers of a
     /// cluster cannot be asked. If no server can be asked, the call throws. A lock that is acquired
@@ -158,8 +162,8 @@ public:
 
     /// Lists keys that may be counters of that kind. A stored number can be a semaphore or a latch,
     /// and the store does not say which. So both lists contain every number. The list of leased
-    /// semaphores has only the semaphores with at least one held permit. Throws `invalid_argument`
-    /// if the store does not support the kind.
+    /// semaphores has only the semaphores with at least one held permit, on every store. Throws
+    /// `invalid_argument` if the store does not support the kind.
     counter_list list(counter_kind kind, std::string pattern = "*", std::size_t limit = 1000);
 
     /// Waits until the lock is observed to be free. Returns false if the lock was not free before

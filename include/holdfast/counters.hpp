@@ -179,8 +179,8 @@ public:
     virtual void end_change(const lock_name&, const owner_id& /*request*/) noexcept {}
 
     virtual asio::awaitable<counter_state> inspect(lock_name, counter_kind) = 0;
-    /// Lists at most `limit` counters of that kind whose names match a glob pattern; see
-    /// `client::list()`.
+    /// Lists at most `limit` counters of that kind whose names match a glob pattern, by the rules
+    /// of `inspector::list()`. Omits leased semaphores of which no permit is held.
     virtual asio::awaitable<counter_list> list(counter_kind, std::string pattern,
                                                std::size_t limit) = 0;
 

@@ -364,8 +364,9 @@ public:
     /// is free and no waiter is queued for it.
     virtual asio::awaitable<std::optional<lock_state>> describe(lock_name) = 0;
 
-    /// Lists the held locks whose names match a glob pattern (`*`, `?`, `[…]`, `\\`): at most
-    /// `limit`, in the order of their names. The number of requests to the store is bounded.
+    /// Lists the held locks whose names match a glob pattern: at most `limit`, in the order of
+    /// their names. The rules of `client::list()` apply, but a negated class always begins with
+    /// `[^`. The number of requests to the store is bounded.
     virtual asio::awaitable<lock_list> list(std::string pattern, std::size_t limit) = 0;
 
     /// Returns a watch: while this object exists, the alarm `wake` rings when the lock may have

@@ -36,6 +36,30 @@ std::string without_wildcards(std::string_view name) {
     return literal;
 }
 
+/// Writes each `[!` that begins a class of bytes as `[^`, because a store knows only `[^`.
+std::string with_negated_classes(std::string pattern) {
+    bool is_class = false;
+    for (std::size_t at = 0; at < pattern.size(); ++at) {
+        if (pattern[at] == '\\') {
+            ++at; // the next byte stands for itself
+        } else if (is_class) {
+            is_class = pattern[at] != ']';
+            if (is_class && at + 2 < pattern.size() && pattern[at + 1] == '-')
+                at += 2; // a range, whose end may be any byte
+        } else if (pattern[at] == '[') {
+            is_class = true;
+            if (at + 1 < pattern.size() && (pattern[at + 1] == '!' || pattern[at + 1] == '^'))
+                pattern[++at] = '^';
+        }
+    }
+    return pattern;
+}
+
+/// Returns the pattern of the names at the store, for a pattern of names behind the prefix.
+std::string pattern_at_store(const shared_engine& home, std::string pattern) {
+    return without_wildcards(home->how().prefix) + with_negated_classes(std::move(pattern));
+}
+
 asio::awaitable<std::optional<lock_state>> describe(shared_engine home, lock_name name) {
     const lock_name of_store = mapped(home, name);
     co_return co_await home->operators_view().describe(of_store);
@@ -47,14 +71,14 @@ asio::awaitable<counter_state> look_at(shared_engine home, lock_name name, count
 }
 
 asio::awaitable<lock_list> list_all(shared_engine home, std::string pattern, std::size_t limit) {
-    std::string of_store = without_wildcards(home->how().prefix) + pattern;
+    std::string of_store = pattern_at_store(home, std::move(pattern));
     co_return co_await home->operators_view().list(std::move(of_store), limit);
 }
 
 asio::awaitable<counter_list> list_counters(shared_engine home, counter_kind kind,
                                             std::string pattern, std::size_t limit) {
     front::must_offer(*home, kind);
-    std::string of_store = without_wildcards(home->how().prefix) + pattern;
+    std::string of_store = pattern_at_store(home, std::move(pattern));
     co_return co_await home->counters()->list(kind, std::move(of_store), limit);
 }
 

@@ -13,8 +13,11 @@
 
 #include <atomic>
 #include <future>
+#include <string>
 #include <thread>
 #include <vector>
+
+#include <gmock/gmock.h>
 
 namespace holdfast::conformance {
 namespace {
@@ -23,6 +26,8 @@ namespace {
 
 using support::code_of;
 using support::soon;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 class Semaphore : public suite {
 protected:
@@ -427,6 +432,55 @@ TEST_P(CounterList, HasThoseOfOneKind) {
     const counter_list leased = home.list(counter_kind::permits);
     ASSERT_EQ(leased.counters.size(), 1u);
     EXPECT_EQ(leased.counters[0].state.taken, 1);
+}
+
+class PermitList : public CounterList {
+protected:
+    static std::vector<std::string> names_in(const counter_list& all) {
+        std::vector<std::string> names;
+        for (const counter_list::entry& each : all.counters)
+            names.push_back(each.name);
+        return names;
+    }
+};
+HOLDFAST_ON_EACH_STORE_THAT_HAS(PermitList, counter_kind::permits);
+
+TEST_P(PermitList, OmitsSemaphoresWithoutHeldPermits) {
+    client home = make_client();
+    leased_semaphore idle{home, "idle"}, used{home, "used"};
+    idle.set_permits(2);
+    used.set_permits(2);
+    EXPECT_THAT(names_in(home.list(counter_kind::permits)), IsEmpty());
+    lease held = used.acquire();
+    EXPECT_THAT(names_in(home.list(counter_kind::permits)), ElementsAre("used"));
+    EXPECT_TRUE(home.list(counter_kind::permits, "*", 1).complete);
+    held.unlock();
+    EXPECT_THAT(names_in(home.list(counter_kind::permits)), IsEmpty());
+    EXPECT_TRUE(home.inspect("idle", counter_kind::permits).exists);
+}
+
+TEST_P(PermitList, OmitsSemaphoresWhosePermitsHaveExpired) {
+    HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
+    client home = make_client();
+    leased_semaphore seats{home, "seats"};
+    seats.set_permits(1);
+    store().stranger_takes_permit("seats", 10s);
+    EXPECT_THAT(names_in(home.list(counter_kind::permits)), ElementsAre("seats"));
+    store().pass(10s + 10ms);
+    EXPECT_THAT(names_in(home.list(counter_kind::permits)), IsEmpty());
+}
+
+TEST_P(PermitList, HasTheNamesThatMatchThePattern) {
+    client home = make_client();
+    std::vector<lease> held;
+    for (const char* const name : {"!", "a", "b", "\xc3\xa4"}) { // the last is a-umlaut
+        leased_semaphore seats{home, name};
+        seats.set_permits(1);
+        held.push_back(seats.acquire());
+    }
+    EXPECT_THAT(names_in(home.list(counter_kind::permits, "[!a]")), ElementsAre("!", "b"));
+    EXPECT_THAT(names_in(home.list(counter_kind::permits, "[^a]")), ElementsAre("!", "b"));
+    EXPECT_THAT(names_in(home.list(counter_kind::permits, "?")), ElementsAre("!", "a", "b"));
 }
 
 // More changes of one counter at once than a client has request slots for.

@@ -227,6 +227,39 @@ TEST_P(Inspection, ListsWhatIsHeldByName) {
     EXPECT_THAT(home.list().locks, IsEmpty());
 }
 
+TEST_P(Inspection, PatternsHaveTheSameRulesOnEveryStore) {
+    const std::vector<std::string> all{"!", "*", "a", "b", "c", "\xc3\xa4"}; // the last is a-umlaut
+    client home = make_client();
+    std::vector<std::unique_ptr<mutex>> locks;
+    for (const std::string& name : all) {
+        locks.push_back(std::make_unique<mutex>(home, name));
+        locks.back()->lock();
+    }
+    const std::pair<const char*, std::vector<std::string>> cases[] = {
+        {"*", all},
+        {"?", {"!", "*", "a", "b", "c"}},
+        {"??", {all.back()}},
+        {"[^a]", {"!", "*", "b", "c"}},
+        {"[!a]", {"!", "*", "b", "c"}},
+        {"[!a-c]", {"!", "*"}},
+        {"[^!a]", {"*", "b", "c"}},
+        {"[a-b]", {"a", "b"}},
+        {"[b-a]", {"a", "b"}},
+        {"[ab", {"a", "b"}},
+        {"[a!]", {"!", "a"}},
+        {"[\\!a]", {"!", "a"}},
+        {"[[:alpha:]]", {}},
+        {"[*]", {"*"}},
+        {"\\*", {"*"}},
+        {"\\a", {"a"}},
+        {"*a*", {"a"}},
+        {"*\xa4", {all.back()}},
+        {"[!]", {"!", "*", "a", "b", "c"}},
+    };
+    for (const auto& [pattern, names] : cases)
+        EXPECT_EQ(names_in(home.list(pattern)), names) << pattern;
+}
+
 TEST_P(Inspection, SeesOnlyNamesBehindItsPrefix) {
     client shop = make_client({.prefix = "shop*:"}), all = make_client();
     mutex ours{shop, "L"}, others{all, "shopX:L"};

@@ -2,14 +2,13 @@
 #include "store/memory/server_state.hpp"
 
 #include "store/memory/connection.hpp"
+#include "store/remote/listing.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <iterator>
 #include <type_traits>
 #include <utility>
-
-#include <fnmatch.h>
 
 namespace holdfast::memory {
 
@@ -340,7 +339,7 @@ lock_list server_state::list(const std::string& pattern, std::size_t limit) cons
     const guard lock_it{mutex_};
     lock_list all;
     for (const std::string& name : held_names()) {
-        if (::fnmatch(pattern.c_str(), name.c_str(), 0) != 0)
+        if (!remote::matches(pattern, name))
             continue;
         if (all.locks.size() == limit) {
             all.complete = false;
@@ -662,7 +661,7 @@ counter_list server_state::list_counters(counter_kind kind, const std::string& p
     for (const std::string& name : kind == counter_kind::permits ? has_.permits.names()
                                    : kind == counter_kind::rate  ? has_.rates.names()
                                                                  : has_.counters.names()) {
-        if (::fnmatch(pattern.c_str(), name.c_str(), 0) != 0)
+        if (!remote::matches(pattern, name))
             continue;
         all.complete = all.counters.size() < limit;
         if (!all.complete)

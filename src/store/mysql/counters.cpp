@@ -3,11 +3,10 @@
 
 #include "store/mysql/lock_statements.hpp"
 #include "store/mysql/mysql_store.hpp"
+#include "store/remote/listing.hpp"
 
 #include <algorithm>
 #include <utility>
-
-#include <fnmatch.h>
 
 namespace holdfast::mysql {
 namespace {
@@ -71,7 +70,7 @@ asio::awaitable<counter_list> mysql_counters::list(counter_kind kind, std::strin
         const auto& rows = answer_at(said, 0).rows;
         for (const auto& row : rows) {
             behind = text_at(row, 0);
-            if (::fnmatch(pattern.c_str(), behind.c_str(), 0) != 0)
+            if (!remote::matches(pattern, behind))
                 continue;
             if (all.counters.size() == limit) {
                 all.complete = false;
@@ -79,7 +78,7 @@ asio::awaitable<counter_list> mysql_counters::list(counter_kind kind, std::strin
             }
             counter_list::entry one{behind, {}};
             one.state = co_await inspect({behind}, kind);
-            if (one.state.exists) // if the counter does not exist, it was erased in the meantime
+            if (remote::is_listed(kind, one.state)) // false: changed in the meantime
                 all.counters.push_back(std::move(one));
         }
         if (rows.size() < names_in_page)
@@ -409,9 +408,14 @@ std::string counter_inspected(const tables& named, const lock_name& name, counte
 
 std::string counters_listed(const tables& named, counter_kind kind, const std::string& behind,
                             std::size_t at_most) {
-    return "SELECT name FROM " + named.counters + " WHERE kind=" + kind_number(kind) +
-           " AND name>" + hex(behind) + " AND " + living_counter() + " ORDER BY name LIMIT " +
-           std::to_string(at_most);
+    const std::string held = kind == counter_kind::permits
+                                 ? " AND EXISTS(SELECT 1 FROM " + named.holds +
+                                       " AS h WHERE h.name=c.name AND h.kind=2 AND h.expires>" +
+                                       at_begin + ")"
+                                 : "";
+    return "SELECT name FROM " + named.counters + " AS c WHERE kind=" + kind_number(kind) +
+           " AND name>" + hex(behind) + " AND " + living_counter() + held +
+           " ORDER BY name LIMIT " + std::to_string(at_most);
 }
 
 } // namespace holdfast::mysql

@@ -130,7 +130,8 @@ std::string latch_is_open(const tables&, const lock_name&);
 /// if the counter does not exist.
 std::string counter_inspected(const tables&, const lock_name&, counter_kind);
 
-/// Returns a SELECT of counter names in ascending order, starting after the name `behind`.
+/// Returns a SELECT of the names of counters in ascending order, starting after the name `behind`.
+/// The SELECT omits semaphores without held permits.
 std::string counters_listed(const tables&, counter_kind, const std::string& behind,
                             std::size_t at_most);
 

@@ -4,13 +4,12 @@
 #include "store/mysql/counters.hpp"
 #include "store/mysql/lock_statements.hpp"
 #include "store/remote/attempts.hpp"
+#include "store/remote/listing.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <map>
 #include <utility>
-
-#include <fnmatch.h>
 
 namespace holdfast::mysql {
 namespace {
@@ -71,7 +70,7 @@ asio::awaitable<lock_list> row_inspector::list(std::string pattern, std::size_t 
         std::vector<std::string> names;
         for (const auto& row : rows) {
             behind = text_at(row, 0);
-            if (::fnmatch(pattern.c_str(), behind.c_str(), 0) == 0)
+            if (remote::matches(pattern, behind))
                 names.push_back(behind);
         }
         std::vector<lock_state> described;

@@ -5,6 +5,7 @@
 #include "redis/make_node.hpp"
 #include "store/redis/names.hpp"
 #include "store/redis/renewal.hpp"
+#include "store/remote/listing.hpp"
 
 #include <holdfast/error.hpp>
 
@@ -240,7 +241,7 @@ asio::awaitable<counter_list> redis_counters::list(counter_kind kind, std::strin
         try {
             counter_list::entry one{name, {}};
             one.state = co_await inspect({name}, kind);
-            if (one.state.exists) // otherwise the counter was deleted in the meantime
+            if (remote::is_listed(kind, one.state)) // the script also finds expired permits
                 all.counters.push_back(std::move(one));
         } catch (const boost::system::system_error& e) {
             if (e.code() != store_errc::wrong_type) // wrong_type: the name has another kind now

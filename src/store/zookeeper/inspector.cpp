@@ -2,6 +2,7 @@
 #include "store/zookeeper/inspector.hpp"
 
 #include "runtime/background.hpp"
+#include "store/remote/listing.hpp"
 
 #include <boost/system/system_error.hpp>
 
@@ -10,20 +11,14 @@
 #include <span>
 #include <utility>
 
-#include <fnmatch.h>
-
 namespace holdfast::zookeeper {
 namespace {
 
 /// Maximum number of nodes that are searched. Each node costs at least one request.
 constexpr std::size_t nodes_max = 2000;
 
-bool matches(const std::string& pattern, const std::string& name) {
-    return ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
-}
-
 void add_matching(found_paths& to, const std::string& pattern, std::string name, std::string path) {
-    if (matches(pattern, name))
+    if (remote::matches(pattern, name))
         to.entries.push_back({std::move(name), std::move(path)});
 }
 

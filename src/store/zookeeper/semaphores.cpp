@@ -3,6 +3,7 @@
 
 #include "net/failure.hpp"
 #include "store/remote/attempts.hpp"
+#include "store/remote/listing.hpp"
 #include "store/zookeeper/inspector.hpp"
 #include "store/zookeeper/nodes.hpp"
 
@@ -408,7 +409,7 @@ asio::awaitable<counter_state> zookeeper_counters::inspect(lock_name name, count
     co_return co_await state_at(at);
 }
 
-asio::awaitable<counter_list> zookeeper_counters::list(counter_kind, std::string pattern,
+asio::awaitable<counter_list> zookeeper_counters::list(counter_kind kind, std::string pattern,
                                                        std::size_t limit) {
     const found_paths found = co_await find_paths(*home_, std::move(pattern));
     counter_list all;
@@ -417,7 +418,7 @@ asio::awaitable<counter_list> zookeeper_counters::list(counter_kind, std::string
         const semaphore_paths at{home_->where, lock_name{each.name}};
         counter_list::entry one{each.name, {}};
         one.state = co_await state_at(at);
-        if (!one.state.exists)
+        if (!remote::is_listed(kind, one.state))
             continue;
         if (all.counters.size() == limit) {
             all.complete = false;
