@@ -468,23 +468,19 @@ bool carry_out(holdfast::latch& of, const std::string& name, const latch_command
         told["waited_ms"] = (holdfast::boot_clock::now() - start).count();
         return done;
     }
-    if (what.word == "down") {
-        const bool is_closed = of.count() > 0; // counting down an open latch has no effect
-        if (is_closed)
-            of.count_down(count_of(what.number));
-        return (told["counted"] = is_closed).as_bool();
-    }
+    if (what.word == "down")
+        return (told["counted"] = of.count_down(count_of(what.number))).as_bool();
     return true;
 }
 
-/// Prints that the latch was changed, but too few replicas have confirmed the change. Returns the
-/// exit status.
+/// Prints that the request was carried out, but too few replicas have confirmed it. The error does
+/// not say whether the latch was changed, so the text fits both cases. Returns the exit status.
 int report_not_replicated(const look_options& given, const latch_command& what,
                           const boost::system::system_error& failure) {
     const std::string all = failure.what(); // "0 of 1 replicas confirmed it in time: ..."
-    const char* const done = what.word == "set"     ? "' is set on "
-                             : what.word == "erase" ? "' is erased on "
-                                                    : "' is counted down on ";
+    const char* const done = what.word == "set"     ? "' is closed on "
+                             : what.word == "erase" ? "' is open on "
+                                                    : "' is counted down, if it was closed, on ";
     say("'" + printable(given.name) + done + printable(without_password(given.server)) + ", but " +
         printable(all.substr(0, all.find(':'))) +
         ". The change is not undone, and a failover may lose it. Look whether the replicas are "
@@ -503,7 +499,7 @@ int at(holdfast::client& home, const look_options& given, const latch_command& w
             throw;
         return report_not_replicated(given, what, failure);
     }
-    const bool must_count = given.json || what.word == "count" || !done;
+    const bool must_count = given.json || what.word == "count" || (what.word == "set" && !done);
     const std::int64_t left = must_count ? of.count() : 0;
     if (given.json) {
         told["count"] = left;

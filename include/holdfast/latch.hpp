@@ -43,8 +43,8 @@ public:
     /// arrives.
     [[nodiscard]] std::int64_t count() const { return value(); }
     /// Reduces the count by `by` (1 to `max()`), at most down to zero. At zero the latch opens, and
-    /// all waiters are notified.
-    void count_down(std::int64_t by = 1);
+    /// all waiters are notified. Returns false, and changes nothing, if the latch is open already.
+    bool count_down(std::int64_t by = 1);
     /// Calls `count_down()`, and then `wait()`.
     void arrive_and_wait(std::int64_t by = 1, std::stop_token cancel = {}) {
         count_down(by);
@@ -79,9 +79,10 @@ public:
         return initiate_try(0, detail::saturate(timeout, detail::rounding::up),
                             std::forward<Token>(token));
     }
-    template <asio::completion_token_for<void(error_code)> Token>
+    /// Completes with false if the latch was open already.
+    template <asio::completion_token_for<void(error_code, bool)> Token>
     auto async_count_down(std::int64_t by, Token&& token) {
-        return initiate_change(counter_verb::count_down, by, std::forward<Token>(token));
+        return initiate_flag(counter_verb::count_down, by, {}, std::forward<Token>(token));
     }
     template <asio::completion_token_for<void(error_code, bool)> Token>
     auto async_try_set_count(std::int64_t count, Token&& token) {

@@ -43,9 +43,15 @@ asio::awaitable<void> do_it(shared_counter of, counter_command what) {
     (void)co_await answer_to(std::move(of), what);
 }
 
+/// Returns whether the change was carried out. If a latch was counted down and stays closed, the
+/// store does not report `done`, but a count above zero.
+bool is_carried_out(counter_verb verb, const counter_answer& said) {
+    return said.done || (verb == counter_verb::count_down && said.value > 0);
+}
+
 asio::awaitable<bool> is_done(shared_counter of, counter_command what) {
     const counter_answer said = co_await answer_to(std::move(of), what);
-    co_return said.done;
+    co_return is_carried_out(what.verb, said);
 }
 
 asio::awaitable<std::int64_t> number_from(shared_counter of, counter_command what) {
@@ -196,8 +202,8 @@ bool latch::try_set_count(std::int64_t count) {
     return change(counter_verb::set_new, count).done;
 }
 
-void latch::count_down(std::int64_t by) {
-    (void)change(counter_verb::count_down, by);
+bool latch::count_down(std::int64_t by) {
+    return is_carried_out(counter_verb::count_down, change(counter_verb::count_down, by));
 }
 
 namespace {

@@ -295,7 +295,7 @@ TEST_P(Latch, IsOpenUntilItIsSetAndWhenItWasCountedDown) {
     EXPECT_TRUE(ready.try_set_count(3));
     EXPECT_FALSE(ready.try_set_count(4));
     EXPECT_FALSE(ready.try_wait());
-    ready.count_down();
+    EXPECT_TRUE(ready.count_down());
     EXPECT_EQ(ready.count(), 2);
     EXPECT_EQ(store().counter("ready"), 2);
     ready.count_down(5);
@@ -306,6 +306,18 @@ TEST_P(Latch, IsOpenUntilItIsSetAndWhenItWasCountedDown) {
     EXPECT_TRUE(ready.try_set_count(1));
     ready.arrive_and_wait();
     EXPECT_FALSE(ready.erase());
+}
+
+TEST_P(Latch, CountDownReturnsFalseOnlyIfTheLatchIsOpen) {
+    client home = make_client();
+    latch ready{home, "ready"};
+    EXPECT_FALSE(ready.count_down());
+    ready.try_set_count(4);
+    EXPECT_TRUE(ready.count_down()); // the latch stays closed
+    EXPECT_TRUE(soon(ready.async_count_down(1, asio::use_future)));
+    EXPECT_TRUE(ready.count_down(5)); // the latch opens
+    EXPECT_FALSE(ready.count_down());
+    EXPECT_FALSE(soon(ready.async_count_down(1, asio::use_future)));
 }
 
 TEST_P(Latch, RefusesCountsThatCannotBe) {

@@ -543,7 +543,7 @@ asio::awaitable<outcome> counting::set(latch& at, operation what) {
 
 asio::awaitable<outcome> counting::count_down(latch& at, operation what) {
     ongoing call{world_, what};
-    const std::tuple<error_code> answer = co_await at.async_count_down(what.amount, call.token());
+    const done_or_not answer = co_await at.async_count_down(what.amount, call.token());
     co_return call.ended(std::get<0>(answer));
 }
 

@@ -237,7 +237,7 @@ struct Latched : counting_story {
         latch it{*who.program, w.name_of(0)};
         const operation wish = by(who, deed::count_down, n, {});
         ongoing call{w, wish};
-        const std::tuple<error_code> answer = co_await it.async_count_down(n, call.token());
+        const std::tuple<error_code, bool> answer = co_await it.async_count_down(n, call.token());
         co_return call.ended(std::get<0>(answer));
     }
 };
