@@ -489,7 +489,8 @@ constexpr int silences_max = 2;
 /// are gone, so they are needed only while they limit somebody.
 constexpr const char* counters_of_runs = "holdfast_run_counters";
 
-/// Counts keys that do not require the server to stay. There are four kinds:
+/// Counts the keys that require the server to stay: all keys without those of the following kinds.
+/// One script counts both, because no key expires while a script runs.
 ///  - Client information (docs/protocol/client.md). It stays for a minute after a client was
 ///    killed. Records of finished requests, which only a connected client needs.
 ///  - Counters of fencing tokens, which stay for ever. Tokens grow even if the counters are lost
@@ -498,7 +499,7 @@ constexpr const char* counters_of_runs = "holdfast_run_counters";
 ///    until another client asks for the lock.
 ///  - Slots of which none is held, and rates from which nobody has drawn within their interval, if
 ///    `holdfast run` has set them. Others, and latches, stay: a program relies on them.
-constexpr const char* count_without_use =
+constexpr const char* count_in_use =
     "local count = redis.call('exists', KEYS[1]) "
     "for _, kind in ipairs({'holdfast_client', 'holdfast_requests', 'redisson_lock_token', "
     "'redisson_lock_queue', 'redisson_lock_timeout'}) do "
@@ -516,12 +517,19 @@ constexpr const char* count_without_use =
     "local per = tonumber(redis.call('hget', name, 'interval')) "
     "if per and newest(tag .. ':permits') + per <= now then "
     "count = count + redis.call('exists', name, tag .. ':permits', tag .. ':value') end end end "
-    "return tostring(count)";
+    "local all = 0 "
+    "for keys in string.gmatch(redis.call('info', 'keyspace'), ':keys=(%d+)') do "
+    "all = all + tonumber(keys) end " // db0:keys=1,expires=1,...
+    "return tostring(math.max(all - count, 0))";
 
-long keys_without_use(server_link& link) {
+/// Returns the number of keys in use. Returns 1 if the server refuses to count them, so that it is
+/// not ended.
+long keys_in_use(server_link& link) {
     const std::string number =
-        link.ask(std::string{"EVAL \""} + count_without_use + "\" 1 " + counters_of_runs);
-    return std::atol(number.c_str());
+        link.ask(std::string{"EVAL \""} + count_in_use + "\" 1 " + counters_of_runs);
+    long keys = 1;
+    std::from_chars(number.data(), number.data() + number.size(), keys); // an error changes nothing
+    return keys;
 }
 
 /// Returns the text in the form of an inline command, with an escape for each byte.
@@ -604,13 +612,7 @@ std::vector<std::string> variables_of_private_server(const std::string& url) {
 
 server_use use_of(server_link& link) {
     server_use found;
-    // Read this number first, so that keys that are added in the meantime can only raise the
-    // result.
-    const long without_use = keys_without_use(link);
-    const std::string databases = link.ask("INFO keyspace"); // db0:keys=1,expires=1,...
-    for (std::size_t at = 0; (at = databases.find(":keys=", at)) != std::string::npos; ++at)
-        found.keys += std::atol(databases.c_str() + at + 6);
-    found.keys = std::max(0L, found.keys - without_use);
+    found.keys = keys_in_use(link);
     found.connections = number_in(link.ask("INFO clients"), "connected_clients") - 1;
     return found;
 }
