@@ -13,8 +13,9 @@ enum class event_kind : std::int32_t {
     /// The store acknowledged the release, or the lock was handed over to the next waiter of this
     /// client. `duration_us`: how long the lock was held.
     released,
-    /// A hold ended before its owner released it. No `released` or `release_failed` follows.
-    /// `duration_us`: how long the lock was held.
+    /// A hold ended before its owner released it. No other event of this hold follows. If a hold on
+    /// several locks is lost, `cause` is the cause of the member whose loss decided. `duration_us`:
+    /// how long the lock was held.
     lost,
     /// A renewed hold will end soon, because renewals fail or because it has reached
     /// `options::max_hold` (see `cause`). `duration_us`: the time that is left.

@@ -80,6 +80,28 @@ duration composite_hold::remaining_of_parts() const {
     return *last;
 }
 
+std::size_t composite_hold::note_losses() {
+    std::size_t valid = 0;
+    std::vector<event_cause> causes;
+    for (member_part& each : member_parts_) {
+        if (!each.has || each.gone)
+            continue;
+        if (each.has.is_valid()) {
+            valid += counts(each) ? 1 : 0;
+            continue;
+        }
+        each.gone = true;
+        causes.push_back(each.has.hold()->why_lost());
+    }
+    if (of_->needs > valid && !causes.empty()) {
+        // The loss that left fewer than `needs` parts decided. Earlier losses did no harm.
+        const std::size_t before = valid + causes.size();
+        const std::size_t harmless = before > of_->needs ? before - of_->needs : 0;
+        lost_because_ = causes[harmless];
+    }
+    return valid;
+}
+
 duration composite_hold::remaining() const noexcept {
     const std::scoped_lock guard{mutex_};
     return phase_ == phase::held && !given_up_ ? remaining_of_parts() : duration::zero();
@@ -163,6 +185,7 @@ void composite_hold::join(std::size_t which, part got, duration counts_in) {
     one.loss.reset();
     one.danger.reset();
     one.has = std::move(got);
+    one.gone = false;
     one.counts_from = sync::later(home->now(), counts_in);
     if (asked_)
         arm(one);
@@ -203,7 +226,7 @@ void composite_hold::review() {
         for (member_part& each : member_parts_)
             if (each.has)
                 arm(each);
-        valid = count_valid();
+        valid = note_losses();
         well = count_well();
         if (well >= of_->needs && danger_.stop_requested())
             danger_ = std::stop_source{}; // the danger is over
@@ -219,12 +242,18 @@ void composite_hold::review() {
 
 void composite_hold::warn() {
     std::stop_source firing{std::nostopstate};
+    event_cause why{};
     {
         const std::scoped_lock guard{mutex_};
         firing = danger_;
+        const auto has_reached_max_hold = [](const member_part& each) {
+            return each.has && each.warned && each.has.hold()->out_of_time();
+        };
+        if (std::any_of(member_parts_.begin(), member_parts_.end(), has_reached_max_hold))
+            why = event_cause::max_hold;
     }
     if (firing.request_stop()) // runs callbacks of the user, so never under the mutex
-        home->tell_of(*this, event_kind::in_danger, event_cause::none, remaining());
+        home->tell_of(*this, event_kind::in_danger, why, remaining());
 }
 
 // Operations on a hold on several locks: release, extend, renew, abandon.
@@ -259,11 +288,15 @@ std::vector<part> composite_hold::take_parts(phase next) {
 }
 
 void composite_hold::lose() {
+    {
+        const std::scoped_lock guard{mutex_};
+        (void)note_losses();
+    }
     const std::vector<part> released_behind = take_parts(phase::lost);
     stop_keep_alive();
     (void)danger_.request_stop();
     (void)lost_.request_stop();
-    home->tell_of(*this, event_kind::lost, event_cause::none, home->now() - granted_at_);
+    home->tell_of(*this, event_kind::lost, lost_because_, home->now() - granted_at_);
     home->keep_no_more(*this);
 }
 
@@ -306,7 +339,7 @@ void composite_hold::release(sync::release_handler done, const asio::any_io_exec
         return sync::tell(*home, std::move(done), lost_before());
     if (!is_last)
         return sync::tell(*home, std::move(done), {});
-    std::vector<std::shared_ptr<lock_handle>> leaving;
+    lock_handles leaving;
     for (part& each : take_parts(phase::ended)) {
         if (parts_deserted_)
             each.hold()->thread_came_back();
@@ -315,29 +348,36 @@ void composite_hold::release(sync::release_handler done, const asio::any_io_exec
     }
     stop_keep_alive();
     home->keep_no_more(*this); // at exit() a thread may still release an abandoned hold
-    auto told = [self = shared_from_this(), done = std::move(done)](sync::failure why) mutable {
+    lock_handles released = leaving;
+    std::stable_partition(released.begin(), released.end(),
+                          [](const auto& each) { return each->is_valid(); });
+    auto told = [self = shared_from_this(), released = std::move(released),
+                 done = std::move(done)](sync::failure why) mutable {
         if (self->quorum_ && why.code && why.code != errc::lease_lost)
             // Some nodes may have carried out the release.
             why.code = make_error_code(errc::outcome_unknown);
-        self->tell_end(why);
+        self->tell_end(why, released);
         sync::tell(*self->home, std::move(done), std::move(why));
     };
     tally::ask(home, leaving, of_->needs, home->how().release_timeout, tally::let_go(),
                sync::release_handler{std::move(told)});
 }
 
-void composite_hold::tell_end(const sync::failure& why) {
+void composite_hold::tell_end(const sync::failure& why, const lock_handles& released) {
     {
         const std::scoped_lock guard{mutex_};
         if (given_up_)
             return; // give_up() has reported the loss
     }
-    event_kind how = event_kind::release_failed;
+    const duration length = home->now() - granted_at_;
     if (!why.code)
-        how = event_kind::released;
-    else if (why.code == errc::lease_lost)
-        how = event_kind::lost;
-    home->tell_of(*this, how, event_cause::none, home->now() - granted_at_);
+        return home->tell_of(*this, event_kind::released, event_cause::none, length);
+    if (why.code != errc::lease_lost)
+        return home->tell_of(*this, event_kind::release_failed, event_cause::failed, length, why);
+    const auto is_lost = [](const auto& each) { return each->why_lost() != event_cause::none; };
+    const auto lost = std::find_if(released.begin(), released.end(), is_lost);
+    home->tell_of(*this, event_kind::lost,
+                  lost == released.end() ? event_cause::none : (*lost)->why_lost(), length);
 }
 
 void composite_hold::release_unwaited(const asio::any_io_executor& where,
@@ -410,7 +450,8 @@ void composite_hold::abandon() {
     }
     stop_keep_alive();
     home->keep(shared_from_this());
-    home->tell_of(*this, event_kind::abandoned, event_cause::none, home->now() - granted_at_);
+    if (!given_up_) // otherwise give_up() has reported the loss
+        home->tell_of(*this, event_kind::abandoned, event_cause::none, home->now() - granted_at_);
     desert_parts();
 }
 

@@ -104,6 +104,7 @@ private:
         time_point counts_from{};
         std::unique_ptr<news_callback> loss{}, danger{};
         bool warned = false; ///< true: the part was in danger at the last check
+        bool gone = false;   ///< true: note_losses() has noticed the loss of the part
     };
 
     // Call these under the mutex.
@@ -117,6 +118,9 @@ private:
     /// Returns the number of parts that are valid and not in danger.
     std::size_t count_well() const;
     duration remaining_of_parts() const;
+    /// Notes the parts that were lost since the last call, and returns the number of valid parts.
+    /// If too few parts are valid, the hold gets the cause of the loss that decided.
+    std::size_t note_losses();
 
     void arm(member_part&);
     void review();
@@ -125,12 +129,14 @@ private:
     void give_up(); ///< reports a loss because the client closes; a release stays possible
     void warn();
     void ask_missing(); ///< asks each missing member once for a part
-    void tell_end(const sync::failure&);
+    using lock_handles = std::vector<std::shared_ptr<lock_handle>>;
+    /// Reports the end of the hold. `released` are its parts, and the parts that were valid when
+    /// the release began come first.
+    void tell_end(const sync::failure&, const lock_handles& released);
     void start_keep_alive();
     void stop_keep_alive();
     void desert_parts(); ///< stops the renewal of parts that no other holder shares
     std::vector<part> take_parts(phase);
-    using lock_handles = std::vector<std::shared_ptr<lock_handle>>;
     lock_handles parts() const;
 
     const std::shared_ptr<const composite_descriptor> of_;
@@ -142,6 +148,7 @@ private:
     mutable std::mutex mutex_;
     std::vector<member_part> member_parts_; // one for each member
     phase phase_ = phase::held;
+    event_cause lost_because_ = event_cause::none;
     std::uint32_t shares_ = 1;
     std::uint32_t ended_threads_ = 0; // number of threads that ended since the last abandon()
     bool parts_deserted_ = false;

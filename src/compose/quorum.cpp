@@ -158,10 +158,12 @@ private:
                 const duration counts_in = round->answer(which).counts_in;
                 held->join(which, std::move(round->answer(which).got), counts_in);
             }
-        held->begin(round.keep());
-        if (!held->is_valid())
+        if (!held->is_valid()) {
+            round.keep()->retire(); // releases the votes that arrive later
             return nullptr;
-        tell_acquired(*call_, *held);
+        }
+        tell_acquired(*call_, *held); // first, because begin() may find votes lost already
+        held->begin(round.keep());
         return held;
     }
 

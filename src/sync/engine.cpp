@@ -145,7 +145,7 @@ void engine::hold_lost(std::shared_ptr<held_lock> held, event_cause why) {
         return asio::post(executor(), std::move(later));
     }
     renewal_.forget(*held);
-    if (held->lose()) {
+    if (held->lose(why)) {
         tell_lost(*held, why);
         const bool may_have_a_part = held->what.permits > 1;
         if (!may_have_a_part && (why == event_cause::refused || why == event_cause::forced))
@@ -165,11 +165,41 @@ asio::awaitable<bool> engine::force_kind(lock_name name, lock_kind kind) {
     return force(name, operators_view().force_kind(name, kind));
 }
 
+namespace {
+
+using held_locks = std::vector<std::shared_ptr<held_lock>>;
+
+/// Guard that marks holds during a force_unlock() of this client. If a renewal or a release finds a
+/// marked hold gone, the cause is `forced`, because its reply may arrive before the reply to the
+/// force_unlock().
+class force_mark {
+public:
+    explicit force_mark(const held_locks& holds)
+        : holds_{holds} {
+        for (const std::shared_ptr<held_lock>& held : holds_)
+            ++held->forces;
+    }
+    force_mark(const force_mark&) = delete;
+    ~force_mark() {
+        for (const std::shared_ptr<held_lock>& held : holds_)
+            held->forces -= removed_ ? 0 : 1;
+    }
+    void removed() noexcept { removed_ = true; } ///< keeps the marks
+
+private:
+    const held_locks& holds_;
+    bool removed_ = false;
+};
+
+} // namespace
+
 asio::awaitable<bool> engine::force(lock_name name, asio::awaitable<forced> asking) {
-    const std::vector<std::shared_ptr<held_lock>> before = gates_.held_under(name.text);
+    const held_locks before = gates_.held_under(name.text);
+    force_mark mark{before};
     const bool was_locked = (co_await std::move(asking)).was_locked;
     if (!was_locked)
         co_return false;
+    mark.removed();
     for (const std::shared_ptr<held_lock>& held : before) {
         const std::shared_ptr<held_lock> present = gates_.present_hold_of(held->what);
         if (present)
@@ -566,8 +596,8 @@ void engine::tell_untold() {
 
 void engine::tell_of(const held_lock& held, event_kind kind, event_cause cause, duration length,
                      const boost::system::system_error* failed) {
-    if (!how_.observer)
-        return;
+    if (!how_.observer || (held.told_lost && kind != event_kind::lost))
+        return; // no event of a hold follows its loss
     event e = event_about(held.what.name.text, kind, cause, length);
     e.owner_number = held.what.owner.number;
     if (failed)
@@ -575,9 +605,14 @@ void engine::tell_of(const held_lock& held, event_kind kind, event_cause cause, 
     tell(e);
 }
 
-void engine::tell_of(const lock_handle& held, event_kind kind, event_cause cause, duration length) {
-    if (how_.observer)
-        tell(event_about(held.name(), kind, cause, length));
+void engine::tell_of(const lock_handle& held, event_kind kind, event_cause cause, duration length,
+                     const failure& why) {
+    if (!how_.observer)
+        return;
+    event e = event_about(held.name(), kind, cause, length);
+    if (why.code)
+        add_failure(e, why.code, why.text);
+    tell(e);
 }
 
 void engine::tell_of_count(const acquisition& call) {
@@ -587,8 +622,9 @@ void engine::tell_of_count(const acquisition& call) {
 }
 
 void engine::tell_lost(held_lock& held, event_cause why) {
+    held.note_loss(why);
     if (!std::exchange(held.told_lost, true))
-        tell_of(held, event_kind::lost, why, now() - held.granted_at);
+        tell_of(held, event_kind::lost, held.why_lost(), now() - held.granted_at);
 }
 
 void engine::tell_of_wait(const acquisition& call, event_cause cause, const failure& why) {

@@ -284,10 +284,11 @@ public:
     void keep_no_more(const lock_handle& ended);
 
     void tell(const event&);
+    /// Reports an event of a hold, but nothing after the loss of the hold.
     void tell_of(const held_lock&, event_kind, event_cause, duration,
                  const boost::system::system_error* = nullptr);
     /// Reports an event of a hold on several locks.
-    void tell_of(const lock_handle&, event_kind, event_cause, duration);
+    void tell_of(const lock_handle&, event_kind, event_cause, duration, const failure& = {});
     /// Reports to the observer that a counter granted the call.
     void tell_of_count(const acquisition&);
     /// Reports a loss to the observer, but only once for each hold, because close() reports the

@@ -389,12 +389,32 @@ void held_lock::warn() {
     fire(danger_);
 }
 
-bool held_lock::lose() {
+event_cause held_lock::why_lost() const {
+    const std::scoped_lock guard{mutex()};
+    if (lost_because_ == event_cause::none && term_is_over())
+        return cause_of_expiry();
+    return lost_because_;
+}
+
+/// Stores the cause of the loss. Call it under the mutex.
+void held_lock::set_cause(event_cause why) {
+    if (lost_because_ != event_cause::none)
+        return;
+    lost_because_ = why == event_cause::refused && forces > 0 ? event_cause::forced : why;
+}
+
+void held_lock::note_loss(event_cause why) {
+    const std::scoped_lock guard{mutex()};
+    set_cause(why);
+}
+
+bool held_lock::lose(event_cause why) {
     {
         const std::scoped_lock guard{mutex()};
         if (phase_ != phase::held)
             return false;
         phase_ = phase::lost;
+        set_cause(why);
     }
     fire(danger_);
     fire(lost_);
@@ -405,6 +425,7 @@ void held_lock::give_up() {
     {
         const std::scoped_lock guard{mutex()};
         given_up_ = true;
+        set_cause(event_cause::closed);
     }
     fire(danger_);
     fire(lost_);

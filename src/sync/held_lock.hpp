@@ -78,6 +78,8 @@ public:
     std::stop_token lost() const override;
     std::stop_token in_danger() const override;
     bool renewed() const noexcept override { return renewed_; }
+    event_cause why_lost() const override;
+    bool out_of_time() const override;
     void stay_with_its_holder() noexcept override { stays_ = true; }
     bool stays_with_its_holder() const noexcept { return stays_; }
     unsigned replicas() const noexcept override;
@@ -112,8 +114,10 @@ public:
                           const std::function<bool()>& sent_off) override;
     void revalidate() noexcept override; ///< sends a renewal request at once
     time_point ends_at() const;          ///< time when the hold expires, by this process's clock
-    /// whether the hold was renewed for as long as `max_hold` allows
-    bool out_of_time() const;
+    /// Returns the cause of the loss if the hold ends because its validity ends.
+    event_cause cause_of_expiry() const {
+        return out_of_time() ? event_cause::max_hold : event_cause::term_ended;
+    }
     duration lease() const { return lease_; }
     /// Returns the time that determines when renewal requests, warnings and hand-offs are due. It
     /// is the lease, or the time that the store granted last if that is shorter (a session).
@@ -185,9 +189,12 @@ public:
     /// renewal request. It is an estimate from earlier replies.
     duration kept_by_others() const { return kept_by_others_; }
     void warn(); ///< requests the stop of the in_danger() tokens
-    /// requests the stop of the lost() tokens; returns false if the hold had ended before
-    bool lose();
-    void give_up();         ///< does the same when the client closes, but a release stays possible
+    /// Requests the stop of the lost() tokens. Returns false if the hold had ended before.
+    bool lose(event_cause);
+    void give_up(); ///< does the same when the client closes, but a release stays possible
+    /// Stores why the hold was lost, unless an earlier cause is stored. If the store says that the
+    /// hold is gone and `forces` is not zero, the cause is `forced`.
+    void note_loss(event_cause);
     bool deserted() const;  ///< whether all threads that share it have ended
     void take_all_shares(); ///< makes the next release the last one
     void begin_release();
@@ -196,6 +203,9 @@ public:
     // Members that the renewal uses.
     using schedule_hook = boost::intrusive::set_member_hook<boost::intrusive::optimize_size<true>>;
     int extensions = 0; ///< number of extensions under way
+    /// Number of force_unlock() calls of this client that have removed the hold, or that may remove
+    /// it because they are under way.
+    int forces = 0;
     schedule_hook in_schedule;
     std::shared_ptr<held_lock> kept; ///< reference to the hold itself, while it is in the schedule
     std::unique_ptr<watch> watched;  ///< set if the store can report that the hold may be gone
@@ -232,6 +242,7 @@ private:
     bool is_near_the_end() const; ///< returns whether a warning is due by the clock
     void fire(std::stop_source&);
     void end_danger();
+    void set_cause(event_cause);
     /// Returns how long the store keeps a hold if the lease `asked` was requested for it.
     duration lasts_there(duration asked) const;
 
@@ -243,6 +254,7 @@ private:
     std::atomic<bool> renewed_;
     bool given_up_ = false;
     phase phase_ = phase::held;
+    event_cause lost_because_ = event_cause::none;
     std::atomic<std::uint32_t> releases_announced_ = 0; // announced releases that have not begun
     std::uint32_t shares_ = 1;
     std::uint32_t ended_threads_ = 0; // number of ended threads that still have a share

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <holdfast/error.hpp>
+#include <holdfast/observer.hpp>
 #include <holdfast/store.hpp>
 #include <holdfast/time.hpp>
 
@@ -54,6 +55,12 @@ public:
     virtual std::stop_token lost() const = 0;
     virtual std::stop_token in_danger() const = 0;
     virtual bool renewed() const noexcept = 0;
+    // The next two functions report about the hold of one lock, for the hold on several locks that
+    // it is a part of.
+    /// Returns why the hold was lost, or `none` if it was not lost.
+    virtual event_cause why_lost() const { return event_cause::none; }
+    /// Returns whether the hold was renewed for as long as `options::max_hold` allows.
+    virtual bool out_of_time() const { return false; }
     /// Forbids that the hold is passed on within this client. The release of the hold will go to
     /// the store.
     virtual void stay_with_its_holder() noexcept {}

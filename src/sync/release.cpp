@@ -152,7 +152,7 @@ void release(std::shared_ptr<held_lock> held, release_handler done,
         break;
     }
     if (home->now() >= held->ends_at()) {
-        home->hold_lost(held, event_cause::term_ended);
+        home->hold_lost(held, held->cause_of_expiry());
         return tell(*home, std::move(done), lost_before());
     }
     if (hand_on(held))

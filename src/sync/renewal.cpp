@@ -277,9 +277,8 @@ void renewal::act_on(shared_hold held, time_point now, requests_by_content& cont
         return; // an earlier action in this loop has ended the hold
     const duration left = held->ends_at() - now;
     if (left <= duration::zero()) {
-        const bool too_long = held->out_of_time();
-        engine_.hold_lost(std::move(held),
-                          too_long ? event_cause::max_hold : event_cause::term_ended);
+        const event_cause why = held->cause_of_expiry();
+        engine_.hold_lost(std::move(held), why);
         return;
     }
     if (held->to_be_warned() && left <= danger_period(held->effective_lease())) {

@@ -294,8 +294,8 @@ private:
 };
 
 /// Checker: the reports of a client to its observer add up. Each hold is acquired once and ends
-/// once, so a count of holds returns to zero. A hold that is handed over has ended, and is acquired
-/// again.
+/// once, so a count of holds returns to zero. No event of a hold follows its loss. A hold that is
+/// handed over has ended, and is acquired again.
 class reports {
 public:
     explicit reports(world& w)
@@ -305,7 +305,6 @@ public:
         if (e.owner_number == 0)
             return;
         record& r = records_[{client, generation, e.owner_number}];
-        const bool closing = e.kind == event_kind::lost && e.cause == event_cause::closed;
         if (e.kind == event_kind::acquired) {
             if (r.acquired && !r.ended)
                 fail(e, "was acquired twice");
@@ -314,9 +313,12 @@ public:
         }
         if (!r.acquired)
             fail(e, "was never acquired, and something of it is reported");
-        if (ends(e.kind) && !closing && r.ended)
+        if (r.lost)
+            fail(e, "was lost, and more of it is reported");
+        if (ends(e.kind) && r.ended)
             fail(e, "ended twice");
-        r.ended = r.ended || (ends(e.kind) && !closing);
+        r.ended = r.ended || ends(e.kind);
+        r.lost = r.lost || e.kind == event_kind::lost;
     }
 
     void at_peace() {
@@ -334,6 +336,7 @@ private:
     struct record {
         bool acquired = false;
         bool ended = false;
+        bool lost = false;
     };
 
     static bool ends(event_kind k) {

@@ -28,6 +28,14 @@ protected:
     said<lease> held;
 
     bool is_free(const char* name) const { return !inspect(server, name); }
+
+    /// Returns the cause of the single event `lost` about that name.
+    static event_cause cause_of_loss(const actor& of, const std::string& name) {
+        std::vector<support::told> losses = of.ear->of(event_kind::lost);
+        std::erase_if(losses, [&name](const support::told& each) { return each.name != name; });
+        EXPECT_EQ(losses.size(), 1u) << name;
+        return losses.empty() ? event_cause::none : losses.back().cause;
+    }
 };
 
 TEST_F(Multi, TakesAllAndReleasesAll) {
@@ -130,6 +138,90 @@ TEST_F(Multi, TheLossOfOneIsTheLossOfTheWholeAndReleasesTheRest) {
     whole.async_unlock(left.handler());
     settle();
     EXPECT_TRUE(left.failed(errc::lease_lost));
+}
+
+TEST_F(Multi, ItsLossHasTheCauseOfTheLostMember) {
+    const lease whole = taken(all);
+    ASSERT_TRUE(server.evict("b"));
+    run_for(11s);
+    EXPECT_EQ(cause_of_loss(alice, "b"), event_cause::refused);
+    EXPECT_EQ(cause_of_loss(alice, "a + b + c"), event_cause::refused);
+    EXPECT_EQ(alice.ear->count(event_kind::released), 2u) << "the other members";
+}
+
+TEST_F(Multi, LossByTheEndOfItsLeaseSaysSo) {
+    const lease whole = taken(all, lease_time{2s});
+    run_for(2s);
+    EXPECT_EQ(cause_of_loss(alice, "a + b + c"), event_cause::term_ended);
+}
+
+TEST_F(Multi, LossThatALateReleaseFindsHasACause) {
+    lease whole = taken(all, lease_time{2s});
+    clock.block_for(2s); // the executor is blocked and cannot report the loss
+    whole.async_unlock(said{}.handler());
+    settle();
+    EXPECT_EQ(cause_of_loss(alice, "a + b + c"), event_cause::term_ended);
+}
+
+TEST_F(Multi, MaxHoldOfAMemberIsTheCauseOfDangerAndLoss) {
+    actor& carol = enter({.max_hold = 1min}, 1s);
+    mutex d{carol, "d"};
+    multi_mutex both{a, d};
+    const lease whole = taken(both);
+    run_for(2min);
+    const std::vector<support::told> dangers = alice.ear->of(event_kind::in_danger);
+    ASSERT_EQ(dangers.size(), 1u);
+    EXPECT_EQ(dangers.back().cause, event_cause::max_hold);
+    EXPECT_EQ(cause_of_loss(carol, "d"), event_cause::max_hold);
+    EXPECT_EQ(cause_of_loss(alice, "a + d"), event_cause::max_hold);
+}
+
+TEST_F(Multi, ForceUnlockIsTheCauseOfTheLossOfTheWholeAndOfEachMember) {
+    mutex d{bob, "d"};
+    multi_mutex both{a, d};
+    // The whole is lost with its first member, and then releases the second member. Its reply may
+    // arrive before or after the reply to force_unlock().
+    for (const duration release_delay : {0ms, 200ms}) {
+        const lease whole = taken(both);
+        bob.planned.emplace_back(verb::force, fate{.answer_delay = 100ms});
+        bob.planned.emplace_back(verb::release, fate{.answer_delay = release_delay});
+        said<bool> forced;
+        both.async_force_unlock(forced.handler());
+        run_for(1s);
+        ASSERT_TRUE(forced.well());
+        EXPECT_TRUE(forced.value());
+        EXPECT_EQ(cause_of_loss(alice, "a"), event_cause::forced);
+        EXPECT_EQ(cause_of_loss(alice, "a + d"), event_cause::forced);
+        EXPECT_EQ(cause_of_loss(bob, "d"), event_cause::forced);
+        EXPECT_EQ(bob.ear->count(event_kind::released), 0u);
+        alice.ear->clear();
+        bob.ear->clear();
+        bob.planned.clear();
+    }
+}
+
+TEST_F(Multi, ForceUnlockThatFindsNothingIsNotTheCauseOfALaterLoss) {
+    const lease whole = taken(all);
+    server.evict("a");
+    said<bool> forced;
+    a.async_force_unlock(forced.handler());
+    settle();
+    EXPECT_FALSE(forced.take());
+    run_for(11s);
+    EXPECT_EQ(cause_of_loss(alice, "a"), event_cause::refused);
+    EXPECT_EQ(cause_of_loss(alice, "a + b + c"), event_cause::refused);
+}
+
+TEST_F(Multi, NoEventFollowsItsLossByClosing) {
+    lease whole = taken(all);
+    close(alice);
+    settle();
+    whole.hold()->thread_ended();
+    whole.hold()->abandon();
+    run_for(10s);
+    EXPECT_EQ(alice.ear->count(event_kind::lost), 4u) << "each member and the whole";
+    EXPECT_EQ(alice.ear->count(event_kind::abandoned), 0u);
+    EXPECT_EQ(cause_of_loss(alice, "a + b + c"), event_cause::closed);
 }
 
 TEST_F(Multi, ExtendsAll) {
@@ -282,6 +374,7 @@ TEST_F(Multi, ClosingAnothersClientLosesIt) {
     const said<> closed = close(bob);
     run_for(100ms);
     EXPECT_TRUE(whole.lost().stop_requested());
+    EXPECT_EQ(cause_of_loss(alice, "a + d"), event_cause::closed);
     EXPECT_TRUE(is_free("a"));
     run_for(10s);
     EXPECT_TRUE(closed.done());

@@ -214,6 +214,22 @@ TEST_F(Quorum, TheLossOfAMajorityIsTheLossOfTheLock) {
     EXPECT_EQ(held_at(), 0u);
 }
 
+TEST_F(Quorum, ItsLossHasTheCauseOfTheVoteThatDecided) {
+    const lease held = taken(*stock);
+    settle();
+    servers[0].evict("stock");
+    servers[0].occupy("stock", 1h);
+    cut_off(1);
+    cut_off(2);
+    run_for(31s);
+    EXPECT_FALSE(held.owns_lock());
+    const std::vector<support::told> losses = nodes[0]->ear->of(event_kind::lost);
+    ASSERT_EQ(losses.size(), 2u);
+    EXPECT_EQ(losses[0].cause, event_cause::refused) << "the first vote";
+    EXPECT_EQ(losses[1].owner_number, 0u) << "the whole";
+    EXPECT_EQ(losses[1].cause, event_cause::term_ended);
+}
+
 TEST_F(Quorum, ADeadNodeIsAskedAgainWhileItIsHeld) {
     cut_off(2);
     const lease held = taken(*stock);

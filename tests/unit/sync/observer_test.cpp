@@ -3,6 +3,8 @@
 #include "support/holds.hpp"
 #include "unit/sync/stage.hpp"
 
+#include <holdfast/multi_mutex.hpp>
+
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 
@@ -160,6 +162,47 @@ TEST_F(Observer, AHoldThatIsReleasedAfterItsLossIsNotReportedAgain) {
         EXPECT_EQ(each->ear->count(event_kind::released), 0U);
         EXPECT_EQ(each->ear->count(event_kind::release_failed), 0U);
     }
+}
+
+TEST_F(Observer, NoEventOfAHoldFollowsItsLossByClosing) {
+    actor& bob = enter({.close_timeout = 1min}, 1s);
+    mutex his{bob, "shelf"};
+    const lease mine = taken(his);
+    close(bob);
+    bob.always.refused = true;
+    run_for(15s); // renewals fail while close() waits for the holder
+    mine.hold()->thread_ended();
+    mine.hold()->abandon();
+    run_for(2min);
+    EXPECT_EQ(bob.ear->count(event_kind::lost), 1U);
+    EXPECT_EQ(bob.ear->all().back().kind, event_kind::lost);
+}
+
+TEST_F(Observer, LossOfAMemberThatTheReleaseFindsOut) {
+    mutex shelf{alice, "shelf"};
+    multi_mutex both{stock, shelf};
+    lease mine = taken(both);
+    server.evict("shop:shelf");
+    mine.async_unlock(said{}.handler());
+    settle();
+    for (const told& report : alice.ear->of(event_kind::lost))
+        EXPECT_EQ(report.cause, event_cause::refused) << report;
+    EXPECT_EQ(alice.ear->count(event_kind::lost), 2U) << "the member and the whole";
+}
+
+TEST_F(Observer, FailedReleaseOfSeveralLocksReportsItsError) {
+    mutex shelf{alice, "shelf"};
+    multi_mutex both{stock, shelf};
+    lease mine = taken(both);
+    alice.always.denied = true;
+    mine.async_unlock(said{}.handler());
+    settle();
+    for (const told& report : alice.ear->of(event_kind::release_failed)) {
+        EXPECT_EQ(report.cause, event_cause::failed) << report;
+        EXPECT_EQ(report.code, errc::refused) << report;
+    }
+    EXPECT_EQ(alice.ear->count(event_kind::release_failed), 3U) << "each member and the whole";
+    alice.always = {};
 }
 
 TEST_F(Observer, ALossThatTheReleaseFindsOut) {

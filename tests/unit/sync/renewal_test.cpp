@@ -334,6 +334,30 @@ TEST_F(MaxHold, ItsEndIsStillLookedFor) {
     EXPECT_EQ(alice.ear->last(event_kind::lost)->cause, event_cause::refused);
 }
 
+TEST_F(MaxHold, ExtendProlongsAHoldWhoseRenewalHasStopped) {
+    lease held = taken(stock);
+    run_for(61s);
+    said<> extended;
+    held.async_extend(lease_time{1min}, extended.handler());
+    run_for(59s);
+    EXPECT_TRUE(extended.well());
+    EXPECT_TRUE(held.owns_lock());
+    run_for(1s);
+    EXPECT_FALSE(held.owns_lock()) << "the extension is not renewed";
+    EXPECT_EQ(alice.ear->last(event_kind::lost)->cause, event_cause::max_hold);
+}
+
+TEST_F(MaxHold, ReleaseThatFindsTheEndReportsIt) {
+    lease held = taken(stock);
+    run_for(60s);
+    clock.block_for(30s); // the executor is blocked and cannot report the end
+    said<> left;
+    held.async_unlock(left.handler());
+    settle();
+    EXPECT_TRUE(left.failed(errc::lease_lost));
+    EXPECT_EQ(alice.ear->last(event_kind::lost)->cause, event_cause::max_hold);
+}
+
 TEST_F(MaxHold, EachHoldHasItsOwn) {
     for (int i = 0; i < 3; ++i) {
         lease held = taken(stock);
