@@ -72,11 +72,10 @@ constexpr std::array refusals{
                 "The server does not accept this user, this password or this certificate.",
                 "Check them, and what the server knows of the user (Redis: ACL LIST; MySQL: SHOW "
                 "GRANTS; ZooKeeper: getAcl)."},
-    server_says{
-        store_errc::untrusted, errc::refused, "untrusted", "(TLS: its certificate)",
-        "The server's certificate is not accepted. No request was sent.",
-        "The text says why. Name the authority that signed it (tls_ca_file) or the host that it is "
-        "made for (tls_server_name), or give the server a certificate that is valid today."},
+    server_says{store_errc::untrusted, errc::refused, "untrusted", "(TLS: its certificate)",
+                "The server's certificate is not accepted. No request was sent.",
+                "Name the authority that signed it (tls_ca_file) or the host that it is made for "
+                "(tls_server_name), or give the server a certificate that is valid today."},
     server_says{store_errc::wrong_type, errc::refused, "wrong_type", "WRONGTYPE",
                 "Something that is not a lock has the name of this lock.",
                 "Choose another name or prefix. Nothing was changed."},
@@ -92,7 +91,8 @@ constexpr std::array refusals{
                 "Check what answers at this address: a server of the kind that the URL names, or a "
                 "proxy that changes its answers."},
     server_says{store_errc::other, errc::refused, "other", "(any other error)",
-                "The server refused with another error.", "The server's words say why."},
+                "The server refused with another error.",
+                "Look for the reason in the server's own error message, or in its log."},
     server_says{store_errc::not_replicated, errc::outcome_unknown, "not_replicated", "(WAIT)",
                 "Fewer replicas than required have confirmed it in time.",
                 "Look whether the replicas are connected and keep up (INFO replication). "
@@ -100,15 +100,15 @@ constexpr std::array refusals{
     server_says{store_errc::wrong_address, errc::refused, "wrong_address",
                 "(MOVED or ASK at redis://), (ROLE: sentinel)",
                 "A cluster or a Sentinel is where the client was told to find one server.",
-                "Use the URL that the text names: redis+cluster:// or redis+sentinel://."},
+                "Use redis+cluster:// for a cluster, and redis+sentinel:// for a Sentinel."},
     server_says{
         store_errc::not_set_up, errc::refused, "not_set_up", "(a table or path is missing)",
         "The schema, the tables or the chroot that locks need are not there, or are others.",
-        "Make tables with holdfast doctor --create-tables, or by the statements in the "
-        "text. A chroot of ZooKeeper is created by hand."},
+        "Make tables with holdfast doctor --create-tables, or by the statements that holdfast "
+        "doctor prints. A chroot of ZooKeeper is created by hand."},
     server_says{store_errc::unfit, errc::refused, "unfit", "(its settings)",
                 "The server is set so that a lock could be granted twice there.",
-                "The text names the setting, and what it must be."},
+                "holdfast doctor names the setting, and what it must be."},
     server_says{store_errc::worn_out, errc::refused, "worn_out", "(a sequence number near 2^31)",
                 "The numbers of the nodes below this path are about to end, and locks would be "
                 "granted twice then.",
@@ -137,8 +137,10 @@ explanation explain(errc what) noexcept {
                 "is released in the background, and ends with its lease at the latest.",
                 "Try again; but what changes a counter may count twice then, so look first."};
     case errc::refused:
-        return {"refused", "The store refused the request.", "Nothing was done there.",
-                "The server's words say why. Asking again does not help."};
+        return {
+            "refused", "The store refused the request.", "Nothing was done there.",
+            "Asking again does not help. Look for the reason in the server's own error message, or "
+            "in its log."};
     case errc::lease_lost:
         return {
             "lease_lost", "The lease ended before it was released.",
@@ -152,10 +154,13 @@ explanation explain(errc what) noexcept {
                 "Nothing was done.", "Use a recursive_mutex, or do not lock twice."};
     case errc::invalid_argument:
         return {"invalid_argument", "A name, a length of time or an address is not allowed.",
-                "Nothing was sent.", "Correct it. The text says which one it is, and why."};
+                "Nothing was sent.",
+                "Correct it. The headers and docs/url.md state which values are allowed."};
     case errc::overloaded:
-        return {"overloaded", "This client has reached one of its limits.", "Nothing was sent.",
-                "Ask for less at a time, or raise the limit that the text names."};
+        return {
+            "overloaded", "This client has reached one of its limits.", "Nothing was sent.",
+            "Ask for less at a time, or raise the limit: options::waiters_max for calls that wait, "
+            "requests_max in the options of the store for requests."};
     case errc::would_deadlock:
         return {"would_deadlock",
                 "The call would wait for something that waits for it: its own thread, or another "

@@ -38,6 +38,18 @@ TEST(Error, EveryValueHasASentenceOfItsOwn) {
     }
 }
 
+// An asynchronous function reports only the code, so the caller has no text besides the message.
+TEST(Error, NoMessageRefersToATextBesideTheCode) {
+    std::vector<std::string> messages;
+    for (int value = 1; value <= errcs; ++value)
+        messages.push_back(make_error_code(static_cast<errc>(value)).message());
+    for (int value = 1; value <= store_errcs; ++value)
+        messages.push_back(make_error_code(static_cast<store_errc>(value)).message());
+    for (const std::string& message : messages)
+        for (const char* const reference : {"the text", "The text", "say why", "says why"})
+            EXPECT_EQ(message.find(reference), std::string::npos) << message;
+}
+
 TEST(Error, AServersRefusalSaysWhatIsKnownAndWhatToDo) {
     const std::string sentences = make_error_code(store_errc::no_replicas).message();
     EXPECT_EQ(sentences, "The server has too few replicas and takes no writes. "
