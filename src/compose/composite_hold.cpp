@@ -92,6 +92,7 @@ std::size_t composite_hold::note_losses() {
         }
         each.gone = true;
         causes.push_back(each.has.hold()->why_lost());
+        regain_from_ = sync::later(home->now(), sync::renewal_period(lease_));
     }
     if (of_->needs > valid && !causes.empty()) {
         // The loss that left fewer than `needs` parts decided. Earlier losses did no harm.
@@ -476,8 +477,16 @@ bool composite_hold::needs_keep_alive() const {
 
 void composite_hold::regain_parts() {
     review();
-    if (can_regain_parts())
+    if (home->now() >= regain_from_ && can_regain_parts())
         ask_missing();
+}
+
+/// Returns when the upkeep is due next. It waits no longer than the hold remains valid, because the
+/// expiry of the hold may not be reported otherwise.
+time_point composite_hold::next_keep_alive() const {
+    const duration left = std::max(remaining(), duration{1});
+    const time_point usual = sync::later(home->now(), std::min(sync::renewal_period(lease_), left));
+    return regain_from_ > home->now() ? std::min(usual, regain_from_) : usual;
 }
 
 void composite_hold::start_keep_alive() {
@@ -517,9 +526,7 @@ asio::awaitable<void> keep_alive(std::weak_ptr<composite_hold> whose,
     for (bool goes_on = true; goes_on;) {
         time_point next{};
         if (const std::shared_ptr<composite_hold> held = whose.lock()) {
-            const duration left = std::max(held->remaining(), duration{1});
-            const duration pause = std::min(sync::renewal_period(held->lease()), left);
-            next = sync::later(home->now(), pause);
+            next = held->next_keep_alive();
             held->set_keep_alive_alarm(sleep.get());
         }
         co_await home->nap(*sleep, next);

@@ -78,12 +78,12 @@ public:
     std::shared_ptr<lock_handle> whole() override { return shared_from_this(); }
 
     // Functions for the upkeep coroutine keep_alive().
-    duration lease() const { return lease_; }
     bool
     can_regain_parts() const; ///< returns whether a part is missing that the hold may still get
     bool needs_keep_alive()
         const;           ///< returns whether can_regain_parts(), or a part may end without a report
     void regain_parts(); ///< removes ended parts, and asks for missing parts
+    time_point next_keep_alive() const; ///< returns when to call regain_parts() next
     /// Sets the alarm of the upkeep coroutine. The hold rings this alarm when the upkeep should
     /// stop.
     void set_keep_alive_alarm(alarm* sleeping) { keep_alive_alarm_ = sleeping; }
@@ -160,6 +160,10 @@ private:
     std::unique_ptr<news_callback> closing_;
     alarm* keep_alive_alarm_ = nullptr;
     bool keep_alive_runs_ = false;
+    /// Missing parts are requested from this time on. After the loss of a part, it is one renewal
+    /// period later. The renewals of the other parts show until then whether the majority is
+    /// lost too, for example after force_unlock(). A lost hold must not take a part again.
+    time_point regain_from_{};
     /// Whether a part belongs to a client with another executor. Such an executor may stop.
     bool has_far_ = false;
 };

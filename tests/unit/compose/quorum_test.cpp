@@ -230,6 +230,28 @@ TEST_F(Quorum, ItsLossHasTheCauseOfTheVoteThatDecided) {
     EXPECT_EQ(losses[1].cause, event_cause::term_ended);
 }
 
+/// Node 4 has no vote, so the upkeep runs already when the lock is taken away. Node 0 is renewed
+/// before the upkeep, and the other nodes are renewed after it.
+TEST_F(Quorum, HolderTakesNoVoteAgainAfterAllVotesWereTakenAway) {
+    nodes[0]->dice = 1000; // renewed after 9, 18 and 27 s
+    nodes[4]->dice = 500;  // lost after 9.5 s, so the upkeep runs after 19.5 and 29.5 s
+    const lease held = taken(*stock);
+    settle();
+    servers[4].evict("stock");
+    servers[4].occupy("stock", 1h);
+    run_for(25s);
+    EXPECT_EQ(quorum_mutex::votes(held).held, 4u);
+    for (int i = 0; i < 4; ++i)
+        servers[i].evict("stock");
+    run_for(4900ms);
+    EXPECT_EQ(quorum_mutex::votes(held).held, 3u) << "the loss of vote 0 was noticed";
+    EXPECT_EQ(held_count(servers[0]), 0u);
+    EXPECT_FALSE(held.lost().stop_requested());
+    run_for(1s);
+    EXPECT_TRUE(held.lost().stop_requested());
+    EXPECT_EQ(held_at(), 1u) << "the foreign lock on node 4";
+}
+
 TEST_F(Quorum, ADeadNodeIsAskedAgainWhileItIsHeld) {
     cut_off(2);
     const lease held = taken(*stock);
