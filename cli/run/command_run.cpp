@@ -443,8 +443,8 @@ asio::awaitable<void> command_run::end_others(running_job& started) {
         co_return;
     const holdfast::duration grace = grace_of(wanted_.loss).value_or(usual_grace);
     if (wanted_.verbose || form_of(STDERR_FILENO).live)
-        say("the command has ended; the lock is held until the programs that it has started have "
-            "ended, too, for " +
+        say("the command has ended; " + thing_ +
+            " is held until the programs that it has started have ended, too, for " +
             in_words(grace) + " at most");
     co_await until_first(started.others_ended(heard_last_), pause(grace));
     if (!started.others_left())

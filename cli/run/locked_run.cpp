@@ -203,7 +203,7 @@ private:
         try {
             status = co_await lock_and_run();
         } catch (const boost::system::system_error& failure) {
-            status = words_->report(failure, wanted_.url);
+            status = words_->report(failure, wanted_.url, refusal());
             if (status == no_lock && can_be_shared(wanted_.kind))
                 say("'" + printable(wanted_.name) +
                     "' is kept by something else than a lock with -s or -x: these need a name of "
@@ -250,6 +250,12 @@ private:
             say(thing_ + busy_words() + server_in_words(wanted_.url) +
                 (is_held_around() ? ": a 'holdfast run' around this command holds it" : ""));
         co_return wanted_.busy_status;
+    }
+
+    const char* refusal() const {
+        return wanted_.rate    ? "did not allow the start"
+               : wanted_.slots ? "did not give the slot"
+                               : "did not give the lock";
     }
 
     const char* busy_words() const {

@@ -106,11 +106,11 @@ GRACE of --on-loss (default here 10s) gets KILL. INT, TERM, HUP, QUIT, PWR and
 RTMIN+3 count as such a signal, WINCH without a terminal, and any other by which
 the command dies.
 
-The lock is lost if the server is away for too long, or if an operator takes it.
-Then the command and the programs that it has started get TERM, and KILL later.
-If this program gets KILL, the command is killed too, but the programs that it
-has started are not. A command that changes its user cannot be stopped: write
-'sudo holdfast run ...', not 'holdfast run ... sudo'.
+The lock (or the slot) is lost if the server is away for too long, or if an
+operator takes it. Then the command and the programs that it has started get
+TERM, and KILL later. If this program gets KILL, the command is killed too, but
+the programs that it has started are not. A command that changes its user cannot
+be stopped: write 'sudo holdfast run ...', not 'holdfast run ... sudo'.
 
 Environment of the command:
   HOLDFAST_LOCK        the NAME
@@ -146,7 +146,8 @@ Exit status:
         ('holdfast unlock --force --type permits NAME' or '--type rate' deletes
         it)
    69   the server cannot be reached, or refuses
-   75   the lock was lost before the command had ended, whatever its status was
+   75   the lock or slot was lost before the command had ended, whatever its
+        status was
   126   the command cannot be executed
   127   the command is not found
 

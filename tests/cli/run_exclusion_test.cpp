@@ -258,7 +258,18 @@ TEST_P(Slots, ALostSlotStopsTheCommand) {
     EXPECT_EQ(run({"unlock", "--force", "--yes", "--type", "permits", "job"}, url()).status, 0);
     const ended lost = holder.end();
     EXPECT_EQ(lost.status, 75);
-    EXPECT_THAT(lost.err, HasSubstr("was lost"));
+    EXPECT_THAT(lost.err, HasSubstr("a slot of 'job' was lost"));
+}
+
+TEST_P(Slots, RefusalNamesTheSlotOrTheStart) {
+    server().command({"CONFIG", "SET", "maxmemory", "1"});
+    const ended slot = run(shell("true", {"-n", "--slots", "1"}), url());
+    const ended start = run(shell("true", {"-n", "--rate", "1/1m"}), url());
+    server().command({"CONFIG", "SET", "maxmemory", "0"});
+    EXPECT_EQ(slot.status, 69);
+    EXPECT_THAT(slot.err, HasSubstr(" did not give the slot: "));
+    EXPECT_EQ(start.status, 69);
+    EXPECT_THAT(start.err, HasSubstr(" did not allow the start: "));
 }
 
 TEST_P(Slots, SlotsWhoseHoldersWereLostAreSetAnew) {
