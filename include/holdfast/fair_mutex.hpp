@@ -21,7 +21,8 @@ struct fair_options {
     /// The minimum is `poll_bound + unavailable_timeout + 2 * command_timeout` (21 s with the
     /// default values), so that a waiter keeps its place during an outage that its call survives.
     /// The maximum is one hour. If the minimum would be longer than one hour, only one hour is
-    /// allowed. Empty: 30 s, or the minimum if that is longer.
+    /// allowed. Empty: 30 s, or the minimum if that is longer. By default the minimum is 41 s
+    /// behind Sentinels and in a cluster, because `unavailable_timeout` is 30 s there.
     std::optional<duration> waiter_timeout{};
     std::optional<unsigned> required_replicas{}; ///< overrides the client's value (options.hpp)
 };
