@@ -19,7 +19,9 @@
 #include <CLI/Formatter.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/redirect_error.hpp>
+#include <boost/asio/signal_set.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
@@ -147,7 +149,7 @@ long demo_board::lost() const {
 // Processes that the demo starts. They read the URL of the server from HOLDFAST_URL, because other
 // users could see a password on a command line. A worker's stdin is the file with the number. A
 // worker writes one byte to stdout for each addition. A holder writes one byte to stdout when it
-// has the lock.
+// has the lock. SIGTERM asks a worker or a holder to release the lock and to end.
 
 namespace {
 
@@ -178,15 +180,31 @@ void add_without_lock(int count) {
         add_one_to_file();
 }
 
-/// Lease of the workers' lock. It is short, because Ctrl-C ends a worker that may hold the lock.
+/// Blocks SIGTERM in this thread and in its later threads. Returns the set with this signal.
+sigset_t block_sigterm() {
+    sigset_t blocked;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGTERM);
+    ::pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
+    return blocked;
+}
+
+/// Returns whether one of the blocked signals has arrived.
+bool has_arrived(const sigset_t& blocked) {
+    constexpr timespec no_wait{};
+    return ::sigtimedwait(&blocked, nullptr, &no_wait) > 0;
+}
+
+/// Lease of the workers' lock. It is short, because SIGKILL may end a worker that holds the lock.
 constexpr std::chrono::seconds worker_lease{5};
 
 void add_with_lock(int count, const std::string& url, const std::string& name) {
+    const sigset_t end = block_sigterm();
     holdfast::options how = reaching(url);
     how.lease_time = worker_lease; // on ZooKeeper this is the timeout of the session
     holdfast::client home{std::move(how)};
     holdfast::mutex lock{home, name};
-    for (; count > 0; --count) {
+    for (; count > 0 && !has_arrived(end); --count) {
         const std::scoped_lock held{lock};
         add_one_to_file();
     }
@@ -217,14 +235,16 @@ int demo_holder(const inheritance&, arguments given) {
     const std::string url = server_url(std::nullopt);
     try {
         const holdfast::lease_time lease{parse_time("lease", given[1])};
+        const sigset_t end = block_sigterm();
         holdfast::options how = reaching(url);
         how.lease_time = lease.value; // on ZooKeeper this is the timeout of the session
         holdfast::client home{std::move(how)};
         holdfast::mutex lock{home, given[0], lease};
         const std::scoped_lock held{lock};
         report_one();
-        for (;;)
-            ::pause();
+        int arrived = 0;
+        ::sigwait(&end, &arrived);
+        return success;
     } catch (const boost::system::system_error& failure) {
         return last_words{}.report(failure, url);
     }
@@ -247,6 +267,40 @@ long read_number(const descriptor& file) {
         throw std::system_error{errno, std::system_category(), "the demo's file"};
     return std::strtol(text, nullptr, 10);
 }
+
+/// Signals that ask the demo to end. Without this class they would end this process at once. Then
+/// the kernel would kill the processes that the demo has started, and the lock would stay held.
+class end_signals {
+public:
+    /// Catches the signals, except those that were ignored at the start of this program.
+    end_signals(asio::io_context& loop, const inheritance& inherited)
+        : caught_{loop} {
+        for (const int each : {SIGHUP, SIGINT, SIGPIPE, SIGTERM})
+            if (!inherited.ignores(each))
+                caught_.add(each);
+    }
+
+    /// Returns when a signal has arrived. From then on, a second signal ends this process at once.
+    asio::awaitable<void> arrival() {
+        arrived_ = co_await caught_.async_wait(asio::use_awaitable);
+        caught_.clear();
+    }
+
+    bool have_arrived() const noexcept { return arrived_.has_value(); }
+
+    /// Ends the wait of `arrival`, which then throws.
+    void cancel() { caught_.cancel(); }
+
+    /// Ends this process by the signal that has arrived. Does nothing if no signal has arrived.
+    void pass_on() const {
+        if (arrived_)
+            ::raise(*arrived_);
+    }
+
+private:
+    asio::signal_set caught_;
+    std::optional<int> arrived_{};
+};
 
 struct worker {
     worker(asio::io_context& loop, const inheritance& inherited,
@@ -276,6 +330,13 @@ asio::awaitable<bool> follow(worker& one, std::size_t index, const descriptor& f
     co_return one.process.status() == 0;
 }
 
+asio::awaitable<void> end_early(end_signals& signals,
+                                const std::vector<std::unique_ptr<worker>>& workers) {
+    co_await signals.arrival();
+    for (const std::unique_ptr<worker>& each : workers)
+        each->process.signal(SIGTERM);
+}
+
 } // namespace
 
 counted count_with_processes(demo_screen& screen, const counting& how,
@@ -290,17 +351,23 @@ counted count_with_processes(demo_screen& screen, const counting& how,
     demo_board board{screen, static_cast<std::size_t>(how.workers), how.adds_each,
                      !how.lock.empty()};
     counted result;
+    end_signals signals{loop, inherited};
     std::vector<std::unique_ptr<worker>> workers;
+    int running = how.workers;
     for (int i = 0; i < how.workers; ++i) {
         workers.push_back(std::make_unique<worker>(loop, inherited, command, file, make_pipe()));
         asio::co_spawn(loop, follow(*workers.back(), workers.size() - 1, file, board),
-                       [&result](std::exception_ptr thrown, bool finished) {
+                       [&](std::exception_ptr thrown, bool finished) {
                            if (thrown)
                                std::rethrow_exception(thrown);
                            result.all_finished = result.all_finished && finished;
+                           if (--running == 0)
+                               signals.cancel();
                        });
     }
+    asio::co_spawn(loop, end_early(signals, workers), asio::detached);
     loop.run();
+    signals.pass_on();
     result.number = read_number(file);
     board.finish(result.number);
     return result;
@@ -325,6 +392,7 @@ struct scene {
     std::string url;
     std::string lock;
     const inheritance& inherited;
+    end_signals signals{loop, inherited};
     std::optional<holdfast::time_point> killed_at{};
     holdfast::time_point ours_at{};
 
@@ -337,7 +405,16 @@ struct scene {
         asio::posix::stream_descriptor report{loop, reports.read.release()};
         // If this end stayed open, the reader would not notice the end of the pipe.
         ::close(reports.write.release());
-        co_await report_of(report);
+        co_await until_first(report_of(report), signals.arrival());
+        if (!signals.have_arrived())
+            co_await wait_behind(holder);
+        if (signals.have_arrived()) {
+            holder.signal(SIGTERM);
+            co_await holder.ended();
+        }
+    }
+
+    asio::awaitable<void> wait_behind(child_process& holder) {
         std::cout << "   Process " << holder.id() << " holds the lock, on a "
                   << (keeps_sessions(url) ? "session of a few seconds" : "lease of 2 s")
                   << " that it renews.\n"
@@ -347,12 +424,18 @@ struct scene {
         holdfast::client home{loop.get_executor(), reaching(url)};
         holdfast::mutex mine{home, lock};
         std::optional<holdfast::lease> held;
-        co_await until_first(take(mine, held), kill_soon(holder), watch(mine, holder.id()));
-        ours_at = boot_clock::now();
-        if (screen.is_live())
-            screen.show(table(holder.id(), held->remaining(), true));
-        screen.keep();
-        co_await held->async_unlock(asio::use_awaitable);
+        co_await until_first(take(mine, held), kill_soon(holder), watch(mine, holder.id()),
+                             signals.arrival());
+        if (held) {
+            ours_at = boot_clock::now();
+            if (screen.is_live())
+                screen.show(table(holder.id(), held->remaining(), true));
+            screen.keep();
+            co_await held->async_unlock(asio::use_awaitable);
+        } else if (killed_at) {
+            // A signal has ended the wait. The killed holder cannot release its lock.
+            co_await mine.async_force_unlock(asio::use_awaitable);
+        }
         co_await home.async_close(asio::use_awaitable);
     }
 
@@ -407,6 +490,7 @@ std::optional<holdfast::duration> wait_behind_killed_holder(demo_screen& screen,
             std::rethrow_exception(thrown);
     });
     act.loop.run();
+    act.signals.pass_on();
     if (!act.killed_at)
         return std::nullopt;
     return act.ours_at - *act.killed_at;
@@ -424,8 +508,8 @@ Usage: holdfast demo [OPTIONS]
       --url URL        the server, as for 'holdfast run'
   -h, --help           print this text
 
-The demo uses one lock with a name of its own, and leaves nothing behind. If it
-is ended by Ctrl-C, the lock may be held for another 5 seconds.
+The demo uses one lock with a name of its own, and leaves nothing behind, even
+if Ctrl-C ends it. If KILL ends it, the lock may be held for another 5 seconds.
 
 Exit status:
     0   success

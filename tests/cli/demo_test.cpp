@@ -4,7 +4,7 @@
 #include "cli/terminal_session.hpp"
 #include "support/redis_server.hpp"
 
-#include <algorithm>
+#include <csignal>
 
 namespace holdfast::cli_test {
 namespace {
@@ -40,17 +40,42 @@ TEST_P(Demo, HasATableThatMovesOnATerminal) {
     watched.expect("<- has the lock");
 }
 
-TEST_P(Demo, LockOfADemoThatCtrlCEndsIsFreeSoon) {
+TEST_P(Demo, CtrlCWhileTheProcessesUseTheLockReleasesIt) {
     terminal_session watched{{program_path(), "demo", "--url", url()}, {"TERM=xterm", "NO_COLOR="}};
     watched.expect("<- has the lock");
     watched.type(ctrl_c);
+    EXPECT_EQ(watched.end(), 128 + SIGINT);
+    EXPECT_THAT(support::lock_keys(server()), testing::IsEmpty());
+}
+
+TEST_P(Demo, CtrlCBeforeTheHolderIsKilledReleasesTheLock) {
+    terminal_session watched{{program_path(), "demo", "--url", url()},
+                             {"TERM=xterm", "NO_COLOR=1"}};
+    watched.expect("3. A holder is killed");
+    watched.expect("has the lock");
+    watched.type(ctrl_c);
+    EXPECT_EQ(watched.end(), 128 + SIGINT);
+    EXPECT_THAT(support::lock_keys(server()), testing::IsEmpty());
+}
+
+TEST_P(Demo, CtrlCAfterTheHolderWasKilledRemovesTheLock) {
+    terminal_session watched{{program_path(), "demo", "--url", url()},
+                             {"TERM=xterm", "NO_COLOR=1"}};
+    watched.expect("3. A holder is killed");
+    watched.expect("since the kill");
+    watched.type(ctrl_c);
     watched.end();
-    const auto lock_is_left = [&] {
-        for (const auto& key : server().command({"KEYS", "holdfast-demo:*"}).items)
-            EXPECT_LE(server().command({"PTTL", key.text}).integer, 5000) << key.text;
-        return !server().command({"KEYS", "holdfast-demo:*"}).items.empty();
-    };
-    EXPECT_TRUE(eventually([&] { return !lock_is_left(); }));
+    EXPECT_THAT(support::lock_keys(server()), testing::IsEmpty());
+}
+
+TEST_P(Demo, TermReleasesTheLock) {
+    program demo{{"demo", "--url", url()}};
+    while (demo.line().find("2. With a lock") == std::string::npos) {
+    }
+    ASSERT_TRUE(eventually([&] { return !support::lock_keys(server()).empty(); }));
+    demo.signal(SIGTERM);
+    EXPECT_EQ(demo.end().status, 128 + SIGTERM);
+    EXPECT_THAT(support::lock_keys(server()), testing::IsEmpty());
 }
 
 TEST_P(Demo, HasNoColoursWhereTheyAreNotWelcome) {
