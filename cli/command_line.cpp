@@ -53,9 +53,8 @@ void reject_unknown_option(const CLI::App& verb) {
                       advice_on(name, options_of(verb), verb.get_name())};
 }
 
-/// Returns a message for a mistake that CLI11 finds: an option without its value, an option with
-/// two values, or a flag with a value. Mistakes inside a value are found by `expect_time` and
-/// `expect_number`.
+/// Returns a message for a mistake that CLI11 finds: an option without its value, or an option with
+/// two values. Mistakes inside a value are found by `expect_time` and `expect_number`.
 std::string mistake_in_words(const CLI::ParseError& wrong, const CLI::App& verb) {
     std::string all = wrong.what();
     const std::size_t dash = std::min(all.find('-'), all.size());
@@ -63,9 +62,50 @@ std::string mistake_in_words(const CLI::ParseError& wrong, const CLI::App& verb)
     const CLI::Option* const meant = verb.get_option_no_throw(option);
     if (meant == nullptr)
         return all;
-    if (meant->get_items_expected_max() == 0)
-        return option + " takes no value";
     return option + (meant->count() > 1 ? " is given more than once" : " needs a value");
+}
+
+bool is_option(const std::string& word) {
+    return word.size() > 1 && word.front() == '-';
+}
+
+bool needs_value(const CLI::App& known, const std::string& option) {
+    const CLI::Option* const found = known.get_option_no_throw(option);
+    return found != nullptr && found->get_items_expected_max() > 0;
+}
+
+/// Returns whether the option takes the next word as its value: true for `--wait`, `-w` and `-vw`,
+/// false for `--wait=5`, `-w5` and `-v`.
+bool takes_next_word(const CLI::App& known, const std::string& option) {
+    if (option.starts_with("--"))
+        return needs_value(known, option);
+    for (std::size_t i = 1; i < option.size(); ++i)
+        if (needs_value(known, {'-', option[i]}))
+            return i + 1 == option.size();
+    return false;
+}
+
+/// Returns whether the option takes no value. Only the option --fenced has a value that may be left
+/// out: it is registered with its value for that case (`get_fnames`).
+bool refuses_value(const CLI::App& known, const std::string& option) {
+    const CLI::Option* const found = known.get_option_no_throw(option);
+    return found != nullptr && found->get_items_expected_max() == 0 && found->get_fnames().empty();
+}
+
+/// Throws `usage_error` if an option that takes no value has a value, as in `--force=1`. CLI11
+/// accepts some values of such an option, for example `1`, `true` and an empty text.
+void reject_value_of_flag(const CLI::App& known, const arguments& given) {
+    for (auto at = given.begin(); at != given.end() && *at != "--"; ++at) {
+        if (!is_option(*at))
+            continue;
+        const std::string name = name_of(*at);
+        if (name != *at && refuses_value(known, name))
+            throw usage_error{name + " takes no value; see 'holdfast " + known.get_name() +
+                              " --help'"};
+        const auto value = at + 1;
+        if (takes_next_word(known, *at) && value != given.end() && *value != "--")
+            at = value;
+    }
 }
 
 } // namespace
@@ -73,6 +113,7 @@ std::string mistake_in_words(const CLI::ParseError& wrong, const CLI::App& verb)
 bool parse(CLI::App& expected, arguments given, std::string_view help) {
     expected.set_help_flag("-h,--help");
     expected.allow_extras();
+    reject_value_of_flag(expected, given);
     std::ranges::reverse(given); // CLI11 reads the arguments from the end
     try {
         expected.parse(std::move(given));
@@ -149,30 +190,6 @@ void expect_replicas(CLI::App& expected, std::optional<unsigned>& into) {
     expect_number(expected, "--replicas", "--replicas", 0, most,
                   [&into](std::uint64_t number) { into = static_cast<unsigned>(number); });
 }
-
-namespace {
-
-bool is_option(const std::string& word) {
-    return word.size() > 1 && word.front() == '-';
-}
-
-bool needs_value(const CLI::App& known, const std::string& option) {
-    const CLI::Option* const found = known.get_option_no_throw(option);
-    return found != nullptr && found->get_items_expected_max() > 0;
-}
-
-/// Returns whether the option takes the next word as its value: true for `--wait`, `-w` and `-vw`,
-/// false for `--wait=5`, `-w5` and `-v`.
-bool takes_next_word(const CLI::App& known, const std::string& option) {
-    if (option.starts_with("--"))
-        return needs_value(known, option);
-    for (std::size_t i = 1; i < option.size(); ++i)
-        if (needs_value(known, {'-', option[i]}))
-            return i + 1 == option.size();
-    return false;
-}
-
-} // namespace
 
 split_arguments split_at_command(const CLI::App& known, arguments all) {
     bool named = false;

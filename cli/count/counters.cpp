@@ -184,7 +184,8 @@ bool confirmed(const std::string& name, counter_kind kind, const holdfast::count
 
 int inspect_counter(holdfast::client& home, const look_options& given, counter_kind kind) {
     return ask_of(given, kind, [&]() -> int {
-        const holdfast::counter_state found = home.inspect({given.name}, kind);
+        const holdfast::counter_state found =
+            answer_of_server([&] { return home.inspect({given.name}, kind); });
         if (given.json) {
             boost::json::object told = named(given.name);
             add_to_json(told, kind, found);
@@ -201,7 +202,8 @@ int inspect_counter(holdfast::client& home, const look_options& given, counter_k
 
 int erase_counter(holdfast::client& home, const look_options& given, counter_kind kind, bool yes) {
     return ask_of(given, kind, [&]() -> int {
-        const holdfast::counter_state found = home.inspect({given.name}, kind);
+        const holdfast::counter_state found =
+            answer_of_server([&] { return home.inspect({given.name}, kind); });
         if (found.exists && !yes && !confirmed(given.name, kind, found)) {
             say("left alone");
             return left_alone;
@@ -263,7 +265,7 @@ void print_names(const counter_list& all) {
 /// Returns the counters whose names match `given.name`, without the prefix of the URL.
 counter_list list_of(holdfast::client& home, counter_kind kind, const look_options& given,
                      std::size_t limit) {
-    counter_list found = home.list(kind, given.name, limit);
+    counter_list found = answer_of_server([&] { return home.list(kind, given.name, limit); });
     const std::string prefix = prefix_of(given.server);
     for (counter_list::entry& each : found.counters)
         each.name = without_prefix(std::move(each.name), prefix);
@@ -454,10 +456,15 @@ bool wait_until_set(const holdfast::latch& of, std::chrono::duration<double> tim
 /// succeeds.
 bool carry_out(holdfast::latch& of, const std::string& name, const latch_command& what,
                boost::json::object& told) {
+    // A change would wait for a server that cannot be reached. The query reports it at once, like
+    // every other verb.
+    (void)answer_of_server([&] { return of.count(); });
     if (what.word == "set")
-        return (told["set"] = of.try_set_count(count_of(what.number))).as_bool();
+        return (told["set"] =
+                    answer_of_server([&] { return of.try_set_count(count_of(what.number)); }))
+            .as_bool();
     if (what.word == "erase")
-        return (told["erased"] = of.erase()).as_bool();
+        return (told["erased"] = answer_of_server([&] { return of.erase(); })).as_bool();
     if (what.word == "wait") {
         const holdfast::time_point start = holdfast::boot_clock::now();
         const auto most = what.timeout.value_or(std::chrono::duration<double>::max());
@@ -469,7 +476,9 @@ bool carry_out(holdfast::latch& of, const std::string& name, const latch_command
         return done;
     }
     if (what.word == "down")
-        return (told["counted"] = of.count_down(count_of(what.number))).as_bool();
+        return (told["counted"] =
+                    answer_of_server([&] { return of.count_down(count_of(what.number)); }))
+            .as_bool();
     return true;
 }
 
@@ -533,6 +542,7 @@ int latch(const inheritance& inherited, arguments all) {
     if (what.word == "set" && what.number.empty())
         throw usage_error{"the NUMBER is missing: 'holdfast latch set NAME NUMBER'"};
     (void)count_of(what.number);
+    limit_outage(given, what.timeout);
 
     return ask_server(inherited, given, [&](holdfast::client& home) {
         try {

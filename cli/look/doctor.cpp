@@ -220,16 +220,18 @@ holdfast::quorum_votes votes_of_all(const holdfast::lease& held) {
     }
 }
 
+constexpr std::string_view remedy_for_votes =
+    "if a node is away, mend it; a node that was restarted votes again when the longest lease "
+    "since then is over";
+
 finding words_on_votes(const holdfast::quorum_votes& votes) {
     const std::string count = std::to_string(votes.held) + " of " + std::to_string(votes.nodes);
     if (votes.held == votes.nodes)
         return {severity::fine, "quorum", count + " nodes vote", ""};
-    return {
-        severity::warning, "quorum",
-        "a lock was taken with " + count + " votes; " + std::to_string(votes.majority) +
-            " are needed",
-        "if a node is away, mend it; a node that was restarted votes again when the longest lease "
-        "since then is over"};
+    return {severity::warning, "quorum",
+            "a lock was taken with " + count + " votes; " + std::to_string(votes.majority) +
+                " are needed",
+            std::string{remedy_for_votes}};
 }
 
 /// Returns why the nodes could not be asked. Uses a blocking call, because an asynchronous call
@@ -259,8 +261,11 @@ finding examine_together(node_list& of, const std::string& name) {
             lock.async_try_lock_for(std::chrono::seconds{1}, holdfast::asio::use_future).get();
         if (held)
             return words_on_votes(votes_of_all(*held));
-        return {severity::warning, "quorum", "the lock '" + name + "' is held by somebody",
-                "try another NAME"};
+        if (std::ranges::any_of(inspect_all(of, name), &node_state::is_held))
+            return {severity::warning, "quorum", "the lock '" + name + "' is held by somebody",
+                    "try another NAME"};
+        return {severity::danger, "quorum", "no majority of the nodes voted within a second",
+                std::string{remedy_for_votes}};
     } catch (const boost::system::system_error& failure) {
         const bool wrong = failure.code() == holdfast::errc::invalid_argument;
         return {severity::danger, "quorum", why_not(lock),
@@ -268,6 +273,16 @@ finding examine_together(node_list& of, const std::string& name) {
                       : "with fewer than " + std::to_string(majority_of(of.size())) +
                             " nodes nobody gets a lock"};
     }
+}
+
+/// Returns the URLs of the nodes that could not be reached, separated by commas.
+std::string servers_without_answer(const node_list& of, const std::vector<diagnosis>& each) {
+    std::string servers;
+    auto found = each.begin();
+    for (const node& one : of)
+        if (!was_reached(*found++))
+            servers += (servers.empty() ? "" : ", ") + one.server;
+    return servers;
 }
 
 void print_quorum_lines(const node_list& of, const std::vector<diagnosis>& each,
@@ -299,7 +314,7 @@ void print_quorum_json(const node_list& of, const std::vector<diagnosis>& each,
 } // namespace
 
 int examine_quorum(const look_options& given) {
-    node_list all = connect_all(given);
+    node_list all = connect_all(given, std::nullopt);
     const std::vector<diagnosis> each = examine_each(all, given.name);
     const auto reached = static_cast<std::size_t>(std::ranges::count_if(each, was_reached));
     diagnosis together;
@@ -307,8 +322,9 @@ int examine_quorum(const look_options& given) {
     if (reached < all.size())
         together.findings.push_back(
             {reached < majority_of(all.size()) ? severity::danger : severity::warning, "nodes",
-             std::to_string(reached) + " of " + std::to_string(all.size()) + " nodes answer",
-             "see what is said of the others above"});
+             std::to_string(reached) + " of " + std::to_string(all.size()) +
+                 " nodes answer; these do not: " + servers_without_answer(all, each),
+             "see what is said of these nodes above"});
     severity worst = together.worst();
     // A quorum tolerates an unreachable node, so an unreachable node is only a warning.
     for (const diagnosis& one : each)

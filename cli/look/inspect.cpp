@@ -174,7 +174,8 @@ int inspect(const inheritance& inherited, arguments all) {
     return ask_server(inherited, given, [&](holdfast::client& home) {
         if (counter)
             return inspect_counter(home, given, *counter);
-        std::optional<lock_state> found = home.inspect(given.name);
+        std::optional<lock_state> found =
+            answer_of_server([&] { return home.inspect(given.name); });
         if (found)
             found->name = given.name; // without the prefix of the URL
         if (given.json) {

@@ -31,6 +31,13 @@ bool parse_look(CLI::App& verb, look_options& given, lock_word word, arguments a
     return true;
 }
 
+void limit_outage(look_options& given,
+                  const std::optional<std::chrono::duration<double>>& timeout) {
+    constexpr std::chrono::seconds usual{10}; // behind Sentinels and in a cluster it is longer
+    if (timeout && *timeout < usual)
+        given.outage_within = std::chrono::ceil<holdfast::duration>(*timeout);
+}
+
 bool is_answered_yes() {
     std::string answer;
     if (std::getline(std::cin, answer))

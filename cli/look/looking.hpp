@@ -10,10 +10,12 @@
 #include <holdfast/client.hpp>
 #include <holdfast/inspection.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace cli {
 
@@ -26,6 +28,9 @@ struct look_options {
     /// Longest time between two polls of a call that waits. If the URL contains a value, that value
     /// is used instead.
     std::optional<holdfast::duration> asks_within{};
+    /// Longest time that a call waits for a server that cannot be reached. If the URL contains a
+    /// value, that value is used instead.
+    std::optional<holdfast::duration> outage_within{};
 };
 
 /// Whether the verb takes the name of a lock as an argument.
@@ -60,6 +65,22 @@ possible_counters possible_counters_of(holdfast::client&, const std::string& nam
 /// counter, the message names the types for --type.
 std::string no_lock_in_words(holdfast::client&, const holdfast::lock_state&);
 
+/// Shortens the wait for a server that cannot be reached if `timeout`, the value of -w, is shorter
+/// than the usual wait.
+void limit_outage(look_options&, const std::optional<std::chrono::duration<double>>& timeout);
+
+/// Calls `ask` and returns its result. On a terminal, prints after a second that the verb waits for
+/// the server.
+template <typename Ask>
+auto answer_of_server(Ask ask) {
+    std::optional<decltype(ask())> answer;
+    (void)wait_visibly("the server", [&] {
+        answer.emplace(ask());
+        return true;
+    });
+    return std::move(*answer);
+}
+
 /// Connects to the server and calls `look(client)`. `look` prints the result and returns the exit
 /// status. Throws `usage_error` if the user gave several URLs.
 template <typename Look>
@@ -72,6 +93,7 @@ int ask_server(const inheritance& inherited, look_options& given, Look look) {
     try {
         holdfast::options how = reaching(given.server);
         how.poll_bound = given.asks_within.value_or(how.poll_bound);
+        how.unavailable_timeout = given.outage_within;
         holdfast::client home{std::move(how)};
         return look(home);
     } catch (const boost::system::system_error& failure) {

@@ -178,7 +178,7 @@ int ls(const inheritance& inherited, arguments all) {
     return ask_server(inherited, given, [&](holdfast::client& home) {
         if (counter)
             return int{list_counters(home, given, *counter, limit, names)};
-        lock_list found = home.list(given.name, limit);
+        lock_list found = answer_of_server([&] { return home.list(given.name, limit); });
         const std::string prefix = prefix_of(given.server);
         for (lock_state& each : found.locks)
             each.name = without_prefix(std::move(each.name), prefix);

@@ -17,11 +17,20 @@
 #include <unistd.h>
 
 namespace cli {
+namespace {
 
-node_list connect_all(const look_options& given) {
+/// A quorum works without some of its nodes, so the verbs do not wait for a node that is away.
+constexpr holdfast::duration no_wait{};
+
+} // namespace
+
+node_list connect_all(const look_options& given, std::optional<holdfast::duration> outage) {
     node_list all;
-    for (const std::string& url : each_url(given.server))
-        all.push_back({without_password(url), holdfast::client{reaching(url)}});
+    for (const std::string& url : each_url(given.server)) {
+        holdfast::options how = reaching(url);
+        how.unavailable_timeout = outage;
+        all.push_back({without_password(url), holdfast::client{std::move(how)}});
+    }
     return all;
 }
 
@@ -246,7 +255,7 @@ void print_quorum_table(const listing& all, std::size_t nodes) {
 } // namespace
 
 int inspect_quorum(const look_options& given) {
-    node_list all = connect_all(given);
+    node_list all = connect_all(given, no_wait);
     const std::vector<node_state> found = inspect_all(all, given.name);
     const int standing = standing_of(found);
     if (given.json) {
@@ -267,7 +276,7 @@ int inspect_quorum(const look_options& given) {
 }
 
 int unlock_quorum(const look_options& given, bool yes, bool is_token) {
-    node_list all = connect_all(given);
+    node_list all = connect_all(given, no_wait);
     std::vector<node_state> seen = inspect_all(all, given.name);
     const std::string objection = objection_of_nodes(seen, is_token);
     const bool held = std::ranges::any_of(seen, &node_state::is_held);
@@ -302,7 +311,7 @@ int unlock_quorum(const look_options& given, bool yes, bool is_token) {
 }
 
 int list_quorum(const look_options& given, bool names, std::size_t limit) {
-    node_list all = connect_all(given);
+    node_list all = connect_all(given, no_wait);
     const listing found = list_all(all, given, limit);
     if (given.json) {
         print_quorum_json(found, all.size());
@@ -321,7 +330,7 @@ int list_quorum(const look_options& given, bool names, std::size_t limit) {
 
 int wait_quorum(const look_options& given, std::chrono::duration<double> most) {
     constexpr std::chrono::milliseconds asks_every{250};
-    node_list all = connect_all(given);
+    node_list all = connect_all(given, no_wait);
     waiting_line line{"the release of lock '" + printable(given.name, 40) + "'"};
     const holdfast::time_point start = holdfast::boot_clock::now();
     for (;;) {

@@ -33,7 +33,9 @@ struct node_state {
 
 using node_list = std::list<node>;
 
-node_list connect_all(const look_options&);
+/// Connects to all nodes. `outage` is the longest time that a call waits for a node that cannot be
+/// reached, unless the URL has a value. Empty: the usual time.
+node_list connect_all(const look_options&, std::optional<holdfast::duration> outage);
 
 /// Asks all nodes at the same time. So several unreachable nodes cost only one timeout.
 std::vector<node_state> inspect_all(node_list&, const std::string& name);

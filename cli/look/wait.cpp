@@ -54,13 +54,15 @@ int wait(const inheritance& inherited, arguments all) {
         return success;
     // The polls are needed for locks that send no notification at their release.
     given.asks_within = std::chrono::seconds{1};
+    limit_outage(given, timeout);
     const auto most = timeout.value_or(std::chrono::duration<double>::max());
 
     if (asks_quorum(given))
         return wait_quorum(given, most);
     return ask_server(inherited, given, [&](holdfast::client& home) -> int {
         const holdfast::time_point start = holdfast::boot_clock::now();
-        std::optional<holdfast::lock_state> found = home.inspect(given.name);
+        std::optional<holdfast::lock_state> found =
+            answer_of_server([&] { return home.inspect(given.name); });
         // The key is not a lock, so it would never be released.
         if (found && found->kind == holdfast::key_kind::other) {
             found->name = given.name; // without the prefix of the URL

@@ -334,11 +334,7 @@ std::string advice_on_scheme(const std::string& why, const std::string& url) {
     const bool of_cluster = is_of_cluster(url);
     if (of_cluster && why.find("cluster support disabled") != why.npos)
         return "The server is not a node of a cluster: write redis:// instead of redis+cluster://";
-    // The library itself names the scheme after a MOVED reply.
-    const bool other_slot = why.find("CROSSSLOT") != why.npos;
-    if (!of_cluster && other_slot)
-        return "The server is a node of a cluster: write redis+cluster:// instead of redis://";
-    return {};
+    return {}; // the library itself names the scheme if a cluster node replies
 }
 
 /// Removes all copies of the error code's general sentence. In an error of a quorum, this sentence

@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace holdfast::compose {
 namespace {
@@ -63,6 +64,7 @@ public:
             const time_point sent_at = home_->now();
             retired_with_scope round{ask_all()};
             co_await until_decided(*round);
+            note_failures(*round);
             if (call_->finished())
                 co_return nullptr;
             of_.tell_if_impaired(*round);
@@ -113,6 +115,20 @@ private:
         };
         co_await wait_for_answers(*call_, limit, decided);
         is_late_ = home_->now() >= limit;
+    }
+
+    /// Stores why each node failed, until the node replies. In a later round, a node that is away
+    /// may only be known as a node without a reply.
+    void note_failures(const member_requests& round) {
+        failures_.resize(round.size());
+        for (std::size_t which = 0; which < round.size(); ++which)
+            if (round.failed(which))
+                failures_[which] = story_of(round.answer(which).why);
+            else if (round.has_answered(which) && !round.answer(which).unasked)
+                failures_[which].clear();
+    }
+    static std::string story_of(const sync::failure& why) {
+        return why.text.empty() ? why.code.message() : why.text;
     }
 
     count counted(const member_requests& round) const {
@@ -233,12 +249,15 @@ private:
     }
     std::string words_of(const member_requests& round, std::size_t which) const {
         const member_answer& said = round.answer(which);
+        if (!failures_[which].empty())
+            return failures_[which];
         if (round.busy(which) && said.unasked)
             return "an earlier question to it is not answered yet";
+        // The round ended early, because the other nodes prevent a majority. This node may be well.
+        if (round.is_open(which) && !is_late_)
+            return {};
         if (round.is_open(which))
             return "no answer within " + std::to_string(of_.rules.node_timeout.count()) + " ms";
-        if (round.failed(which))
-            return said.why.text.empty() ? said.why.code.message() : said.why.text;
         if (round.granted(which) && !said.got.is_valid())
             return "its answer took longer than the lease";
         if (round.granted(which) && said.counts_in > duration::zero())
@@ -291,6 +310,7 @@ private:
     bool is_unanswered_ = false;
     // true: the last round took the whole time limit of the nodes
     bool is_late_ = false;
+    std::vector<std::string> failures_{}; // why each node failed; empty if it did not
 };
 
 } // namespace

@@ -98,7 +98,7 @@ constexpr std::array refusals{
                 "Look whether the replicas are connected and keep up (INFO replication). "
                 "required_replicas must not be more than there are."},
     server_says{store_errc::wrong_address, errc::refused, "wrong_address",
-                "(MOVED or ASK at redis://), (ROLE: sentinel)",
+                "(a cluster node at redis://), (ROLE: sentinel)",
                 "A cluster or a Sentinel is where the client was told to find one server.",
                 "Use redis+cluster:// for a cluster, and redis+sentinel:// for a Sentinel."},
     server_says{

@@ -4,6 +4,7 @@
 #include "front/async_calls.hpp"
 #include "front/blocking_calls.hpp"
 #include "front/requests.hpp"
+#include "sync/retry_policy.hpp"
 
 #include <holdfast/basic_counter.hpp>
 #include <holdfast/counting_semaphore.hpp>
@@ -59,8 +60,14 @@ asio::awaitable<std::int64_t> number_from(shared_counter of, counter_command wha
     co_return said.value;
 }
 
+/// Returns the state of the counter at the store.
+asio::awaitable<counter_state> state_of(shared_counter of) {
+    co_return co_await sync::outlast_failover(
+        of->home, [&] { return of->home->counters()->inspect(of->name, of->what); });
+}
+
 asio::awaitable<std::int64_t> value_at(shared_counter of) {
-    const counter_state found = co_await of->home->counters()->inspect(of->name, of->what);
+    const counter_state found = co_await state_of(std::move(of));
     co_return found.value;
 }
 
@@ -223,7 +230,7 @@ asio::awaitable<bool> set_at(shared_limiter of, counter_verb verb, rate to) {
 }
 
 asio::awaitable<std::optional<rate>> rate_at(shared_limiter of) {
-    const counter_state found = co_await of->home->counters()->inspect(of->name, of->what);
+    const counter_state found = co_await state_of(std::move(of));
     std::optional<rate> set;
     if (found.exists)
         set = found.of;
@@ -306,7 +313,7 @@ asio::awaitable<bool> held_changed(leased_capacity of, counter_verb verb, std::s
 }
 
 asio::awaitable<std::int64_t> taken_at(leased_capacity of) {
-    const counter_state found = co_await of->home->counters()->inspect(of->name, of->what);
+    const counter_state found = co_await state_of(std::move(of));
     co_return found.taken;
 }
 

@@ -3,6 +3,7 @@
 #include "front/async_calls.hpp"
 #include "front/blocking_calls.hpp"
 #include "front/requests.hpp"
+#include "sync/retry_policy.hpp"
 
 #include <holdfast/basic_mutex.hpp>
 #include <holdfast/fenced_mutex.hpp>
@@ -157,13 +158,17 @@ void start_call(const shared_descriptor& lock, const detail::acquire_options& ho
     });
 }
 
+asio::awaitable<std::optional<holding>> holding_at(shared_descriptor lock) {
+    co_return co_await sync::outlast_failover(lock->home, [&] { return lock->inspect(); });
+}
+
 asio::awaitable<bool> is_locked_at(shared_descriptor lock) {
-    const std::optional<holding> found = co_await lock->inspect();
+    const std::optional<holding> found = co_await holding_at(std::move(lock));
     co_return found.has_value();
 }
 
 asio::awaitable<std::optional<duration>> remaining_at(shared_descriptor lock) {
-    const std::optional<holding> found = co_await lock->inspect();
+    const std::optional<holding> found = co_await holding_at(std::move(lock));
     if (!found)
         co_return std::nullopt;
     co_return found->remaining.value_or(duration::max());
@@ -264,7 +269,8 @@ void basic_mutex::start_force_unlock(shared_descriptor lock,
 namespace {
 
 asio::awaitable<std::uint64_t> last_token_at(std::shared_ptr<sync::lock_descriptor> lock) {
-    co_return co_await lock->home->operators_view().last_token(lock->name);
+    co_return co_await sync::outlast_failover(
+        lock->home, [&] { return lock->home->operators_view().last_token(lock->name); });
 }
 
 } // namespace

@@ -183,6 +183,8 @@ public:
     duration clock_rounding() const noexcept { return duration{around_.own_clock ? 1 : 0}; }
     const options& how() const noexcept { return how_; }
     duration unavailable_timeout() const noexcept { return unavailable_timeout_; }
+    /// Returns whether another server takes over from a dead server (Sentinels, a cluster).
+    bool expects_failover() const noexcept { return bounds_.usual_outage > limits{}.usual_outage; }
     /// Returns the executor. Use it only in code that runs on the executor, or to begin an
     /// asynchronous call. All other code uses `executor_access()`.
     const asio::any_io_executor& executor() const noexcept { return around_.executor; }

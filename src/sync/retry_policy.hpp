@@ -10,6 +10,9 @@
 
 #include <algorithm>
 #include <exception>
+#include <memory>
+#include <type_traits>
+#include <utility>
 
 namespace holdfast::sync {
 
@@ -88,6 +91,26 @@ private:
     time_point since_{};
     std::exception_ptr last_;
 };
+
+/// Calls `query` and returns its result. If another server can take over from a dead server,
+/// repeats the query while no server can be reached, for at most `unavailable_timeout`. If the
+/// store has only one server, the first error is thrown, so that a caller learns of it at once.
+template <typename Query>
+std::invoke_result_t<Query&> outlast_failover(std::shared_ptr<engine> home, Query query) {
+    retry_policy trouble{*home};
+    const time_point began = home->now();
+    for (;;) {
+        time_point again_at{};
+        try {
+            co_return co_await query();
+        } catch (const boost::system::system_error& e) {
+            if (!home->expects_failover() || home->stopped())
+                throw;
+            again_at = trouble.next_try(e, began);
+        }
+        co_await home->nap(again_at);
+    }
+}
 
 // Rate limit for the requests of one waiter. Any program may publish on the channel of a lock. So
 // without the limit, a flood of notifications would cause a flood of requests.

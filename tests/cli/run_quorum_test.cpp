@@ -175,7 +175,7 @@ TEST_F(Quorum, TheDoctorSaysWhichNodeIsAway) {
     EXPECT_EQ(told.status, 1) << told.err;
     const boost::json::value all = boost::json::parse(told.out);
     EXPECT_EQ(all.at("nodes").as_array().size(), 3U);
-    EXPECT_THAT(told.out, HasSubstr("2 of 3 nodes answer"));
+    EXPECT_THAT(told.out, HasSubstr("2 of 3 nodes answer; these do not: " + urls()[0] + "\""));
 }
 
 TEST_F(Quorum, DoctorOfAHealthyQuorumReportsAllVotesAndExitsWith0) {

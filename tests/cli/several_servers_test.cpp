@@ -259,6 +259,36 @@ TEST_P(Cluster, IsListedAsAWholeAndWhatIsMissingIsTold) {
     EXPECT_EQ(boost::json::parse(told.out).at("unreachable").as_array().size(), 1u);
 }
 
+TEST_P(Cluster, EveryVerbAtTheUrlOfOneNodeNamesTheUrlOfTheCluster) {
+    support::redis_server& node = cluster().primary_of(0);
+    const std::string address = "127.0.0.1:" + std::to_string(cluster().port_of(node));
+    const std::string holder = "8743c9c0-0795-4907-87fd-6c719a6b4586:49";
+    cluster().node_of("job").command({"HSET", "job", holder, "1"});
+    const std::vector<std::vector<std::string>> verbs{
+        {"run", "-n", "job", "--", "true"},
+        {"run", "-n", "--with", "other", "job", "--", "true"},
+        {"ls", "--json"},
+        {"ls", "--type", "permits"},
+        {"inspect", "job"},
+        {"wait", "-w", "0", "job"},
+        {"unlock", "--force", "--yes", "job"},
+        {"latch", "set", "gate", "1"},
+        {"bench", "-t", "10ms"},
+        {"doctor"}};
+    for (const std::vector<std::string>& verb : verbs) {
+        SCOPED_TRACE(verb.front());
+        const ended refused = run(verb, "redis://" + address);
+        EXPECT_EQ(refused.status, 69);
+        EXPECT_THAT(refused.out + refused.err, HasSubstr("it is a node of a cluster"));
+        EXPECT_EQ(refused.out.empty(), verb.front() != "doctor") << refused.out;
+    }
+    EXPECT_THAT(run({"ls"}, "redis://" + address).err, HasSubstr("redis+cluster://" + address));
+    const std::string replica =
+        "127.0.0.1:" + std::to_string(cluster().port_of(cluster().replica_of(node)));
+    EXPECT_THAT(run({"ls"}, "redis://" + replica).err, HasSubstr("redis+cluster://" + replica));
+    cluster().node_of("job").command({"DEL", "job"});
+}
+
 /// Each of them is a node of the quorum.
 TEST(QuorumOfClusters, IsAQuorum) {
     std::array<std::unique_ptr<support::redis_cluster>, 3> all;

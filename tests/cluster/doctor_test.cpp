@@ -160,7 +160,7 @@ TEST_P(ClusterDoctor, TellsTheUrlToWhomItWasGivenAsOneServer) {
     while (&servers().node_of(name) != &node)
         name += '.';
     EXPECT_THAT(said_of("reach", diagnosed(one, 0, 30s, name)),
-                AllOf(HasSubstr("danger: it is a node of a cluster"),
+                AllOf(HasSubstr("danger: "), HasSubstr("it is a node of a cluster"),
                       HasSubstr("redis+cluster://" + address_of(node))));
 }
 
@@ -327,8 +327,6 @@ TEST_P(ClusterRights, AreNotNeededForPlainMessages) {
 
 // A URL for one server that leads to a node of a cluster.
 
-using ::testing::StartsWith;
-
 class OneAddressOfACluster : public support::on_each_topology<support::redis_cluster> {};
 HOLDFAST_ON_EACH_SERVER(OneAddressOfACluster);
 
@@ -346,8 +344,7 @@ TEST_P(OneAddressOfACluster, IsToldWithTheUrlOfTheCluster) {
     for (int i = 0; i < 10; ++i) { // over the shared connection, and over a blocking connection
         const auto why = support::thrown_by([&] { lock.lock(); });
         EXPECT_EQ(why.code, make_error_code(store_errc::wrong_address)) << why.text;
-        EXPECT_THAT(why.text, AllOf(StartsWith("MOVED "), HasSubstr("redis+cluster://127.0.0.1:" +
-                                                                    std::to_string(where.port))));
+        EXPECT_THAT(why.text, HasSubstr("redis+cluster://127.0.0.1:" + std::to_string(where.port)));
     }
 }
 

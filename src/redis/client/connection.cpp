@@ -83,6 +83,20 @@ std::optional<std::chrono::seconds> uptime_in(std::string_view info) {
     return std::chrono::seconds{*seconds};
 }
 
+/// Returns a URL for messages, for example `redis+cluster://host:port`. If the address is not
+/// known, the URL contains the words HOST:PORT.
+std::string url_of(std::string_view what, const options& how) {
+    const bool is_known = how.unix_socket.empty() && !how.sentinel && !how.cluster;
+    const std::string where = is_known ? net::address_of({}, how.host, how.port) : "HOST:PORT";
+    return std::string{how.tls ? "rediss+" : "redis+"}.append(what).append("://").append(where);
+}
+
+/// Returns whether the reply to INFO comes from a node of a cluster. Valkey has renamed the field.
+bool is_cluster_node(std::string_view info) {
+    return info_field(info, "redis_mode") == "cluster" ||
+           info_field(info, "server_mode") == "cluster";
+}
+
 } // namespace
 
 bool is_replica(const reply& role) {
@@ -190,6 +204,9 @@ void handshake::judge(const reply& answer) {
     else if (must || !can_do_without(answer))
         throw net::failure{classify(answer.text),
                            std::string{awaited()} + ": " + answer.text + hint_at(asked, answer)};
+    // A replica is reported after INFO, because the error at a cluster node is another one.
+    if (asked == step::ask_identity && is_at_replica_)
+        throw net::failure{store_errc::read_only, "ROLE: it is a replica, which grants no locks"};
     ++answered_;
 }
 
@@ -209,8 +226,8 @@ void handshake::judge_answer(step asked, const reply& answer) {
                                      : reply::kind::status))
         throw net::failure{store_errc::protocol,
                            "an unexpected answer to " + std::string{awaited()}};
-    if (asked == step::ask_role && is_replica(answer))
-        throw net::failure{store_errc::read_only, "ROLE: it is a replica, which grants no locks"};
+    if (asked == step::ask_role)
+        is_at_replica_ = is_replica(answer);
     if (asked == step::ask_role && is_sentinel(answer))
         throw net::failure{store_errc::wrong_address,
                            "ROLE: it is a Sentinel; " + advice_at_sentinel(how_, &answer)};
@@ -218,6 +235,8 @@ void handshake::judge_answer(step asked, const reply& answer) {
         told_.tells_role = true;
     if (asked == step::ask_time)
         told_.shown = time_in(answer);
+    if (asked == step::ask_identity && !how_.cluster && is_cluster_node(answer.text))
+        throw net::failure{store_errc::wrong_address, "INFO: " + advice_at_cluster_node(how_)};
     if (asked == step::ask_identity) {
         told_.run_id = info_field(answer.text, "run_id");
         told_.uptime = uptime_in(answer.text);
@@ -228,16 +247,11 @@ void handshake::judge_answer(step asked, const reply& answer) {
 
 namespace {
 
-/// Returns a URL for messages, for example `redis+cluster://host:port`. If the address is not
-/// known, the URL contains the words HOST:PORT.
-std::string url_of(std::string_view what, const options& how) {
-    const bool is_known = how.unix_socket.empty() && !how.sentinel && !how.cluster;
-    const std::string where = is_known ? net::address_of({}, how.host, how.port) : "HOST:PORT";
-    return std::string{how.tls ? "rediss+" : "redis+"}.append(what).append("://").append(where);
-}
-
-bool is_redirection(std::string_view error) {
-    return error.starts_with("MOVED ") || error.starts_with("ASK ");
+/// Returns whether only a cluster node sends this error, for a request about a slot of another
+/// node or about several slots.
+bool is_about_slots(std::string_view error) {
+    return error.starts_with("MOVED ") || error.starts_with("ASK ") ||
+           error.starts_with("CROSSSLOT ");
 }
 
 /// Returns whether the error says that the server does not know EVALSHA. If so, the server is
@@ -248,15 +262,20 @@ bool knows_no_scripts(std::string_view error) {
 
 } // namespace
 
+std::string advice_at_cluster_node(const options& how) {
+    return "it is a node of a cluster, whose URL is " + url_of("cluster", how);
+}
+
 std::shared_ptr<const net::failure> misdirection(const node_context& context, const reply& answer) {
     if (answer.type != reply::kind::error || context.how.cluster)
         return nullptr;
     const auto told = [&](store_errc code, const std::string& advice) {
         return std::make_shared<const net::failure>(code, answer.text + " (" + advice + ")");
     };
-    if (is_redirection(answer.text))
-        return told(store_errc::wrong_address,
-                    "it is a node of a cluster, whose URL is " + url_of("cluster", context.how));
+    if (is_about_slots(answer.text))
+        return told(store_errc::wrong_address, advice_at_cluster_node(context.how));
+    if (classify(answer.text) == store_errc::cluster_down)
+        return told(store_errc::cluster_down, advice_at_cluster_node(context.how));
     if (knows_no_scripts(answer.text))
         return told(store_errc::other, "if it is a Sentinel, " + advice_at_sentinel(context.how));
     return nullptr;

@@ -117,11 +117,15 @@ private:
     std::string name_;
     std::vector<step> steps_;
     std::size_t answered_ = 0;
+    bool is_at_replica_ = false;
     server_hello told_;
 };
 
 // Error messages for a URL of the wrong kind: the URL names one server, but a Sentinel or a cluster
 // node replies at that address. The messages contain the URL to use.
+
+/// Returns advice that says that a cluster node replies, and contains the URL of the cluster.
+std::string advice_at_cluster_node(const options&);
 
 /// Returns the failure for an error that only a cluster node or a Sentinel sends. Returns null for
 /// any other reply, or if the options name a cluster.

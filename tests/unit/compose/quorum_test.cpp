@@ -39,6 +39,14 @@ protected:
             count += held_count(each);
         return count;
     }
+    /// Returns why the last call got no majority, as the observer heard it.
+    std::string reason() const {
+        std::string last;
+        for (const support::told& each : nodes[0]->ear->of(event_kind::waited))
+            if (each.text.starts_with("no majority"))
+                last = each.text;
+        return last;
+    }
     void cut_off(int node) { nodes[node]->always.refused = true; }
     void reach_again(int node) { nodes[node]->always = {}; }
 };
@@ -75,6 +83,35 @@ TEST_F(Quorum, WithoutAMajorityItIsUnreachableAndNamesTheNodes) {
     run_for(1s);
     EXPECT_TRUE(tried.failed(errc::unreachable));
     EXPECT_EQ(held_at(), 0u);
+}
+
+TEST_F(Quorum, FailureNamesOnlyTheNodesThatAreAway) {
+    nodes[0]->always.answer_delay = 10ms; // the round ends before this node has replied
+    for (const int node : {1, 3, 4})
+        cut_off(node);
+    said<std::optional<lease>> tried;
+    stock->async_try_lock(tried.handler());
+    run_for(1s);
+    EXPECT_TRUE(tried.failed(errc::unreachable));
+    const std::string why = reason();
+    for (const char* const away : {"node 2: ", "node 4: ", "node 5: "})
+        EXPECT_THAT(why, HasSubstr(away));
+    for (const char* const healthy : {"node 1: ", "node 3: "})
+        EXPECT_THAT(why, testing::Not(HasSubstr(healthy)));
+}
+
+TEST_F(Quorum, FailureKeepsTheReasonOfANodeThatIsSilentLater) {
+    for (const int node : {1, 3, 4})
+        cut_off(node);
+    said<std::optional<lease>> tried;
+    stock->async_try_lock_for(5s, tried.handler());
+    run_for(1s);
+    for (const int node : {1, 3, 4})
+        nodes[node]->always = {.request_lost = true};
+    run_for(10s);
+    EXPECT_TRUE(tried.failed(errc::unreachable));
+    EXPECT_THAT(reason(), testing::Not(HasSubstr("no answer within")));
+    EXPECT_THAT(reason(), testing::Not(HasSubstr("an earlier question")));
 }
 
 TEST_F(Quorum, TryLockReportsUnreachableWhileEarlierQuestionsAreUnanswered) {

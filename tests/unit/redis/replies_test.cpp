@@ -357,6 +357,20 @@ TEST_F(Misdirection, AtANodeOfAClusterIsToldWithTheUrlOfTheCluster) {
     EXPECT_EQ(of("ASK 866 10.0.0.1:6379").code, make_error_code(store_errc::wrong_address));
 }
 
+TEST_F(Misdirection, EveryErrorOfAClusterNodeNamesTheUrlOfTheCluster) {
+    const outcome cross = of("CROSSSLOT Keys in request don't hash to the same slot");
+    EXPECT_EQ(cross.code, make_error_code(store_errc::wrong_address));
+    EXPECT_THAT(cross.text, HasSubstr("redis+cluster://db.internal:7000"));
+    for (const char* const error :
+         {"CLUSTERDOWN Hash slot not served",
+          "ERR Error running script (call to f_1): @user_script:1: Script attempted to access keys "
+          "while the cluster is down"}) {
+        const outcome down = of(error);
+        EXPECT_EQ(down.code, make_error_code(store_errc::cluster_down)) << "calls wait for its end";
+        EXPECT_THAT(down.text, HasSubstr("redis+cluster://db.internal:7000"));
+    }
+}
+
 TEST_F(Misdirection, TheUrlIsOneThatReachesTheSamePlace) {
     how_.tls.emplace();
     EXPECT_THAT(of(moved).text, HasSubstr("rediss+cluster://db.internal:7000"));
@@ -370,6 +384,7 @@ TEST_F(Misdirection, TheUrlIsOneThatReachesTheSamePlace) {
 TEST_F(Misdirection, InAClusterIsNoError) {
     how_.cluster.emplace();
     EXPECT_FALSE(of(moved).code);
+    EXPECT_FALSE(of("CLUSTERDOWN Hash slot not served").code);
     EXPECT_FALSE(of(no_script).code);
 }
 
@@ -382,7 +397,6 @@ TEST_F(Misdirection, WhereNoScriptsAreKnownMayBeAtASentinel) {
 
 TEST_F(Misdirection, OtherErrorsAreNone) {
     for (const char* const each : {"ERR unknown command 'WAIT'", "NOPERM no", "MOVEDX", "",
-                                   "CLUSTERDOWN Hash slot not served",
                                    "TRYAGAIN Multiple keys request during rehashing of slot"})
         EXPECT_FALSE(of(each).code) << each;
 }

@@ -283,6 +283,20 @@ protected:
         return std::nullopt;
     }
 
+    /// The failure at a replica that answers INFO in this way.
+    std::optional<net::failure> failure_at_replica(const reply& info) {
+        handshake greeting{how_, who_, "label", purpose::commands};
+        try {
+            while (greeting.awaited() != "INFO server")
+                greeting.judge(greeting.awaited() == "ROLE" ? array({"slave", "10.0.0.1", "6379"})
+                                                            : good(greeting.awaited()));
+            greeting.judge(info);
+        } catch (const net::failure& why) {
+            return why;
+        }
+        return std::nullopt;
+    }
+
     std::string composed() {
         std::string out;
         handshake{how_, who_, "label", purpose::commands}.compose(out);
@@ -352,10 +366,21 @@ TEST_F(Handshake, AServerThatCannotServeIsTheEndWhereverItSaysSo) {
 }
 
 TEST_F(Handshake, AReplicaIsNotAskedForLocks) {
-    const auto why = failure_of("ROLE", array({"slave", "10.0.0.1", "6379"}));
+    for (const reply& info : {bulk(""), error("NOPERM no permissions to run 'info'")}) {
+        const auto why = failure_at_replica(info);
+        ASSERT_TRUE(why);
+        EXPECT_EQ(why->code(), make_error_code(store_errc::read_only));
+        EXPECT_EQ(why->code(), errc::unreachable);
+    }
+}
+
+TEST_F(Handshake, ReplicaOfAClusterIsRefusedAsANodeOfTheCluster) {
+    const auto why = failure_at_replica(bulk("redis_mode:cluster\r\n"));
     ASSERT_TRUE(why);
-    EXPECT_EQ(why->code(), make_error_code(store_errc::read_only));
-    EXPECT_EQ(why->code(), errc::unreachable);
+    EXPECT_EQ(why->code(), make_error_code(store_errc::wrong_address));
+    how_.cluster.emplace();
+    EXPECT_EQ(failure_at_replica(bulk("redis_mode:cluster\r\n"))->code(),
+              make_error_code(store_errc::read_only));
 }
 
 TEST_F(Handshake, ASentinelIsNoServerForLocks) {
@@ -370,6 +395,18 @@ TEST_F(Handshake, ASentinelIsNoServerForLocks) {
                 HasSubstr("redis+sentinel://127.0.0.1:6379/SERVICE"));
     EXPECT_THAT(failure_of("SELECT", error("ERR DB index is out of range"))->text(),
                 Not(HasSubstr("sentinel")));
+}
+
+TEST_F(Handshake, NodeOfAClusterIsRefusedAtTheUrlOfOneServer) {
+    const reply info = bulk("# Server\r\nredis_mode:cluster\r\nrun_id:abc\r\n");
+    const auto why = failure_of("INFO server", info);
+    ASSERT_TRUE(why);
+    EXPECT_EQ(why->code(), make_error_code(store_errc::wrong_address));
+    EXPECT_THAT(why->text(), HasSubstr("redis+cluster://127.0.0.1:6379"));
+    EXPECT_TRUE(failure_of("INFO server", bulk("server_mode:cluster\r\n"))) << "Valkey 8";
+    EXPECT_FALSE(failure_of("INFO server", bulk("redis_mode:standalone\r\n")));
+    how_.cluster.emplace();
+    EXPECT_FALSE(failure_of("INFO server", info));
 }
 
 TEST_F(Handshake, AnAnswerOfAnotherShapeIsTheEnd) {

@@ -3,6 +3,8 @@
 #include "sync/release.hpp"
 #include "unit/sync/stage.hpp"
 
+#include <holdfast/latch.hpp>
+
 #include <boost/asio/post.hpp>
 
 #include <memory>
@@ -523,6 +525,48 @@ TEST_F(Outage, WithoutATimeoutOfTheClientsItIsTheUsualOneOfTheStore) {
     EXPECT_FALSE(held.done());
     run_for(1s + 1ms);
     EXPECT_TRUE(held.failed(errc::unreachable));
+}
+
+TEST_F(Outage, QueryOutlastsItIfAnotherServerTakesOver) {
+    bool is_away = true;
+    options how;
+    how.store = [this, &is_away](store_context context) {
+        const auto cut_off = [&is_away](const memory::request&) {
+            return fate{.refused = is_away};
+        };
+        return std::make_unique<support::wrapped_store<locks_with_failover>>(
+            server.connect(cut_off)(std::move(context)));
+    };
+    client home{io.get_executor(), clock, std::move(how)};
+    said<std::optional<lock_state>> seen;
+    said<bool> locked;
+    said<std::int64_t> counted;
+    mutex far{home, "stock"};
+    latch gate{home, "gate"};
+    home.async_inspect("stock", seen.handler());
+    far.async_is_locked(locked.handler());
+    gate.async_count(counted.handler());
+    run_for(25s);
+    EXPECT_FALSE(seen.done() || locked.done() || counted.done());
+    is_away = false;
+    run_for(2s);
+    EXPECT_TRUE(seen.well() && locked.well() && counted.well());
+
+    is_away = true;
+    said<lock_list> listed;
+    home.async_list("*", 10, listed.handler());
+    run_for(30s - 1ms);
+    EXPECT_FALSE(listed.done());
+    run_for(1s + 1ms);
+    EXPECT_TRUE(listed.failed(errc::unreachable));
+}
+
+TEST_F(Outage, QueryOfTheOnlyServerReportsItAtOnce) {
+    cut();
+    said<std::optional<lock_state>> seen;
+    alice.program->async_inspect("stock", seen.handler());
+    settle();
+    EXPECT_TRUE(seen.failed(errc::unreachable));
 }
 
 TEST_F(Outage, EachOutageHasTheWholeTimeout) {
