@@ -438,6 +438,7 @@ void composite_hold::desert_parts() {
 }
 
 void composite_hold::abandon() {
+    bool is_given_up = false;
     {
         const std::scoped_lock guard{mutex_};
         if (ended_threads_ == 0)
@@ -448,11 +449,13 @@ void composite_hold::abandon() {
             return;
         }
         abandoned_ = true; // from now on, each new part is released at once
+        is_given_up = given_up_;
     }
     stop_keep_alive();
-    home->keep(shared_from_this());
-    if (!given_up_) // otherwise give_up() has reported the loss
+    if (!is_given_up) { // otherwise give_up() has reported the loss, and the client closes
+        home->keep(shared_from_this());
         home->tell_of(*this, event_kind::abandoned, event_cause::none, home->now() - granted_at_);
+    }
     desert_parts();
 }
 

@@ -57,13 +57,16 @@ constexpr std::array refusals{
     server_says{store_errc::no_replicas, errc::unreachable, "no_replicas", "NOREPLICAS",
                 "The server has too few replicas and takes no writes.",
                 "Bring its replicas back, or lower min-replicas-to-write."},
-    server_says{store_errc::disk_trouble, errc::unreachable, "disk_trouble", "MISCONF",
-                "The server cannot save its data and takes no writes.",
-                "Its log says why: a full disk, a folder it may not write to, no memory to fork."},
-    server_says{store_errc::out_of_memory, errc::refused, "out_of_memory", "OOM",
-                "The server has reached a limit: of its memory, of a quota, or of one lock's line.",
-                "Raise that limit (Redis: maxmemory; ZooKeeper: the path's quota), or delete data. "
-                "What is held can still be renewed and released."},
+    server_says{
+        store_errc::disk_trouble, errc::unreachable, "disk_trouble", "MISCONF",
+        "The server cannot save its data and takes no writes.",
+        "Look into its log for the reason: a full disk, a folder it may not write to, or no "
+        "memory to fork."},
+    server_says{
+        store_errc::out_of_memory, errc::refused, "out_of_memory", "OOM",
+        "The server has reached a limit: of its memory, of a quota, or of one lock's queue.",
+        "Raise that limit (Redis: maxmemory; ZooKeeper: the path's quota), or delete data. "
+        "What is held can still be renewed and released."},
     server_says{store_errc::no_permission, errc::refused, "no_permission",
                 "NOPERM, ACL failure in script", "This user does not have the right to do that.",
                 "Grant the right. docs/security/ lists all that are needed, for each store."},
