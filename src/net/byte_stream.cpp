@@ -38,7 +38,7 @@ asio::awaitable<void> byte_stream::dial(std::shared_ptr<const destination> to,
     occupied_with("connecting");
     error_code failed = asio::error::host_not_found;
     for (std::size_t tried = 0; tried < peers.size(); ++tried) {
-        // Divide the time among the addresses that are not tried yet, because an address may not
+        // Divide the time among the addresses that are not tried yet, because any of them may not
         // reply.
         const auto untried = static_cast<duration::rep>(peers.size() - tried);
         const time_point now = home_.time.now();

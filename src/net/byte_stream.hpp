@@ -45,7 +45,7 @@ public:
     /// connection.
     std::size_t read_some(char* into, std::size_t size, error_code&) const noexcept;
 
-    /// Waits until data arrives that no other thread reads. Only the background thread calls this
+    /// Waits for data while no other thread reads the socket. Only the background thread calls this
     /// function. It may return without data.
     asio::awaitable<void> readable();
     asio::awaitable<void> writable();
@@ -112,9 +112,9 @@ public:
     /// Waits for data and passes it to take(). Throws `failure` when the connection ends.
     asio::awaitable<void> receive();
 
-    /// Allows calling threads to read and write from now on, without waking the background thread.
+    /// Lets threads of blocking calls read and write by themselves, without the background thread.
     void make_bare();
-    /// Returns the socket that calling threads use, or null if Asio still owns the socket.
+    /// Returns the socket for threads of blocking calls, or null if Asio still owns the socket.
     bare_socket* bare() { return bare_ ? &*bare_ : nullptr; }
     /// Reads the data that has arrived, if any, and passes it to take(). Throws the errors of
     /// receive(). Use it only after make_bare().

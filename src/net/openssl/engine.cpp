@@ -181,8 +181,8 @@ tls_trouble trouble_of(const SSL& session, const std::string& objection) {
     if (is_about_our_certificate(alert))
         return {store_errc::not_authenticated,
                 "TLS: the server does not accept this client: " + reason_of(error) + advice};
-    // If a TLS 1.2 server requires a client certificate and gets none, it sends no other alert than
-    // this.
+    // If a TLS 1.2 server requires a client certificate and gets none, this alert is the only alert
+    // that it sends.
     if (alert == SSL_AD_HANDSHAKE_FAILURE)
         return {store_errc::tls_failed, "TLS: " + reason_of(error) + advice};
     return {store_errc::tls_failed, "TLS: " + reason_of(error)};

@@ -181,7 +181,7 @@ void blocking_connection::collect() {
               (owes() && net::later(owed_.front().sent_at, timeout) <= context_.home.time.now());
 }
 
-/// Gives the early replies to their requests, in the order of sending.
+/// Gives the replies that were read early (`early_`) to their requests, in the order of sending.
 void blocking_connection::give_out() {
     if (condemned_) // the destructor fails the waiting requests
         early_.clear();
@@ -393,8 +393,8 @@ asio::awaitable<void> blocking_connections::suspect(std::shared_ptr<blocking_con
     self->suspects_ = false;
 }
 
-/// Returns the start of the wait for a reply that has lasted longest on any blocking connection.
-/// The wait of a lent connection began when it was lent. The wait of any other connection began
+/// Returns when the longest present wait for a reply on any blocking connection began. The wait of
+/// a lent connection began when the connection was lent. The wait of any other connection began
 /// when its oldest request without a reply was sent.
 std::optional<time_point> blocking_connections::owed_since() const {
     std::optional<time_point> first;

@@ -147,8 +147,8 @@ public:
         blocking_connection* const lent_;
     };
 
-    /// Starts to read the replies that have not arrived yet, in the background, because possibly no
-    /// later call will read them.
+    /// Starts to wait, in the background, for replies that have not arrived yet, because possibly
+    /// no later call will read them.
     void collect_soon();
 
     /// Closes each blocking connection as soon as no call uses it. Calls under way still get their
@@ -158,7 +158,7 @@ public:
     /// Ends all blocking connections and the calls on them at once.
     void move(const net::failure& why);
 
-    /// Ends each blocking connection on which a reply has been missing since `since` or longer,
+    /// Ends each blocking connection on which a reply has been missing since `since` or earlier,
     /// together with its call. Returns whether any blocking connection was ended. Connections that
     /// wait for replicas stay, because their replies may take long.
     bool cut_silent(time_point since, const net::failure& why);

@@ -39,7 +39,7 @@ public:
 
 private:
     bool met_ = false;
-    bool may_be_another_ = false; // than the server before
+    bool may_be_another_ = false; // true: may differ from the server before
     std::string run_id_;
     std::string replication_id_;
     std::optional<time_point> forgets_before_;
@@ -103,9 +103,9 @@ public:
     /// Ends the connection and opens a new connection at once.
     void move(const net::failure& why) { connection_.move(why); }
 
-    /// Ends the connection if a reply has been missing since `since` or longer. Returns whether the
-    /// connection was ended. A connection that waits for replicas stays, because their confirmation
-    /// may take long.
+    /// Ends the connection if a reply has been missing since `since` or earlier. Returns whether
+    /// the connection was ended. A connection that waits for replicas stays, because their
+    /// confirmation may take long.
     bool cut_silent(time_point since, const net::failure& why);
 
     /// Sends a PING or ROLE to test the connection.
@@ -131,8 +131,8 @@ private:
     static constexpr std::size_t batch_bytes_max = 256 * 1024;
 
     /// Longest silence before the connection is tested. The test finds a server that vanished
-    /// without notice. The usual value is a third of the default lease time, but at least
-    /// `command_timeout`.
+    /// without notice. Usually it follows after a silence of a third of the default lease time, or
+    /// of `command_timeout` if this is longer.
     static constexpr duration idle_max = std::chrono::minutes{1};
 
     using question = pipeline::question;
@@ -212,7 +212,7 @@ public:
     void cut(const net::failure& why);
     void move(const net::failure& why); ///< Ends all connections and opens new ones at once.
 
-    /// Ends the connections on which a reply has been missing since `since` or longer. Returns
+    /// Ends the connections on which a reply has been missing since `since` or earlier. Returns
     /// whether any connection was ended.
     bool cut_silent(time_point since, const net::failure& why);
 

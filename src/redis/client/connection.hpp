@@ -284,8 +284,8 @@ struct login {
         : who{std::move(c)}
         , may_be_refused{refusable} {}
     credentials who;
-    /// True: the credentials are those of other servers. If this server refuses the credentials,
-    /// the client asks it without a login.
+    /// True: the user and password belong to other servers. If this server refuses them, the client
+    /// asks it without a login.
     bool may_be_refused;
 };
 

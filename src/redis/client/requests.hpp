@@ -34,7 +34,7 @@ void compose_wait(composer, std::uint8_t replicas, duration within);
 /// Throws net::failure (protocol) if `answer` cannot be a reply to WAIT.
 void require_confirmation(const reply& answer);
 
-/// Stores the reply to a WAIT command in the reply to the request before it.
+/// Stores the result of a WAIT command in the reply `of` to the request that was sent before it.
 void note_confirmation(reply& of, const reply& answer);
 
 /// One call of a script, from its start to its reply. The object lives in the frame of the

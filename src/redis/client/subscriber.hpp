@@ -155,8 +155,8 @@ public:
     explicit subscriber(std::shared_ptr<node_context>);
 
     /// Subscribes to a channel; see node::hear(). The returned object may outlive this subscriber
-    /// and its node, but not the clock. `late` means that a message may have been missed already,
-    /// so the confirmation wakes the listener.
+    /// and its node, but not the client's clock. `late` means that a message may have been missed
+    /// already, so the confirmation wakes the listener.
     std::unique_ptr<hearing> hear(channel_name, alarm& wake, linger = linger::usual,
                                   bool late = false);
 
@@ -174,7 +174,7 @@ public:
     /// stays, even if it leads to a replica, because a replica publishes the same messages.
     void follow(const server_in_use&, const net::failure& why);
 
-    /// Ends the connection if the server has owed a reply on it since `since` or longer. Returns
+    /// Ends the connection if the server has owed a reply on it since `since` or earlier. Returns
     /// whether the connection was ended.
     bool cut_silent(time_point since, const net::failure& why);
 

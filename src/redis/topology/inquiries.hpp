@@ -46,9 +46,9 @@ public:
     /// Runs the awaitable, which asks a server and returns its reply or throws.
     void ask_by(server_address, asio::awaitable<reply>);
 
-    /// Number of replies after which settled() waits for the other servers only until its timeout
-    /// ends. `one`: one reply. `most`: replies of more than half of the servers. With fewer
-    /// replies, it waits for all servers.
+    /// Number of replies that are enough. After them, settled() waits for other servers only until
+    /// its timeout ends; before, it waits for all servers. `one`: one reply. `most`: replies of
+    /// more than half of the servers.
     enum class enough : bool { one, most };
 
     /// Waits until one of these events:

@@ -148,8 +148,8 @@ public:
         bool operator==(const change&) const = default;
     };
 
-    /// Position of a moment in the sequence of MOVED redirections: the number of redirections
-    /// recorded before it.
+    /// Point in time, measured in MOVED redirections: the number of redirections that were recorded
+    /// before it.
     using stamp = std::uint64_t;
 
     /// Makes a map that contains only the seeds. The seeds are never forgotten.

@@ -10,8 +10,8 @@
 namespace holdfast::memory {
 namespace {
 
-/// Longest wait for replicas: one second, as on Redis. If too little of the request's time would
-/// remain after it, the wait is shorter.
+/// Longest wait until replicas have confirmed a write: one second, as on Redis. The wait is shorter
+/// if it would use too much of the request's own time limit.
 constexpr duration longest_confirmation{1000};
 
 /// Returns a `post` function for a context that has no such function. Tests that use the store
@@ -67,8 +67,8 @@ fate server_connection::decide(sent_request what) const {
     return faults_(what);
 }
 
-/// Returns how many replicas must confirm a request, and the time limit for the confirmation. The
-/// limit is a part of the request's own limit, so that the reply can still arrive in time.
+/// Returns how many replicas must confirm a request, and the time limit for the confirmation. It is
+/// at most half of the time that the request has left, so that the reply can still arrive in time.
 server_connection::confirmation server_connection::confirmation_for(const sent_request& what,
                                                                     time_point answer_by) const {
     if (!group_->has_replicas())

@@ -64,8 +64,8 @@ public:
         return call<T>(decide(what), what, std::move(execute), time_point::max());
     }
 
-    /// Returns the fate of a request (its faults and delays). Some callers must know the fate
-    /// before they send the request.
+    /// Returns what the test does to a request: the `fate` has its faults and delays. Some callers
+    /// must know the fate before they send the request.
     fate decide(sent_request what) const;
     template <typename T>
     asio::awaitable<reply<T>> call(const fate& f, const sent_request& what,
@@ -365,10 +365,10 @@ private:
     std::int64_t wanted_;
 };
 
-/// List of holds whose releases the server did not acknowledge (`orphans`). On a server that keeps
-/// holds as long as the session, these holds would stay. Therefore the release is repeated until
-/// the server acknowledges it or the connection is closed. Holds with a lease expire by themselves,
-/// so the list does not contain them. Thread safety: call everything on the client's executor.
+/// List of holds whose releases the server did not acknowledge (`orphans`). If holds last as long
+/// as the client's session, these holds would stay. Therefore the release is repeated until the
+/// server acknowledges it or the connection is closed. Holds with a lease expire by themselves, so
+/// the list does not contain them. Thread safety: call everything on the client's executor.
 class orphans : public std::enable_shared_from_this<orphans> {
 public:
     /// Creates an empty list. The `context` must outlive this object, or the connection must be

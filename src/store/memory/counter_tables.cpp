@@ -455,8 +455,8 @@ count_verdict rate_table::look(const counter_ask& want) {
     return {.said = verdict::granted};
 }
 
-/// Keeps the limiter for a waiter: during its wait, and after the wait for `kept` or
-/// `waiter_needs`, whichever is longer.
+/// Keeps the rate limiter from expiring while a client waits for it. After this wait, the limiter
+/// stays for `kept` or `waiter_needs`, whichever is longer.
 void rate_table::keep_for_waiter(limiter& there, std::optional<duration> wait) const {
     constexpr duration waiter_needs{1000};
     if (there.how.kept > duration::zero() && wait)
@@ -464,7 +464,7 @@ void rate_table::keep_for_waiter(limiter& there, std::optional<duration> wait) c
             std::max(there.ends_at, clock_.end_of(*wait + std::max(there.how.kept, waiter_needs)));
 }
 
-/// Returns the verdict "busy", with the time until enough draws have expired.
+/// Returns the verdict "busy", with the time until enough permits will be free.
 count_verdict rate_table::busy(const limiter& there, const draws& all, std::int64_t missing) const {
     for (const draw& each : all) {
         missing -= each.permits;
@@ -504,8 +504,8 @@ change_verdict rate_table::carry_out(const counter_change& what) {
     return outcome;
 }
 
-/// Sets the rate. Forgets the draws from the rate that all clients share, and this client's draws
-/// from its own rate.
+/// Sets the rate. Forgets earlier draws (granted requests): those from the rate that all clients
+/// share, and those that this client made from its own rate.
 change_verdict rate_table::set(const counter_change& what) {
     limiter& made = limiters_[what.name.text];
     made.how = what.to;
@@ -520,8 +520,8 @@ change_verdict rate_table::set(const counter_change& what) {
     return outcome;
 }
 
-/// Returns permits. Removes the latest draws first, so that the other draws expire at the same time
-/// as before.
+/// Gives permits back. Removes the latest draws (granted requests) first, so that the other draws
+/// expire at the same time as before.
 change_verdict rate_table::release(limiter& there, const counter_change& what) {
     use(there);
     draws& all = there.drawn[drawer_of(there, what.request.client)];
@@ -550,8 +550,8 @@ counter_state rate_table::state(const lock_name& name, const drawer& client) con
     return found;
 }
 
-/// Returns the number of permits left. The number is negative if the rate was lowered and earlier
-/// draws still use permits.
+/// Returns the number of permits left. The number is negative if the rate was lowered while earlier
+/// draws (granted requests) still use permits.
 std::int64_t rate_table::free_in(const limiter& there, const drawer& client) const {
     std::int64_t free = there.how.permits;
     const auto all = there.drawn.find(drawer_of(there, client));

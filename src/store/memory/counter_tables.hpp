@@ -97,10 +97,10 @@ private:
 
 using remote::verdict;
 
-/// Outcome of a request to take from a counter.
+/// Outcome of a request to take permits from a counter, or to check a latch.
 struct count_verdict {
     verdict said{};
-    std::optional<duration> left{}; ///< for a busy latch: time until it expires, and is open then
+    std::optional<duration> left{}; ///< for a shut latch: time until it expires, which opens it
     const char* other = nullptr;    ///< words for the other kind that uses the name; null: none
     std::string refused{};          ///< for a rate limiter: why the request can never be granted
 };
@@ -138,7 +138,7 @@ public:
     /// request takes nothing.
     change_verdict take_back(const counter_ask&, duration memory);
     change_verdict change(const counter_change&, duration memory);
-    /// change by a foreign program; it is not remembered
+    /// makes a change of a foreign program, which is not remembered
     change_verdict carry_out(const counter_change&);
 
     /// number of the counter; empty: the counter does not exist
@@ -203,7 +203,7 @@ public:
     /// Extends all holds of the owner's client to `end`. Shortens no hold.
     void prolong(const owner_id&, microseconds end);
     change_verdict change(const counter_change&, duration memory);
-    /// change by a foreign program; it is not remembered
+    /// makes a change of a foreign program, which is not remembered
     change_verdict carry_out(const counter_change&);
 
     /// state of the semaphore; empty: it does not exist
@@ -248,10 +248,10 @@ private:
     request_memory requests_;
 };
 
-/// Table of rate limiters, with the setting and the draws of each limiter. A draw uses its permits
-/// for one interval of the server's clock. Redisson also stores how many permits are left; this
-/// table calculates this number from the draws. Thread safety: none; the server's mutex protects
-/// it.
+/// Table of rate limiters, with the setting and the draws of each limiter. A draw is one granted
+/// request; it uses its permits for one interval of the server's clock. Redisson also stores how
+/// many permits are left; this table calculates this number from the draws. Thread safety: none;
+/// the server's mutex protects it.
 class rate_table {
 public:
     /// Client whose draws are added up. All zeros: the draws of all clients are added up together.
@@ -268,7 +268,7 @@ public:
     /// Removes the draw that this request made.
     change_verdict take_back(const counter_ask&);
     change_verdict change(const counter_change&, duration memory);
-    /// change by a foreign program; it is not remembered
+    /// makes a change of a foreign program, which is not remembered
     change_verdict carry_out(const counter_change&);
 
     counter_state state(const lock_name&, const drawer& client) const;

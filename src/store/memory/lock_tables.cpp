@@ -118,8 +118,8 @@ std::string owner_beside(const ask& want) {
     return to_string(owner_id{want.owner.client, want.under});
 }
 
-/// Returns whether the owner is a holdfast client. A reader of holdfast always has a timer; a
-/// reader of a foreign program may have no timer.
+/// Returns whether the owner belongs to a holdfast client. A reader of a holdfast client always has
+/// a timer (the end of its hold); a reader of another program may have none.
 bool is_ours(const std::string& owner) {
     return owner.find(':') != std::string::npos;
 }
@@ -533,8 +533,8 @@ std::vector<lock_waiter> fair_table::queued(const lock_name& name) const {
 }
 
 /// Returns the index of the first waiter whose place has not expired, or that is `me`. All waiters
-/// before it are to be removed. One request removes at most one JVM, and only a JVM that is already
-/// the next in turn.
+/// before it are to be removed. One request removes at most one JVM, and only if this JVM is the
+/// first waiter.
 std::size_t fair_table::first_in(const queue& waiting, const std::string& me) const {
     std::size_t i = 0;
     while (i < waiting.size() && waiting[i].owner != me && waiting[i].until <= clock_.now() &&

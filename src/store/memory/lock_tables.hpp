@@ -257,8 +257,8 @@ private:
 
 /// Queues of fair locks, in the same form as in lock_fair.lua and release_fair.lua. The holds are
 /// in the table of locks. A holdfast client stays in the queue for some time after its owner's last
-/// request. A JVM sends no request until it is notified, so the time of its place begins only when
-/// its turn comes. Thread safety: none; the server's mutex protects it.
+/// request. A JVM sends no request until it is notified, so its time in the queue is limited only
+/// from the beginning of its turn. Thread safety: none; the server's mutex protects it.
 class fair_table {
 public:
     using owners = std::vector<std::string>;

@@ -141,8 +141,8 @@ asio::awaitable<forced> memory_inspector::force(lock_name name, std::string only
     remote::attempts::sender send = [&](time_point deadline) {
         return force_by(deadline, nobody.name, only_from, kind, outcome);
     };
-    // Makes a single attempt, which may use the store's whole time limit. If the request is late,
-    // the server does nothing.
+    // Make a single attempt, which may take the store's whole time limit. If the request arrives
+    // later than that, the server does nothing.
     remote::attempts one{context_, nobody, server_connection_->command_timeout()};
     co_await one.look(std::move(send), duration::zero(), duration::zero());
     co_return outcome;
@@ -216,8 +216,8 @@ asio::awaitable<std::vector<finding>> memory_store::examine(ask trial) {
 
 namespace {
 
-/// Margin after the holder's lease, in ms. A request at the exact end of the lease could come too
-/// early, and would then be repeated without pauses.
+/// Time in ms that a waiter adds to the end of the holder's lease. A request at the exact end of
+/// the lease could come too early, and would then be repeated without pauses.
 constexpr duration after_the_end{1};
 
 } // namespace
@@ -326,8 +326,8 @@ asio::awaitable<counter_answer> memory_counters::change(counter_change what) {
     remote::attempts::sender send = [&](time_point deadline) {
         return change_by(deadline, what, outcome);
     };
-    // Makes a single attempt, which may use the store's whole time limit. If the request is late,
-    // the server does nothing.
+    // Make a single attempt, which may take the store's whole time limit. If the request arrives
+    // later than that, the server does nothing.
     remote::attempts one{context_, nobody, server_connection_->command_timeout()};
     co_await one.look(std::move(send), duration::zero(), duration::zero());
     co_return outcome;

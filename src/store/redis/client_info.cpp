@@ -104,14 +104,14 @@ read_clients(node& server, std::vector<std::string> clients) {
 
 namespace {
 
-/// Lower bound of the key's TTL. The key must outlive the longest hold of its client, so that users
-/// can see who held a lock even after the holder has died. The key is written again every third of
-/// its TTL, as holds are renewed every third of their lease.
+/// Lower bound of the TTL of a client's key, which describes the client. It must outlive all holds
+/// of the client, so that users can see who held a lock even after the holder has died. The key is
+/// written again every third of its TTL, as holds are renewed every third of their lease.
 constexpr duration kept_min = std::chrono::minutes{1};
 constexpr int writes_while_kept = 3;
 
-/// Longest wait of close() for a server that does not reply. Without a reply, the key expires
-/// later.
+/// Longest time for which close() waits until the server has deleted the client's key. If the
+/// server does not reply, the key expires later by its TTL.
 constexpr duration farewell_timeout{500};
 
 } // namespace
@@ -148,8 +148,8 @@ asio::awaitable<void> presence_refresh::write(std::shared_ptr<presence_refresh> 
         self->ended_->ring();
 }
 
-// Tells the observer, once, that the permission to write the key is missing. After any other error,
-// the next call of refresh() tries again.
+// Reports to the user's observer, once, that the permission to write the client's key is missing.
+// After any other error, the next call of refresh() tries again.
 void presence_refresh::note(const boost::system::system_error& why) {
     if (why.code() != store_errc::no_permission || !server_ || std::exchange(denied_, true))
         return;

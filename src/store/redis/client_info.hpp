@@ -24,7 +24,7 @@ namespace holdfast::redis {
 std::optional<std::string> client_key(std::string_view owner);
 std::string client_key(const std::array<std::uint8_t, 16>& client);
 
-/// Writes the description with the TTL `kept`. If `kept` is zero, deletes the key instead.
+/// Writes the client's description with the TTL `kept`. If `kept` is zero, deletes its key instead.
 asio::awaitable<void> announce_client(node&, std::string key, client_info, duration kept);
 
 /// Reads descriptions, in the order of the keys. An entry is empty if the client has written no
@@ -40,17 +40,17 @@ asio::awaitable<std::vector<std::optional<client_info>>> read_clients(node&,
 /// write never makes a lock fail.
 class presence_refresh : public std::enable_shared_from_this<presence_refresh> {
 public:
-    /// `server`, and all objects that `context` refers to, must live until stop().
+    /// `server`, and all objects that `context` refers to, must live until stop() is called.
     presence_refresh(node& server, store_context context);
 
     /// Records that the server granted or renewed a lock with this lease at `now`. If no write is
     /// due, the call costs only two comparisons. Thread-safe.
     void refresh(duration lease, time_point now);
 
-    /// Deletes the key, and waits a short time for the server's reply.
+    /// Deletes this client's key, and waits a short time for the server's reply.
     asio::awaitable<void> end();
 
-    /// Stops all use of the server.
+    /// After this call, the object sends nothing more to the server.
     void stop() noexcept { server_ = nullptr; }
 
 private:

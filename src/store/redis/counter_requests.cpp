@@ -29,7 +29,7 @@ public:
         book& all = of_.names_[name_];
         all.waiting.erase(me_);
         if (!all.is_full())
-            all.call_next(); // this request can no longer use the slot that was freed for it
+            all.call_next(); // this request gives up, so the next one may use a free slot
         of_.forget_if_unused(name_);
     }
 
@@ -388,7 +388,7 @@ void append_number(std::string& to, std::uint64_t number, int bytes) {
         to += static_cast<char>(number >> (8 * i) & 0xff);
 }
 
-/// Returns the request as 64 bits. Requests of one client get consecutive numbers. Each client
+/// Returns the request's id in 64 bits. Requests of one client get consecutive numbers. Each client
 /// begins at a random number, so the numbers of different clients are far apart.
 std::uint64_t shortened(const owner_id& request) {
     std::uint64_t start = 0;
@@ -397,8 +397,8 @@ std::uint64_t shortened(const owner_id& request) {
     return start + request.number;
 }
 
-/// Returns the bytes that make a draw unique, in the format of the given Redisson version; see
-/// docs/protocol/rate.md.
+/// Returns the bytes that make a draw (permits taken by one request to a rate limiter) unique, in
+/// the format of the given Redisson version; see docs/protocol/rate.md.
 std::string nonce_of(const owner_id& request, redisson_form form) {
     std::string nonce;
     if (form == redisson_form::v3_13) {

@@ -79,14 +79,14 @@ private:
     std::int64_t last_number_ = 0;
 };
 
-/// Where the server remembers a request (the slot), and how long.
+/// Slot in which the server remembers a request, and how long the server remembers it.
 struct remembered {
     request_slot where;
     duration memory;
 };
 
-/// Outcome of a change, and the number of connections that were notified. The number is negative if
-/// the permission to publish is missing.
+/// Outcome of a change of a counter, and the number of connections that were notified. The number
+/// is negative if the user has no permission to publish.
 struct changed {
     attempt seen;
     counter_answer what;
@@ -101,8 +101,8 @@ asio::awaitable<attempt> look_at_latch(node&, const counter_ask&);
 asio::awaitable<changed> change_counter(node&, const counter_change&, remembered, server_deadline);
 asio::awaitable<counter_state> inspect_counter(node&, const lock_name&, counter_kind);
 
-/// word_of() returns the word that stands for the verb in the arguments of scripts. changed_in()
-/// reads the reply to a change.
+/// word_of() returns the word that stands for the operation in the arguments of scripts.
+/// changed_in() reads the reply to a change.
 std::string_view word_of(counter_verb);
 changed changed_in(const reply&);
 
@@ -125,15 +125,15 @@ asio::awaitable<counter_state> inspect_permits(node&, const lock_name&);
 
 // Requests about rate limiters.
 
-/// Returns the member that represents one draw in the set of draws. It contains the client, a
-/// number, and the number of permits. While the member is in the set, a repeated request draws no
-/// more permits.
+/// Returns the member of a sorted set that represents one draw (permits taken by one request to a
+/// rate limiter). The member contains the client, a number, and the number of permits. While the
+/// member is in the set, a repeated request takes no more permits.
 std::string rate_member(const owner_id& request, std::int64_t permits, redisson_form);
 
 // The arguments of these functions must live until the request has completed.
 
-/// Draws permits. `memory` is the time for which a request is remembered; it limits the wait for
-/// replicas.
+/// Takes permits from a rate limiter. `memory` is the time for which the request is remembered; it
+/// limits the wait for replicas.
 asio::awaitable<attempt> take_rate(node&, const counter_ask&, duration memory, server_deadline);
 asio::awaitable<released> give_back_rate(node&, const counter_ask&);
 asio::awaitable<changed> change_rate(node&, const counter_change&, remembered, server_deadline);

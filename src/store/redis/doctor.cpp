@@ -447,7 +447,7 @@ constexpr duration outlasted_by(duration lease) {
     return lease / 100 * 65 + lease % 100 * 65 / 100;
 }
 
-/// Returns the clock difference that does no harm to a lease of the given length.
+/// Returns the largest difference between two clocks that does no harm to a lease of this length.
 constexpr microseconds clocks_apart_max(duration lease) {
     return lease / 100 + duration{2};
 }
@@ -643,8 +643,8 @@ finding trouble(const char* topic, const boost::system::system_error& why) {
     return {severity::danger, topic, net::story_of(why), why.code().message()};
 }
 
-/// Returns the lease of the trial lock. It is short, because possibly the lock cannot be released,
-/// but long enough to take the lock, to subscribe and to renew.
+/// Returns the lease of the doctor's trial lock. It is short, because possibly the lock cannot be
+/// released, but long enough to take the lock, to subscribe and to renew.
 duration trial_lease(const node& server, duration lease_time) {
     return std::min(lease_time, 3 * server.command_timeout() + confirmation_timeout);
 }
@@ -757,7 +757,7 @@ private:
         co_return false;
     }
 
-    /// Reports if too few replicas confirmed the trial lock. Even then the later steps are tried.
+    /// Reports if too few replicas confirmed the trial lock. The later steps follow even then.
     void judge_confirmed(attempt& got) {
         if (judge_confirmation(got, trial_.replicas) == confirmation::enough)
             return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The doctor for Redis servers: findings about one server from its INFO reply, findings about
-// several servers from a report, and the trial of a lock. Only examine_server() does I/O.
+// several servers from a report, and a test with a trial lock. Only examine_server() does I/O.
 #pragma once
 
 #include "redis/node.hpp"

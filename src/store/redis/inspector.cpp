@@ -28,8 +28,8 @@ constexpr std::int64_t keys_in_step = 250;
 /// Maximum number of steps. All steps together take some seconds.
 constexpr int steps_max = 20'000;
 
-/// Returns the words in the reply to one step: the cursor of the next step, and the names that were
-/// found.
+/// Returns the words in the reply to one step of a search: the cursor of the next step, and the
+/// names that were found.
 std::vector<std::string> words_in(const reply& step) {
     std::vector<std::string> words;
     for (const reply& each : items(step))
@@ -168,9 +168,9 @@ const std::vector<reply>& triples(const reply& list) {
     return words;
 }
 
-/// Returns the lease of a reader, from its timer. A holdfast reader without a timer is dead. A
-/// JVM's reader without a timer may still hold the lock, because some JVMs let timers run out
-/// (lock_write.lua).
+/// Returns the remaining lease of a reader, which is the TTL of the reader's timer (a key). A
+/// holdfast reader without a timer is dead. A JVM's reader without a timer may still hold the lock,
+/// because some JVMs let timers expire (lock_write.lua).
 std::optional<duration> own_lease(const lock_owner& owner, std::int64_t left) {
     constexpr std::int64_t none = -2;
     if (left >= 0)
@@ -251,8 +251,8 @@ void add_waiters(lock_state& told, const reply& answer) {
     }
 }
 
-/// Calls `act` for each owner and each waiter of a holdfast client. Passes the owner or waiter, and
-/// the key that describes its client.
+/// Calls `act` for each owner and each waiter that belongs to a holdfast client. The arguments are
+/// the owner or waiter, and the key that describes its client.
 template <typename Locks, typename Act>
 void for_each_of_ours(Locks& locks, Act act) {
     for (auto& each : locks) {
@@ -438,7 +438,7 @@ std::unique_ptr<hearing> releases_of(node& server, const reply& answer, const lo
                                      alarm& wake) {
     if (is_token(answer))
         return server.hear(token_channel(name), wake);
-    if (has_mode(answer)) // no lingering, because JVMs count the subscribers
+    if (has_mode(answer)) // end it at once, because JVMs count the subscribers
         return server.hear(shared_channel(name), wake, linger::none);
     return server.hear(lock_channel(name), wake);
 }
@@ -504,8 +504,8 @@ asio::awaitable<forced> lock_inspector::force(lock_name name, std::string only_f
     remote::attempts::sender send = [&](time_point deadline) {
         return force_by(server_deadline{deadline}, nobody.name, only_from, mode, outcome);
     };
-    // Send the request like a waiter's first request, which may use the store's whole time limit.
-    // If the request arrives later than that, the server does nothing.
+    // Send the request like the first request of a waiter: it may take the store's whole time
+    // limit. If it arrives at the server after this limit, the server does nothing.
     remote::attempts one{context_, nobody, server_.command_timeout()};
     co_await one.look(std::move(send), duration::zero(), duration::zero());
     co_return outcome;

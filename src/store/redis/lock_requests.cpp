@@ -257,8 +257,8 @@ attempt write_attempt_in(const ask& want, const reply& answer) {
     return outcome;
 }
 
-/// Returns the hash field of the existing hold that the request upgrades or downgrades (the new
-/// hold is added to it). The result is empty if there is no such hold.
+/// Returns the hash field of the client's existing hold that the request upgrades or downgrades (by
+/// adding a second hold). The result is empty for all other requests.
 std::string field_beside(const ask& want) {
     if (want.under == 0)
         return {};

@@ -43,17 +43,17 @@ struct renewed_holds {
 /// Functions for one kind of lock (`verbs`): a row of the table. The arguments must live until the
 /// request has completed.
 struct verbs {
-    /// Takes the lock. If the owner holds the lock already, grants the lock again. Replies "late"
-    /// if the server processes the request after the deadline.
+    /// Takes the lock. If the owner holds the lock already, grants the lock again. The server
+    /// replies "late" if it processes the request after the deadline.
     asio::awaitable<attempt> (*take)(node&, const ask&, server_deadline);
 
-    /// Ends the hold of this owner, or removes its place in the queue. The call can be repeated.
+    /// Ends the owner's hold, or removes the owner from the queue. The call can be repeated.
     asio::awaitable<released> (*release)(node&, const hold&);
 
     /// Renews several holds by one script, and returns which holds are still held. All holds must
-    /// belong to one client, have this function in their rows of the table, and need the same
-    /// number of replicas. If `at` is set, the server `at` is asked, and the names may be in any
-    /// slots. If `at` is empty, all names must be in one slot.
+    /// belong to one client, have this same function as their `renew`, and need the same number of
+    /// replicas. If `at` is set, the server `at` is asked, and the names may be in any slots. If
+    /// `at` is empty, all names must be in one slot.
     asio::awaitable<renewed_holds> (*renew)(node&, std::optional<shard> at, hold_list,
                                             const renewal_options&);
 

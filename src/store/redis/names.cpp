@@ -22,7 +22,7 @@ std::string_view form_of_braces(std::string_view name) {
 
 } // namespace
 
-// Redisson checks only for an opening brace, not for a well-formed hash tag.
+// Like Redisson, looks only for an opening brace, and does not check whether a hash tag follows.
 std::string with_prefix(std::string_view prefix, const lock_name& name) {
     const bool has_tag = name.text.find('{') != std::string::npos;
     std::string all;

@@ -56,8 +56,8 @@ std::string spinners_key(const lock_name& name);
 channel_name latch_channel(const lock_name& name);
 std::string requests_key(const lock_name& name, const owner_id& request);
 
-/// Keys of a rate limiter: the number of permits left, and the draws that still use permits. The
-/// keys whose names begin with `own_` belong to a single client.
+/// Keys of a rate limiter: the number of permits left, and the draws (granted requests) that still
+/// use permits. The keys whose names begin with `own_` belong to a single client.
 struct rate_keys {
     std::string left, own_left, draws, own_draws;
 };
@@ -77,8 +77,8 @@ std::string stored_permit(std::string_view id, redisson_form);
 /// Returns the common beginning of all permit ids of a client. A script appends the number.
 std::string permit_prefix(const owner_id&, redisson_form);
 
-/// Returns the keys in groups. All keys of a group fit in one request. Without a cluster there is
-/// one group.
+/// Returns the keys in groups by slot, so that one request can use all keys of a group. Without a
+/// cluster there is one group.
 inline std::vector<std::vector<std::string>> by_slot(const node& server,
                                                      std::vector<std::string> keys) {
     std::map<std::uint16_t, std::vector<std::string>> sorted;

@@ -24,8 +24,8 @@ constexpr net::option_checks check{"redis::options"};
 /// cluster some work.
 constexpr duration topology_check_least{100};
 
-/// Upper bounds. Greater values are typing errors: by default, a server allows ten thousand
-/// connections in all.
+/// Upper bounds of options. A greater value must be a typing error, because a server by default
+/// allows only ten thousand connections in all.
 constexpr std::size_t blocking_connections_most = 1000;
 constexpr std::chrono::microseconds polling_longest = std::chrono::milliseconds{10};
 
@@ -77,7 +77,7 @@ void check_place(const options& how) {
         check_tls(*how.tls, "tls", is_one ? how.host : "");
 }
 
-/// Checks `pubsub`. Only a cluster has sharded messages.
+/// Checks the option `pubsub`. Sharded messages are allowed only in a cluster.
 void check_pubsub(const options& how) {
     check.require(how.pubsub <= pubsub_form::both,
                   "pubsub is none of automatic, plain, sharded and both");
@@ -206,8 +206,8 @@ asio::awaitable<counter_answer> redis_counters::change_in_time(const counter_cha
             require_confirmed(got.seen, what.replicas);
         co_return got.seen;
     };
-    // Send the request like a waiter's first request, which may use the store's whole time limit.
-    // If the request arrives later than that, the server does nothing.
+    // Send the request like the first request of a waiter: it may take the store's whole time
+    // limit. If it arrives at the server after this limit, the server does nothing.
     remote::attempts one{context_, nobody, server_.command_timeout()};
     co_await one.look(std::move(send), duration::zero(), duration::zero());
     missing_permissions_.note(

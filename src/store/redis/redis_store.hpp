@@ -56,8 +56,8 @@ public:
     asio::awaitable<void> renew(hold_list, const renewal_options&, renewal_sink&) override;
     asio::awaitable<release_answer> release(hold) override;
 
-    /// Returns null. A server reports releases, but it does not report keys that it evicted or that
-    /// expired.
+    /// Returns null, because there is nothing to watch: a server reports releases, but it does not
+    /// report keys that it evicted or that expired.
     std::unique_ptr<watch> watch_over(const hold&, revalidator&) override { return nullptr; }
 
 private:

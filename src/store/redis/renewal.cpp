@@ -30,8 +30,8 @@ constexpr std::size_t batch_max = 100;
 /// the refused names are found with few requests and few round trips.
 constexpr std::size_t parts_of_refused = 10;
 
-/// Returns whether one script may renew both holds. The script names the client once and each hold
-/// by its number. Replicas confirm all writes of the script together.
+/// Returns whether one script may renew both holds. A script can name only one client. It can also
+/// be confirmed by only one number of replicas, because they confirm all its writes together.
 bool go_together(const hold& one, const hold& other) {
     return one.owner.client == other.owner.client && one.replicas == other.replicas &&
            verbs_of(one.kind)->renew == verbs_of(other.kind)->renew;
@@ -90,9 +90,9 @@ private:
     }
 
     /// Renews the holds in a cluster, server by server, so that one request may have names of all
-    /// slots. If a server does not have some holds, they are requested again with a new slot map.
-    /// Holds that are still missing are then requested slot by slot, and the cluster redirects
-    /// these requests to the right server.
+    /// slots. If a server does not have some holds, their renewal is requested again with a new
+    /// slot map. Holds that are still missing are then renewed slot by slot, and the cluster
+    /// redirects these requests to the right server.
     asio::awaitable<void> run_sharded() {
         for (const bool anew : {false, true}) {
             const std::optional<boost::system::system_error> why = co_await learn_map(anew);
@@ -127,7 +127,7 @@ private:
         co_return std::nullopt;
     }
 
-    /// Sorts the holds by `key`, so that the holds of one request are adjacent.
+    /// Sorts the holds by `key`, so that holds with the same server or slot are adjacent.
     template <typename Key>
     void order_by(Key key) {
         if (places_.empty()) {

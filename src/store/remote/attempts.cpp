@@ -56,8 +56,8 @@ asio::awaitable<answer> attempts::look(sender send, duration poll_bound, duratio
         const time_point asked_at = context_.time.now();
         const limit until = next_limit(first);
         if (until.is_callers && until.at <= asked_at)
-            // Send nothing, because a user without the permission for TIME cannot have late
-            // requests refused.
+            // Send nothing, because the server might not refuse the late request: it cannot do so
+            // if the user has no permission for TIME.
             co_return unanswered();
 
         const attempt got = co_await request(send, until.at);
@@ -71,10 +71,10 @@ asio::awaitable<answer> attempts::look(sender send, duration poll_bound, duratio
         if (got.said == verdict::busy)
             co_return busy(got, poll_bound, after_the_end);
         throw_if_hopeless(got.said);
-        // A slow "late" means that the request was delayed on the way. A quick "late" means that
-        // the estimate of the server's clock was wrong. The reply has corrected the estimate, so
-        // send the request again: at most once for each connection, and at most `lates_max` times
-        // in all.
+        // The reply is "late". If it came slowly, the request was delayed on the way. If it came
+        // quickly, the estimate of the server's clock was wrong. The reply has corrected the
+        // estimate, so send the request again: at most once for each connection, and at most
+        // `lates_max` times in all.
         const bool late_before = lates > 1 && (got.clock == learnt || lates >= lates_max);
         learnt = got.clock;
         const bool slow = context_.time.now() - asked_at >= command_timeout_ / 2;

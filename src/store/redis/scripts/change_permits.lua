@@ -12,7 +12,7 @@
 
 local clock, late = clock_and_whether_late(ARGV[6])
 if clock == 0 then
-    -- a lease cannot end without TIME; the error names the missing permission
+    -- a lease cannot end without the command TIME; the error names the missing permission
     return redis.call('time')
 end
 if late then

@@ -11,7 +11,7 @@
 
 local clock, late = clock_and_whether_late(ARGV[3])
 if clock == 0 then
-    return redis.call('time') -- no queue order without TIME; the error names the missing permission
+    return redis.call('time') -- no queue order without TIME; the error names this permission
 end
 if late then
     return {2, 0, clock, 0}

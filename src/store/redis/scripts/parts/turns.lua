@@ -1,8 +1,8 @@
 -- Decides which waiter of a fair lock is next. KEYS[2] is the list of waiting owners. KEYS[3] has
 -- the time (ms) when the place of each owner expires. A JVM gets its whole wait when its turn
 -- begins. A place of a holdfast client lasts only a short time, and each request renews it. The
--- fraction of its score is the length of the place, in units of 2 s / 2048. The fraction is safe,
--- because JVMs add and subtract only whole numbers.
+-- fraction of its score, times 2048, is this time in units of 2 s. The fraction is safe, because
+-- JVMs add and subtract only whole numbers.
 
 local function is_ours(owner)
     return string.sub(owner, 15, 18) == '8fd5'
