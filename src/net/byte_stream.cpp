@@ -96,7 +96,7 @@ asio::awaitable<error_code> byte_stream::connect_to(stream_endpoint peer, time_p
     co_return late ? asio::error::timed_out : failed;
 }
 
-/// Moves the outbox into the send buffer, encrypted if TLS is used.
+/// Moves the outbox into the send buffer, and encrypts it if the connection uses TLS.
 bool byte_stream::pack() {
     bool well = true;
     if (session_) {

@@ -16,7 +16,7 @@ struct time_limit::state {
     std::function<void()> late;
 
     static asio::awaitable<void> run(std::shared_ptr<state> self, time_point when) {
-        // If `late` is empty, the scope has ended, and the clock may be destroyed already.
+        // If `late` is empty, the time_limit was destroyed, and the clock may be destroyed too.
         while (self->late && self->time.now() < when)
             co_await self->sleep->wait_until(when);
         if (self->late)
@@ -52,7 +52,7 @@ void deadline_timer::watch_for(time_point limit, std::shared_ptr<void> keep) {
 
 asio::awaitable<void> deadline_timer::watch(std::shared_ptr<void>) {
     asleep_until_ = time_point::min(); // the loop then reads all deadlines anyway
-    // Do not start inside the caller's function, because the caller has not yet stored the
+    // Do not start the loop inside the caller's function, because the caller has not yet stored the
     // deadline.
     co_await asio::post(home_.executor, asio::use_awaitable);
     time_point seen_to = time_point::min();

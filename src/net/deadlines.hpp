@@ -22,8 +22,8 @@ constexpr time_point later(time_point from, duration length) {
     return from > time_point::max() - length ? time_point::max() : from + length;
 }
 
-/// Timeout of a scope. It calls `late` on the executor at the given time, unless this object is
-/// destroyed before that time.
+/// Timer that lasts as long as this object. It calls `late` on the executor at the given time,
+/// unless the object is destroyed before that time.
 class time_limit {
 public:
     time_limit(const store_context&, time_point when, std::function<void()> late);
@@ -85,7 +85,7 @@ private:
     duration previous_ = least_;
 };
 
-/// Reports to the observer when a server becomes unreachable and when it is reachable again.
+/// Reports to the user's observer when a server becomes unreachable and when it is reachable again.
 /// Reports each outage once, even if many attempts to connect fail.
 class connectivity_reporter {
 public:
@@ -101,7 +101,7 @@ private:
     std::optional<time_point> gone_since_;
 };
 
-/// Reports to the observer that the server denies a feature. Locks work without that feature.
+/// Reports to the user's observer that a server denies a feature. Locks work without it.
 void tell_impaired(const store_context&, const std::string& address, const failure& why);
 
 } // namespace holdfast::net

@@ -23,7 +23,7 @@ namespace {
 constexpr int probes = 3;
 
 void set(stream_socket& socket, int level, int name, int value) {
-    // The result is ignored, because a system that does not support the option can work without it.
+    // The result is ignored, because a connection also works without this option.
     (void)::setsockopt(socket.native_handle(), level, name, &value, sizeof value);
 }
 

@@ -10,8 +10,8 @@
 //
 // A call goes to the server of its first key's slot. A call can be redirected or retried after a
 // pause, but it always ends within one `command_timeout` (`retry_loop`). When another server takes
-// over, the observer gets the event `moved`. `store_context::revalidate` then makes the engine
-// check, at once, the holds that the old server had.
+// over, the user's observer gets the event `moved`. `store_context::revalidate` then makes this
+// client check, at once, the holds that the old server had.
 #pragma once
 
 #include "redis/client/resp.hpp"
@@ -32,7 +32,7 @@
 
 namespace holdfast::redis {
 
-/// Number of one server of a cluster. Another server may get the same number later.
+/// Number that identifies a server of a cluster. Another server may get the same number later.
 using shard = std::uint16_t;
 
 /// How release notifications are published and subscribed: as plain messages to all nodes of a
@@ -162,8 +162,8 @@ public:
 
     /// Ends the connection that brought this reply, because the script of the request cannot give
     /// this reply. Each later reply on the connection may belong to an earlier request. Requests
-    /// under way on the connection end as outcome_unknown, and the observer is told. Does nothing
-    /// if the connection has ended already.
+    /// under way on the connection end as outcome_unknown, and the user's observer gets a report.
+    /// Does nothing if the connection has ended already.
     virtual void distrust(const reply&) noexcept = 0;
 
     /// Subscribes to a channel. Rings `wake` for each message, and once when the subscription is

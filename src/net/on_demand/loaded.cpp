@@ -10,7 +10,7 @@ namespace {
 
 /// Folders in which the module is searched: next to this library or program, and the folder of the
 /// installation. "$ORIGIN" is the folder of this library or program, so an installation can be
-/// moved. No folder from the environment is searched.
+/// moved. Environment variables cannot add folders.
 constexpr std::array folders{HOLDFAST_TLS_FOLDERS};
 
 std::string not_loaded(const std::string& reasons) {

@@ -141,8 +141,8 @@ void blocking_connection::note_demotion(const reply& error) {
         context_.leave_server({classify(error.text), error.text});
 }
 
-// Writes the request and reads its reply. Runs outside the client's monitor, so it uses only
-// members of this blocking connection.
+// Writes the request and reads its reply. Runs outside the client's monitor (mutual exclusion), so
+// it uses only members of this blocking connection.
 void blocking_connection::talk(duration timeout) noexcept {
     try {
         send();
@@ -325,7 +325,7 @@ asio::awaitable<void> blocking_connections::open(std::shared_ptr<blocking_connec
     if (self->closed_)
         co_return;
     const time_point now = self->context_->home.time.now();
-    if (why) { // the shared connection reports the error, and until then serves the calls
+    if (why) { // meanwhile the shared connection serves the calls; it reports the error
         self->not_before_ = net::later(now, self->backoff_.next(self->context_->home.random()));
         co_return;
     }
@@ -476,7 +476,7 @@ void blocking_connections::sweep_soon() {
 }
 
 void blocking_connections::close() {
-    // A second call must write nothing, because it may come from the destructor, on any thread.
+    // A second call must change nothing, because it may come from the destructor, on any thread.
     if (closed_)
         return;
     closed_ = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Connections for blocking calls (`blocking_connection`), and the pool that lends them
-// (`blocking_connections`). The calling thread itself writes the request and reads the reply.
+// (`blocking_connections`). The thread that makes the call writes the request and reads the reply.
 #pragma once
 
 #include "net/deadlines.hpp"
@@ -22,9 +22,9 @@
 
 namespace holdfast::redis {
 
-/// Connection for one blocking call at a time (`blocking_connection`). The calling thread itself
-/// writes the request and reads the reply, so no other thread has to wake it. The thread leaves the
-/// client's monitor while it waits for the reply. It does everything else inside the monitor.
+/// Connection for one blocking call at a time (`blocking_connection`). The calling thread writes
+/// the request and reads the reply, so no other thread has to wake it. It leaves the client's
+/// monitor (mutual exclusion) while it waits for the reply, and does all else inside the monitor.
 class blocking_connection final : public runtime::interruptible {
 public:
     /// Creates the blocking connection. The context and the `answer_wait` must outlive it.
@@ -43,8 +43,8 @@ public:
     /// Returns whether the reply came over this blocking connection.
     bool gave(const reply& said) const { return said.clock == server_clock_; }
 
-    /// Makes the waiting thread stop with the failure `why`. The blocking connection ignores all
-    /// replies from now on.
+    /// Ends the wait for the present reply with the failure `why`. From now on, the blocking
+    /// connection ignores all replies.
     void condemn(const net::failure& why) {
         condemned_ = why;
         hang_up();
@@ -112,7 +112,7 @@ private:
     std::vector<reply> unconfirmed_;
     std::exception_ptr failed_;
     bool broken_ = false;
-    // Reason why replies are ignored. It is used only inside the monitor, unlike `broken_`.
+    // Reason why replies are ignored. Unlike `broken_`, used only inside the client's monitor.
     std::optional<net::failure> condemned_;
     std::string outbox_;
     std::string sealed_;

@@ -227,7 +227,7 @@ public:
     void distrust(const reply&, const net::failure& why);
 
     void close();
-    /// Ends all connections for good, but does not close the client.
+    /// Ends all connections permanently, but does not close the client.
     void retire(const std::string& why);
 
 private:

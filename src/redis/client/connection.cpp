@@ -20,8 +20,8 @@ connection::connection(const store_context& home, const options& how)
     , reader_{how.reply_bytes_max,
               how.cluster ? answer_reader::items_max_in_cluster : answer_reader::items_max} {}
 
-// Continues to read for a while after a failed write. A server that rejects a client sends the
-// reason and closes the connection before it reads anything.
+// After a failed write, continues to read for a while: a server that rejects a client sends the
+// reason and closes the connection, without reading anything.
 void connection::went_deaf(error_code why) {
     deaf_ = why;
     auto enough = [this] { cut({errc::unreachable, deaf_.message()}); };

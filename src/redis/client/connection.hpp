@@ -64,8 +64,8 @@ private:
 };
 
 /// Purpose of a connection. `commands` is the command connection: only this connection asks for the
-/// replication id. `more_commands` is an additional connection for requests: its loss is not
-/// reported to the observer. `listening` is the subscriber connection.
+/// replication id. `more_commands` is an additional connection for requests: the user's observer
+/// gets no report of its loss. `listening` is the subscriber connection.
 enum class purpose { commands, more_commands, listening };
 
 /// Returns the client name for CLIENT SETNAME: printable, without spaces, at most 128 characters.

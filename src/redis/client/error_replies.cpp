@@ -41,11 +41,11 @@ constexpr std::array by_beginning{
     meaning{"hash value is not an integer", store_errc::wrong_type},
 };
 
-/// Error of a script that declared no keys. A cluster does not become "down" while a script runs.
-/// Therefore the first command of the script was refused, and the script changed nothing.
+/// Text in the error of a script that declared no keys. A cluster does not become "down" while a
+/// script runs. Therefore the script's first command was refused, and the script changed nothing.
 constexpr std::string_view down_in_script = " while the cluster is down";
 
-/// Error texts of version 7.0 and earlier, of 8.0, and for a slot without a server.
+/// Error texts: of version 7.0 and earlier, of version 8.0, and for a slot without a server.
 constexpr std::array absence{
     std::string_view{"attempted to access a non local key"},
     std::string_view{"because undeclared keys were accessed during rehashing"},

@@ -185,8 +185,8 @@ private:
 /// Usual time from the death of a server until another server has replaced it.
 inline constexpr duration outage_of_failover = std::chrono::seconds{30};
 
-/// Tells the observer that another server has some of the locks now. `told_by` names the source of
-/// the information.
+/// Reports to the user's observer that some locks are at another server now. `told_by` names the
+/// source of this information.
 void tell_moved(const store_context&, const std::string& address, const std::string& told_by);
 
 /// Set of all calls that pause between two attempts. close() uses the set to wake these calls.

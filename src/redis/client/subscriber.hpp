@@ -212,7 +212,7 @@ private:
     hang_detector hang_detector_;
     time_point last_heard_{};
     std::string run_id_;        // id of the server process; empty if unknown
-    bool refusal_told_ = false; // true: the observer was told of a refusal on this connection
+    bool refusal_told_ = false; // true: a refusal on this connection was reported
     bool closed_ = false;
     reconnecting_connection connection_;
     net::deadline_timer deadline_timer_;

@@ -43,7 +43,7 @@ public:
     /// Asks a server over a new connection to a given address.
     void ask(target, time_point limit);
 
-    /// Runs the awaitable, which asks a server and returns its reply or throws.
+    /// Asks a server by means of the awaitable, which returns the server's reply or throws.
     void ask_by(server_address, asio::awaitable<reply>);
 
     /// Number of replies that are enough. After them, settled() waits for other servers only until

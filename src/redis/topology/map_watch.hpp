@@ -118,7 +118,7 @@ class map_watch : public std::enable_shared_from_this<map_watch> {
 public:
     using changes = std::span<const slot_map::change>;
     struct callbacks {
-        /// Reports that slots have other owners now. `told_by` names the source of the news.
+        /// Reports that slots have other owners now. `told_by` names the source of this report.
         std::function<void(changes, const std::string& told_by)> changed;
         /// Functions that ask nodes over open connections.
         map_poll::ways nodes;
@@ -163,8 +163,8 @@ public:
 private:
     static constexpr duration hurried_min{100};
     static constexpr duration hurried_max{250};
-    /// Time after which the map of another cluster is accepted, if only seeds of that cluster
-    /// reply.
+    /// If only seeds of another cluster have replied for this time, the map of that cluster is
+    /// accepted.
     static constexpr duration strangers_wait = std::chrono::seconds{10};
     /// If the known cluster has not replied for this time, and this client has no holds, the map of
     /// another cluster is accepted at once.

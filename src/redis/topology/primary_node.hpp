@@ -69,8 +69,8 @@ private:
 /// lookups in a row did not return its address. One lookup is not enough, because for some names
 /// each lookup returns other addresses in turn.
 ///
-/// The class also tells the observer when a new connection leads to another server than the
-/// connection before.
+/// The class also reports to the user's observer when a new connection leads to another server than
+/// the connection before.
 class fixed_address : public std::enable_shared_from_this<fixed_address> {
 public:
     explicit fixed_address(std::shared_ptr<node_context>);

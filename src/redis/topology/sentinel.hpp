@@ -149,8 +149,8 @@ private:
 };
 
 /// Finds the primary by asking its Sentinels, and stores its address in `node_context::where`. The
-/// Sentinels are asked when a connection is first needed. After that they are asked often during
-/// trouble, and periodically without trouble. They are also asked when one of two subscribed
+/// Sentinels are asked when a connection is first needed. After that they are asked periodically,
+/// and more often while the primary may be down. They are also asked when one of two subscribed
 /// Sentinels announces a switch.
 class sentinel_watch : public std::enable_shared_from_this<sentinel_watch> {
 public:
@@ -166,12 +166,12 @@ public:
     void close();
 
 private:
-    /// Time for which trouble lasts after it was last reported.
+    /// How long the primary is assumed to be down after the last call of in_trouble().
     static constexpr duration trouble_lasts = std::chrono::seconds{1};
-    /// Time between two rounds of questions during trouble, with jitter.
+    /// Time between two rounds of questions while the primary may be down, with jitter.
     static constexpr duration hurried_min{100};
     static constexpr duration hurried_max{250};
-    /// Time between two rounds of questions without trouble.
+    /// Time between two rounds of questions while the primary seems to be up.
     static constexpr duration unhurried = std::chrono::seconds{10};
     /// How long a round waits for all Sentinels, from its start, if more than half of the Sentinels
     /// have replied. A later reply is evaluated when it arrives.

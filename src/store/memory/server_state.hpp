@@ -95,7 +95,7 @@ public:
 
     void set_lag(duration); ///< sets the lag of later copies; no copy overtakes an earlier copy
     bool is_cut();
-    /// ends the stream for good; copies and confirmations on their way are lost
+    /// ends the stream permanently; copies and confirmations on their way are lost
     void cut(time_point now);
     void pause(time_point now); ///< stops deliveries, because the replica is stopped
     void go_on(time_point now);
@@ -172,8 +172,8 @@ public:
     std::optional<lock_state> describe(const lock_name&) const;
     lock_list list(const std::string& pattern, std::size_t limit) const;
 
-    // Requests about counters. look() explains `deadline`. `memory` is how long the answer is
-    // remembered.
+    // Requests about counters. `deadline`: see look(). `memory`: how long the server remembers the
+    // answer.
     count_verdict count(const counter_ask&, std::optional<microseconds> deadline, duration memory);
     void give_back(const counter_ask&, duration memory);
     change_verdict change(const counter_change&, std::optional<microseconds> deadline,

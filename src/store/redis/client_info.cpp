@@ -90,7 +90,7 @@ read_clients(node& server, std::vector<std::string> clients) {
             infos = co_await read_some(server, some);
         } catch (const boost::system::system_error& why) {
             if (groups.size() == 1 || why.code() != errc::unreachable)
-                throw; // otherwise the clients of this server stay unknown
+                throw; // one unreachable server of several is not a failure
         }
         for (std::size_t i = 0; i < infos.size(); ++i)
             known[some[i]] = std::move(infos[i]);

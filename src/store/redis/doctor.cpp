@@ -163,8 +163,8 @@ std::vector<const server_report*> servers_in(const topology_report& all) {
     return found;
 }
 
-/// Adds findings about the way to the server. One address, for example the address of a proxy, may
-/// lead to several servers that do not know one another.
+/// Adds findings about the network path to the server. One address, for example the address of a
+/// proxy, may lead to several servers that do not share their data.
 void judge_reach(const topology_report& all, std::string_view met_info,
                  std::vector<finding>& found) {
     if (all.shards.empty() || all.what == shape::cluster)
@@ -187,8 +187,8 @@ void judge_reach(const topology_report& all, std::string_view met_info,
 }
 
 /// Adds findings about subscribers. Clients publish releases as plain or as sharded messages. A
-/// subscriber in the wrong form gets no message, and so waits until the end of the lease that it
-/// last saw.
+/// subscriber that uses the other form gets no message, and so waits until the end of the lease
+/// that it last saw.
 void judge_listeners(const topology_report& all, std::vector<finding>& found) {
     if (all.what != shape::cluster)
         return;
@@ -509,12 +509,12 @@ finding judge_time(const failover_time& takes, duration lease) {
     return {severity::fine, "failover", whole + " (" + setting + "), and " + hold, ""};
 }
 
-/// Number of online replicas, where it is smallest and where it is greatest. `of` is the primary
-/// with the fewest online replicas.
+/// Smallest and greatest number of online replicas that a primary has. `of` is the primary with the
+/// smallest number.
 struct replica_count {
     const server_report* of = nullptr;
     std::size_t fewest = 0;
-    std::size_t most = 0; ///< greatest number at any primary
+    std::size_t most = 0; ///< greatest number that any primary has
 };
 
 replica_count count_replicas(const topology_report& all) {

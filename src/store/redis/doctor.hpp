@@ -37,8 +37,8 @@ public:
     /// Returns the findings about version, memory, disk and clients.
     std::vector<finding> judge() const;
 
-    /// Returns the finding about the role of the server (primary or not). Used if no other server
-    /// was asked.
+    /// Returns the finding about the role of the server (primary or not). It is used only if no
+    /// other server was asked.
     finding role() const;
 
 private:

@@ -116,8 +116,8 @@ std::optional<std::string> objection_to_name(const lock_name& name, std::size_t 
 
 namespace {
 
-/// Number of hexadecimal digits in an id that identify the client. They are the first bytes of the
-/// client's UUID. The next six bytes of the id are the permit's number.
+/// Number of hexadecimal digits in a permit's id that identify the client. They are the first bytes
+/// of the client's UUID. The next six bytes of the id are the permit's number.
 constexpr std::size_t digits_of_client = 20;
 
 } // namespace

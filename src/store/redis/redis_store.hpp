@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The store on Redis, which consists of a lock store, a counter store and an inspector, and the
-// check of its options.
+// The store on Redis (a lock store, a counter store and an inspector), and the function that checks
+// its options.
 #pragma once
 
 #include "redis/node.hpp"

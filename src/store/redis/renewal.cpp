@@ -209,8 +209,8 @@ private:
         report(some, outcome, failed);
     }
 
-    /// Reports the results of the part. If a hold was lost, it is reported as lost, even if another
-    /// error occurred.
+    /// Reports the results for one part of the holds. A lost hold is reported as lost, even if
+    /// another error occurred.
     void report(part some, const renewed_holds& outcome,
                 const std::optional<boost::system::system_error>& failed) {
         const std::vector<standing>& each = outcome.each;
@@ -240,7 +240,7 @@ private:
     const renewal_options& how_;
     renewal_sink& to_;
 
-    // Used only in a cluster: the caller's list, and the same list in its present order.
+    // Caller's list, and the same holds in their present order. Used only in a cluster.
     hold_list all_{};
     std::vector<const hold*> ordered_;
     std::vector<std::size_t> places_;

@@ -240,8 +240,8 @@ inline std::string write_field(std::uint64_t number) {
 /// Returns the permissions that these publish commands need, in the syntax of ACL SETUSER.
 std::string rights_to_tell(const publishing&, const channel_name&);
 
-/// Reports missing permissions without which locks work, but not as well. Reports each missing
-/// permission to the observer once.
+/// Reports missing permissions without which locks work, but not as well. The user's observer gets
+/// one report of each missing permission.
 class missing_permissions {
 public:
     /// Both arguments must outlive this object.

@@ -47,9 +47,9 @@ using remote::unheard_poll_bound;
 /// the second request.
 constexpr duration early_confirmation_timeout{20};
 
-/// Margin after the TTL of a key. Redis removes a key in the millisecond after the end of its TTL,
-/// and both clocks are rounded to milliseconds. A request that is sent exactly after the remaining
-/// time would come too early.
+/// Time that is added to the remaining TTL of a key. Redis removes a key in the millisecond after
+/// the end of its TTL, and both clocks are rounded to milliseconds. A request at the exact end of
+/// the TTL would therefore come too early.
 constexpr duration expiry_rounding{2};
 
 } // namespace
@@ -101,7 +101,7 @@ asio::awaitable<attempt> lock_place::request(time_point deadline) {
 }
 
 /// Records whether the first request found a fair lock busy. Later requests are not recorded,
-/// because they say nothing about the next waiter.
+/// because they do not show what the first request of the next waiter will find.
 void lock_place::note_whether_busy(const attempt& got) {
     if (want_.kind != lock_kind::fair || was_busy_ || got.said == verdict::late)
         return;
@@ -145,8 +145,8 @@ namespace {
 /// Longest time between two requests while the subscription is not confirmed.
 constexpr duration untold_bound = std::chrono::seconds{1};
 
-/// Margin after the TTL of a key. Redis removes a key in the millisecond after the end of its TTL;
-/// see `expiry_rounding`.
+/// Time that is added to the remaining TTL of a key, because Redis removes the key only in the
+/// millisecond after its end; see `expiry_rounding`.
 constexpr duration end_of_key_rounding{2};
 
 ask in_time(const counter_ask& want) {

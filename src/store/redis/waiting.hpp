@@ -33,9 +33,9 @@ public:
 
     duration of(const ask&) const;
 
-    /// Records that a place was missing, and tells the observer. If `in_time` is true, the owner
-    /// had sent its request before the place expired, so places for this lock last longer from now
-    /// on.
+    /// Records that an owner's place in a queue was missing, and reports this to the user's
+    /// observer. `in_time` is true if the owner had sent its request before the place expired;
+    /// places for this lock last longer from then on.
     void lost(const ask&, bool in_time);
 
 private:

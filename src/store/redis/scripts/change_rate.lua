@@ -1,5 +1,5 @@
--- Sets or deletes a rate limiter, or gives back permits that anybody drew, the latest draws first.
--- A repeated request is carried out at most once.
+-- Sets or deletes a rate limiter, or gives back permits of any client's draws (granted requests),
+-- the latest draws first. A repeated request is carried out at most once.
 -- KEYS: name, permits left, this client's permits left, draws, this client's draws, requests of
 --   this client.
 -- ARGV: verb, permits, interval in ms, 1 for each client | 0 overall, ms for which an unused

@@ -2,7 +2,7 @@
 -- KEYS: none.
 -- ARGV: cursor, pattern, how many keys to scan, kind: 'number' (a semaphore or a latch), 'permits'
 --   (a leased semaphore of which some permits are held) or 'rate'.
--- Returns {next cursor (0: the scan is complete), name, ...}. Not of Redisson.
+-- Returns {next cursor (0: the scan is complete), name, ...}. Redisson has no such script.
 
 -- Returns whether the key is a number. If this user is not allowed to read the key, returns false.
 local function is_number(name)

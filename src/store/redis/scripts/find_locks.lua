@@ -1,6 +1,6 @@
 -- Scans a part of a server's keys, and returns the keys that may be locks.
 -- KEYS: none. ARGV: cursor, pattern, how many keys to scan.
--- Returns {next cursor (0: the scan is complete), name, ...}. Not of Redisson.
+-- Returns {next cursor (0: the scan is complete), name, ...}. Redisson has no such script.
 -- uses: tokens
 
 -- Returns whether the hash may be a lock: it has one owner, or the `mode` of a read-write lock. If

@@ -1,8 +1,8 @@
--- Gives back the permits of one draw, if the draw exists.
+-- Gives back the permits of one draw (a granted request), if the draw still exists.
 -- KEYS: name, permits left, this client's permits left, draws, this client's draws.
 -- ARGV: member.
--- Returns {1 given back | 0 nothing was drawn or the draw does not count any more, 0}. Not of
---   Redisson.
+-- Returns {1 given back | 0 nothing was drawn or the draw does not count any more, 0}.
+--   Redisson has no such script.
 -- uses: instead rate
 
 local limiter, trouble = limiter_of(KEYS[1])

@@ -1,6 +1,6 @@
 -- Returns the greatest fencing token of a lock that was granted or reserved.
 -- KEYS: token counter. ARGV: none.
--- Returns the token | 0 if there was none | an error if the counter is no number of ours.
+-- Returns the token | 0 if there was none | an error if the counter is not a whole number.
 -- RedissonFencedLock: GET.
 
 local last = redis.call('get', KEYS[1]) or '0'

@@ -2,8 +2,8 @@
 -- Confirms a hold that the owner has already, and never shortens it. A waiting writer keeps new
 -- readers away.
 -- KEYS: name, the owner's timer, marks of waiting writers.
--- ARGV: lease ms, owner, deadline in µs of this server's clock (0: none), write field that the hold
---   shall stand beside ('': none).
+-- ARGV: lease ms, owner, deadline in µs of this server's clock (0: none), write field of the hold
+--   that this read hold is added to ('': none).
 -- Returns {1 granted | 0 busy | 2 late | 4 that write hold is gone, ms left, µs now or 0}. If
 --   granted, ms left is the rest of the lock's lease before this request (-1: no end, -2: it was
 --   free). If busy, the lock may be free after that time (-1: no end).

@@ -2,7 +2,7 @@
 -- that the owner has already, and never shortens it.
 -- KEYS: name. ARGV: lease ms, owner, deadline in µs of this server's clock (0: none).
 -- Returns {1 granted | 0 busy | 2 late, ms left if busy (-1: no end), µs now or 0, 1 if a holdfast
---   client holds it, which will notify waiters | 0}. Not of Redisson.
+--   client holds it, which will notify waiters | 0}. Redisson has no such script.
 -- uses: deadline confirm instead tokens
 
 local now, late = clock_and_whether_late(ARGV[3])

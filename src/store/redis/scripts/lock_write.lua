@@ -3,8 +3,8 @@
 -- leaves a mark: until when it waits, the read field that it upgrades ('-': none), its head start.
 -- KEYS: name, marks of waiting writers.
 -- ARGV: lease ms, owner, deadline in µs of this server's clock (0: none), read field that the hold
---   shall stand beside ('': none), prefix of timers, ms that the mark lasts (0: no mark), head
---   start ms.
+--   upgrades ('': none), prefix of timers, ms that the mark lasts (0: no mark), head start (ms for
+--   which new readers wait after the last reader).
 -- Returns {1 granted | 0 busy | 2 late | 3 another reader waits for its own upgrade | 4 the read
 --   hold is gone, ms left if busy (-1: no end), µs now or 0}.
 -- Redisson: RedissonWriteLock.
@@ -64,7 +64,7 @@ if trouble then
 end
 
 if others == 0 then
-    -- without marks, readers and writers have equal chances after each write
+    -- After a write, readers and writers have equal chances: no mark keeps readers away.
     redis.call('del', marks)
     redis.call('hset', name, 'mode', 'write', field, '1')
     for _, each in ipairs(dead) do

@@ -1,4 +1,4 @@
--- Ends the owner's hold and notifies the waiters. It can be repeated.
+-- Ends the owner's hold and notifies the waiters. The script can be repeated.
 -- KEYS: name; spin lock: its waiters.
 -- ARGV: owner, channel (empty: no message), publish command, a second publish command (optional).
 -- Returns {1, receivers (-1: message denied); spin lock: number of other clients that wait} | {0,

@@ -1,4 +1,4 @@
--- Gives back the permits that are still held, and notifies the waiters. It can be repeated.
+-- Gives back the permits that are still held, and notifies the waiters. The script can be repeated.
 -- KEYS: name, held permits.
 -- ARGV: first number, how many, prefix of the ids, channel, publish command, a second publish
 --   command (optional).

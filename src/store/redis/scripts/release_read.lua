@@ -1,4 +1,4 @@
--- Ends the owner's read hold. The last reader notifies the waiters. It can be repeated.
+-- Ends the owner's read hold. The last reader notifies the waiters. The script can be repeated.
 -- KEYS: name, the owner's timer, marks of waiting writers.
 -- ARGV: owner, prefix of timers, channel, publish command, a second publish command (optional).
 -- Returns {1, receivers or listeners (-1: denied)} | {0, 0} if this owner holds nothing here.

@@ -1,5 +1,5 @@
--- Draws permits of a rate limiter, if there are enough. A repeated request draws only once, because
--- its member is already in the set of draws.
+-- Takes permits from a rate limiter (one draw), if there are enough. A repeated request draws only
+-- once, because its member is already in the set of draws.
 -- KEYS: name, permits left, this client's permits left, draws, this client's draws.
 -- ARGV: permits, member, deadline in µs of this server's clock (0: none).
 -- Returns {1 drawn | 0 not enough | 2 late, if not enough ms until there may be enough, µs now}.

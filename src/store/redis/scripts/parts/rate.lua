@@ -1,6 +1,6 @@
 -- A rate limiter in Redisson's form. A hash has the rate and the interval. A number says how many
--- permits are left. A sorted set has the draws that still use permits, each with its time (ms) as
--- the score.
+-- permits are left. A sorted set has the draws (granted requests) that still use permits, each with
+-- its time (ms) as the score.
 -- KEYS: name, permits left, this client's permits left, draws, this client's draws.
 
 -- Returns the number of permits of a draw. In every form that Redisson has used, it is the last

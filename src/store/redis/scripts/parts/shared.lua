@@ -24,9 +24,9 @@ local function longest_timer(name, timers, leaving)
     return longest, trouble
 end
 
--- Shortens the marks of waiting writers after the last reader has left. New readers are then kept
--- back only for the longest head start of these writers. A mark has the form '<waits until> <read
--- field> <head start>'.
+-- Shortens the marks of waiting writers after the last reader has left. Only the longest head start
+-- of these writers (the time in which a writer can come first) still keeps new readers back. A mark
+-- has the form '<waits until> <read field> <head start>'.
 local function cut_to_head_start(marks)
     local longest = 0
     for _, mark in ipairs(redis.call('hvals', marks)) do
