@@ -276,7 +276,7 @@ void command_connection::end(const std::vector<request*>& all, const net::failur
 
 void command_connection::connection_failed(const net::failure& why) {
     trouble_ = why;
-    stays_ = false; // connect again only for the next request
+    stays_ = false; // once is enough: later only a request connects again
     end(pipeline_.drop_queued(), why);
 }
 

@@ -262,8 +262,8 @@ public:
         : clock_{clock}
         , requests_{clock} {}
 
-    /// Draws permits if enough are left. If not, the verdict contains the time until enough may be
-    /// left. A repeated request does not draw again while its first draw still uses permits.
+    /// Takes permits (a draw) if enough are left. Otherwise the verdict has the time until enough
+    /// may be left. A repeated request takes no more permits while its first draw uses permits.
     count_verdict look(const counter_ask&);
     /// Removes the draw that this request made.
     change_verdict take_back(const counter_ask&);
