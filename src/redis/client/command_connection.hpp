@@ -43,8 +43,8 @@ private:
     std::string run_id_;
     std::string replication_id_;
     std::optional<time_point> forgets_before_;
-    // Value of `forgets_before_` before the loss. It applies again if the next connection leads to
-    // the same process.
+    // Value of `forgets_before_` before the loss of the connection. It applies again if the next
+    // connection leads to the same server process.
     std::optional<time_point> before_loss_;
 };
 

@@ -29,7 +29,7 @@ struct listener {
     explicit listener(alarm& w)
         : wake{w} {}
     alarm& wake;
-    /// Alarm of a caller that waits for the confirmation. Created when a caller first waits.
+    /// Alarm of a caller that waits until the subscription is confirmed, if any.
     std::unique_ptr<alarm> settled;
     channel* where = nullptr; ///< null if not subscribed any more
     boost::intrusive::list_member_hook<> hook;
@@ -54,7 +54,7 @@ struct channel {
     /// True: a message may have been missed, so the next confirmation wakes the listeners.
     bool missed = false;
     unsigned unanswered = 0; ///< number of commands about this channel without a reply
-    /// End of the linger time. After a refusal, time of the next attempt to subscribe.
+    /// Time to end a subscription without listeners, or to try again after a refusal.
     std::optional<due_map::iterator> due;
 };
 
@@ -101,7 +101,7 @@ public:
     /// any_dropped().
     bool any_dropped() { return std::exchange(dropped_, false); }
 
-    /// Ends subscriptions whose linger time is over. Tries refused subscriptions again.
+    /// Ends subscriptions that had no listener for long enough. Tries refused subscriptions again.
     void advance(time_point now);
 
     std::optional<time_point> next_due() const;

@@ -94,8 +94,8 @@ void map_poll::queue_members() {
     queue(std::move(all));
 }
 
-/// Queues the seeds, and then all nodes that were ever known. Some of them may have left the
-/// cluster.
+/// Queues the seeds (the nodes in the options), and then all other nodes in the map, even former
+/// nodes of the cluster.
 void map_poll::queue_others() {
     if (std::exchange(others_queued_, true))
         return;
@@ -418,10 +418,10 @@ void map_watch::judge(const map_poll& told, slot_map::stamp asked) {
     wake_waiters();
 }
 
-/// Returns the maps of seeds that belong to another cluster, if these maps are accepted. They are
-/// accepted when no node of the known cluster has replied for `strangers_wait`. A client without
-/// holds accepts the maps at once if the known map was last confirmed more than `forgotten_after`
-/// ago.
+/// Returns the maps of seeds (nodes in the options) that belong to another cluster, if these maps
+/// are accepted. They are accepted when no node of the known cluster has replied for
+/// `strangers_wait`. A client without holds accepts them at once if the known map was last
+/// confirmed more than `forgotten_after` ago.
 std::vector<slot_ranges> map_watch::believed_of_strangers(const map_poll& told) {
     std::vector<slot_ranges> maps;
     if (known_ && told.maps().empty())

@@ -53,9 +53,9 @@ public:
     /// Returns whether all servers in the vote support sharded pub/sub.
     bool all_know_shards() const { return all_know_shards_; }
 
-    /// Returns the slot maps of seeds that belong to another cluster. The result is empty unless
-    /// these seeds are more than half of all seeds. More than half means that a new cluster was set
-    /// up at the addresses of the old cluster.
+    /// Returns the slot maps of seeds (nodes in the options) that belong to another cluster. The
+    /// result is empty unless more than half of all seeds belong to it. In that case, a new cluster
+    /// was set up at the addresses of the old cluster.
     std::vector<slot_ranges> maps_of_strange_seeds() const;
 
     std::string troubles() const; ///< reasons why nodes did not reply, for messages
@@ -163,8 +163,8 @@ public:
 private:
     static constexpr duration hurried_min{100};
     static constexpr duration hurried_max{250};
-    /// If only seeds of another cluster have replied for this time, the map of that cluster is
-    /// accepted.
+    /// If only seeds (nodes in the options) of another cluster have replied for this time, the map
+    /// of that cluster is accepted.
     static constexpr duration strangers_wait = std::chrono::seconds{10};
     /// If the known cluster has not replied for this time, and this client has no holds, the map of
     /// another cluster is accepted at once.

@@ -379,8 +379,8 @@ slot_map::node_number slot_map::number_for(const server_address& where) {
 }
 
 /// Forgets former nodes if there are more than `former_max`. The nodes that no reply has named for
-/// the longest time are forgotten first. Seeds are kept, and also the nodes that the replies of
-/// this renewal have named.
+/// the longest time are forgotten first. Seeds (nodes in the options) are kept, and also the nodes
+/// that the replies of this renewal have named.
 void slot_map::forget_former() {
     std::vector<node_number> former;
     for (std::size_t number = 0; number < nodes_.size(); ++number) {

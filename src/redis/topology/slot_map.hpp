@@ -125,9 +125,9 @@ std::string text_of(const server_address&);
 /// it has priority.
 class slot_map {
 public:
-    /// Number of a node. The number stays the same while the node serves a slot or is a seed. After
-    /// the node is forgotten, another node may get the number. Therefore code that stores a number
-    /// must compare the address before it uses the number.
+    /// Number of a node. It stays the same while the node serves a slot or is a seed (is in the
+    /// options). After the node is forgotten, another node may get the number. Therefore code that
+    /// stores a number must compare the address before it uses the number.
     using node_number = std::uint16_t;
     static constexpr node_number nobody = 65535;
 
@@ -152,7 +152,7 @@ public:
     /// before it.
     using stamp = std::uint64_t;
 
-    /// Makes a map that contains only the seeds. The seeds are never forgotten.
+    /// Makes a map of the seeds (the nodes in the options) only. They are never forgotten.
     explicit slot_map(std::span<const server_address> seeds);
 
     node_number owner(std::uint16_t slot) const { return owners_[slot]; }

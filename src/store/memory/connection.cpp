@@ -67,8 +67,8 @@ fate server_connection::decide(sent_request what) const {
     return faults_(what);
 }
 
-/// Returns how many replicas must confirm a request, and the time limit for the confirmation. It is
-/// at most half of the time that the request has left, so that the reply can still arrive in time.
+/// Returns how many replicas must confirm a request, and the time limit for this. The limit is at
+/// most half of the request's remaining time, so that the reply can still arrive in time.
 server_connection::confirmation server_connection::confirmation_for(const sent_request& what,
                                                                     time_point answer_by) const {
     if (!group_->has_replicas())

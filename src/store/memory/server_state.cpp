@@ -683,8 +683,8 @@ verdict_on_look server_state::look_at_permits(const ask& want) {
     return answer;
 }
 
-/// Moves the number to the table of leased semaphores while a request about leased permits is
-/// carried out. The number stays there only if permits are held afterwards.
+/// Moves the name's number to the table of leased semaphores while a request about leased permits
+/// is carried out. The number stays there only if permits are held afterwards.
 void server_state::become_permits(const lock_name& name) {
     if (const std::optional<kept_number> kept = has_.counters.take_out(name))
         has_.permits.put(name, *kept);

@@ -155,7 +155,7 @@ inline void set_terms_of_mark(ask& want, duration poll_bound, duration round_tri
     want.head_start = std::max(head_start_min, 2 * round_trip);
 }
 
-/// Returns whether the request may have left a mark. `said` is the verdict of its reply.
+/// Returns whether a waiting writer's request may have left a mark. `said`: verdict of its reply.
 inline bool may_be_marked(const ask& want, verdict said) {
     return want.kind == lock_kind::write && want.waits && said != verdict::granted;
 }
