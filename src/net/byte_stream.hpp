@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Network connection that sends and receives bytes (`byte_stream`), its socket, and functions that
-// look up the addresses of a host, and make the errors of a failed attempt to connect.
+// look up the addresses of a host, or make the error for a failed attempt to connect.
 #pragma once
 
 #include "net/endpoint.hpp"
@@ -101,8 +101,8 @@ public:
     asio::awaitable<void> send_rest();
     bool can_send() const { return !cut_ && sent_ == sending_.size(); }
 
-    // The next functions do the same as send() in three steps. Only write_begun() may run on any
-    // thread. Use the functions only after make_bare().
+    // The next three functions together do what send() does. Only write_begun() may run on any
+    // thread. Call them only after make_bare().
     /// Prepares the outbox for writing. Returns false if there is nothing to send, or if sending is
     /// impossible.
     bool begin_sending();
@@ -125,8 +125,8 @@ public:
     virtual void cut(failure why);
     bool is_cut() const { return cut_.has_value(); }
 
-    /// Stores a text that describes the present step of the connection, for the error text of a
-    /// timeout.
+    /// Stores a text about what the connection is doing now. If a timeout ends this step, the error
+    /// text contains it.
     void occupied_with(std::string what) { occupation_ = std::move(what); }
     const std::string& occupation() const { return occupation_; }
 

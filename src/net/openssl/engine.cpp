@@ -194,8 +194,8 @@ std::string first_reason() {
 
 namespace {
 
-/// Stores the reason of a failed verification. The function does not change the result of the
-/// verification. OpenSSL calls it while the reason is still available.
+/// Stores the reason why the verification failed, and does not change the result of the
+/// verification. OpenSSL calls this function while the reason is still available.
 int note_objection(int well, X509_STORE_CTX* context) noexcept {
     if (well == 1)
         return well;

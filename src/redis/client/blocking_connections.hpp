@@ -163,7 +163,7 @@ public:
     /// wait for replicas stay, because their replies may take long.
     bool cut_silent(time_point since, const net::failure& why);
 
-    /// Ends the blocking connections that may lead to another server than the command connection,
+    /// Ends the blocking connections that may not lead to the server of the command connection,
     /// together with their calls.
     void follow(const server_in_use&, const net::failure& why);
 
@@ -175,11 +175,11 @@ public:
     void close();
 
 private:
-    /// Number of calls that must find no free blocking connection before one is opened. So a
+    /// A blocking connection is opened only after this number of calls found none free. So a
     /// program that locks only once or twice opens no second connection.
     static constexpr unsigned demands_min = 4;
     static constexpr duration idle_max = std::chrono::seconds{10};
-    /// Interval at which the connections are checked for replies that had not arrived.
+    /// Interval at which the connections are checked for replies that are still missing.
     static constexpr duration collect_period{1};
 
     struct entry {

@@ -111,8 +111,8 @@ public:
     /// Sends a PING or ROLE to test the connection.
     void ask_if_there();
 
-    /// Ends the connection, or the attempt to connect, if it may lead to another server than
-    /// `server_in_use`.
+    /// Ends the connection, or the attempt to connect, if it may lead to another server than the
+    /// given server.
     void follow(const server_in_use&, const net::failure& why);
 
     bool is_connected() const { return connection_.connected(); }
@@ -219,7 +219,7 @@ public:
     /// Tests each connection with a PING or ROLE.
     void ask_if_there();
 
-    /// Ends the connections that may lead to another server than the command connection. Opens new
+    /// Ends the connections that may not lead to the server of the command connection. Opens new
     /// connections at once.
     void follow(const server_in_use&, const net::failure& why);
 

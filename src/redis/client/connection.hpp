@@ -76,7 +76,7 @@ std::string client_name(std::string_view label);
 bool is_replica(const reply& role);
 
 /// Handshake of a new connection. All its requests are sent at once, before any other request, and
-/// the replies are checked. There is no HELLO, because every server and proxy speaks RESP2.
+/// the replies are checked. HELLO is not sent, because every server and proxy speaks RESP2.
 ///
 /// AUTH and SELECT must succeed. The server may reject the other requests because an ACL forbids
 /// them. An old server or a proxy may not know them.

@@ -169,9 +169,9 @@ public:
     /// Ends the connection and opens a new connection at once.
     void move(const net::failure& why) { connection_.move(why); }
 
-    /// Ends the connection and opens a new connection at once, if the command connection has
-    /// changed its server and this connection may lead to another server. Otherwise the connection
-    /// stays, even if it leads to a replica, because a replica publishes the same messages.
+    /// If the command connection has changed its server and this connection may still lead to the
+    /// old server: ends this connection and opens a new one at once. Otherwise it stays, even if it
+    /// leads to a replica, because a replica publishes the same messages.
     void follow(const server_in_use&, const net::failure& why);
 
     /// Ends the connection if the server has owed a reply on it since `since` or earlier. Returns

@@ -274,8 +274,8 @@ void cluster_node::place(slot_subscription& who, bool late) {
 }
 
 /// Moves each subscription to the server that owns its slot now, if it is not subscribed there yet.
-/// It may include subscriptions that the function place() did not move, because they had moved
-/// shortly before.
+/// Also moves subscriptions that the function place() has left at another server, because they had
+/// moved shortly before.
 void cluster_node::place_anew() {
     for (slot_subscription& each : listeners_) {
         const node_number owner = map().owner(each.slot);

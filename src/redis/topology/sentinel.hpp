@@ -173,8 +173,8 @@ private:
     static constexpr duration hurried_max{250};
     /// Time between two rounds of questions while the primary seems to be up.
     static constexpr duration unhurried = std::chrono::seconds{10};
-    /// How long a round waits for all Sentinels, from its start, if more than half of the Sentinels
-    /// have replied. A later reply is evaluated when it arrives.
+    /// If more than half of the Sentinels have replied: how long the round waits for the other
+    /// Sentinels, measured from its start. A later reply is evaluated when it arrives.
     static constexpr duration settles_in{300};
 
     static constexpr std::size_t subscribers_max = 2;

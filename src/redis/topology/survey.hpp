@@ -61,8 +61,8 @@ public:
     void close();
 
 private:
-    /// How long a question waits for all addresses of a name, from its start, if one address has
-    /// replied.
+    /// If one address of a name has replied: how long the question waits for the other addresses,
+    /// measured from its start.
     static constexpr duration settles_in{300};
 
     class rounds;

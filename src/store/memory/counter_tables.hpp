@@ -134,7 +134,7 @@ public:
 
     /// Takes the permits, or checks that the latch is open.
     count_verdict look(const counter_ask&, duration memory);
-    /// Returns the permits that this request may have taken. Afterwards a delayed copy of the
+    /// Gives back the permits that this request may have taken. Afterwards a delayed copy of the
     /// request takes nothing.
     change_verdict take_back(const counter_ask&, duration memory);
     change_verdict change(const counter_change&, duration memory);

@@ -145,8 +145,8 @@ public:
     /// several tokens. A block has one token for each local owner to which the client may pass the
     /// lock.
     std::uint64_t token(const lock_name&) const;
-    /// Returns the greatest token that was granted or reserved, even if the lock does not exist any
-    /// more. 0: no token was granted.
+    /// Returns the greatest token that was granted, or reserved for grants, even if the lock does
+    /// not exist any more. 0: no token was granted.
     std::uint64_t last_token(const lock_name&) const;
 
 private:
@@ -282,8 +282,8 @@ public:
     owners counting(const lock_name&) const;
     std::vector<lock_waiter> queued(const lock_name&) const; ///< all waiters, for reports
 
-    // Plays a JVM that asks for the lock or queues for it, with Redisson's arithmetic. Returns true
-    // if the JVM got the lock.
+    // Acts as a JVM that asks for the lock or queues for it, and calculates times as Redisson does.
+    // Returns true if the JVM got the lock.
     bool stranger_takes_or_queues(const lock_name&, const std::string& owner, duration wait,
                                   duration lease); ///< true: the JVM has the lock
     void stranger_leaves(const lock_name&, const std::string& owner, duration wait);

@@ -250,7 +250,7 @@ public:
     /// function runs with the mutex held, so it must not call the server.
     void tell_of_counts(std::function<void(const count_record&)>);
 
-    // Acts as a JVM in the queue of a fair lock, with Redisson's arithmetic.
+    // Acts as a JVM in the queue of a fair lock, and calculates times as Redisson does.
     bool stranger_takes_or_queues(const lock_name&, const std::string& owner, duration wait,
                                   duration lease);
     void stranger_leaves(const lock_name&, const std::string& owner, duration wait);

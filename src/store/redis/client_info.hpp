@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Descriptions of clients. Each client writes a key about itself, so that tools can show who holds
-// a lock (docs/protocol/client.md). The keys and arguments of these scripts appear in
-// client_info.cpp only.
+// a lock (docs/protocol/client.md). Only client_info.cpp knows the keys and arguments of the
+// scripts that read and write descriptions.
 #pragma once
 
 #include "redis/node.hpp"

@@ -14,7 +14,7 @@
 
 namespace holdfast::redis {
 
-/// Entry of a request in the queue for a slot. The destructor removes the entry.
+/// Entry of a request that waits for a slot. The destructor removes the entry.
 class request_slots::place_in_line {
 public:
     place_in_line(request_slots& of, std::string name)

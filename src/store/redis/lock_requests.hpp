@@ -84,7 +84,7 @@ asio::awaitable<renewed_holds> renew_leases(node&, std::optional<shard> at, hold
 /// Takes the lock; see `verbs::take`.
 asio::awaitable<attempt> lock_fenced(node&, const ask&, server_deadline);
 
-/// Returns the greatest token that was granted or reserved; 0 if there was none.
+/// Returns the greatest token that was granted, or reserved for grants; 0 if there was none.
 asio::awaitable<std::uint64_t> last_token(node&, const lock_name&);
 
 // Requests of a fair lock, on the keys of Redisson's RedissonFairLock (docs/protocol/fair.md).

@@ -25,8 +25,8 @@ void throw_if_hopeless(verdict said) {
                                           "the hold that it was to stand beside is gone"};
 }
 
-/// Returns the answer for a call that ended before the store told whether the lock is free, because
-/// the deadline passed.
+/// Returns the answer for a call whose deadline passed before the store told whether the lock is
+/// free.
 answer unanswered(duration look_again_within = {}) {
     answer nothing;
     nothing.term = look_again_within;
@@ -56,8 +56,8 @@ asio::awaitable<answer> attempts::look(sender send, duration poll_bound, duratio
         const time_point asked_at = context_.time.now();
         const limit until = next_limit(first);
         if (until.is_callers && until.at <= asked_at)
-            // Send nothing, because the server might not refuse the late request: it cannot do so
-            // if the user has no permission for TIME.
+            // The deadline has passed. Send nothing, because the server can refuse late requests
+            // only if the user has the permission for TIME.
             co_return unanswered();
 
         const attempt got = co_await request(send, until.at);

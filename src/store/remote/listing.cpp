@@ -13,7 +13,7 @@ struct comparison {
     std::size_t next; ///< position of the next element of the pattern
 };
 
-/// Compares the byte with the class that begins before the position `at`, behind the `[`. A class
+/// Compares the byte with the class that begins before the position `at`, after the `[`. A class
 /// without `]` extends to the end of the pattern.
 comparison compare_class(std::string_view pattern, std::size_t at, char byte) noexcept {
     const bool negated = at < pattern.size() && pattern[at] == '^';

@@ -5,7 +5,7 @@
 
 local all = {}
 for i, key in ipairs(KEYS) do
-    -- An error about one client must not spoil the reply about the other clients.
+    -- An error about one client must not replace the descriptions of the other clients.
     local text = redis.pcall('get', key)
     local readable, card = pcall(cjson.decode, type(text) == 'string' and text or '')
     all[i] = readable and type(card) == 'table' and

@@ -24,7 +24,7 @@ for _, owner in ipairs(is_well and listed or {}) do
         table.insert(queue, owner)
     end
 end
--- my_time, because the owner's place may be after the part that was read
+-- my_time alone is enough, because the owner's place may be after the part that was read
 local waited = is_well and (my_time or #queue < #listed)
 local head = queue[1]
 local head_is_new = head ~= listed[1]

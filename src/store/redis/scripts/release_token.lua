@@ -1,4 +1,4 @@
--- Deletes a lock's string if it is the owner's token, and notifies the waiters. It can be repeated.
+-- Deletes a lock's string if it is the owner's token. Notifies waiters. The script can be repeated.
 -- KEYS: name. ARGV: owner, channel, publish command, a second publish command (optional).
 -- Returns {1, receivers (-1: message denied)} | {0, 0} if this owner does not hold it.
 --   Redisson has no such script.

@@ -1,8 +1,8 @@
 -- Decides which waiter of a fair lock is next. KEYS[2] is the list of waiting owners. KEYS[3] has
 -- the time (ms) when the place of each owner expires. A JVM gets its whole wait when its turn
 -- begins. A place of a holdfast client lasts only a short time, and each request renews it. The
--- fraction of its score, times 2048, is this time in units of 2 s. The fraction is safe, because
--- JVMs add and subtract only whole numbers.
+-- fraction of its score is this time in units of 2 s (rounded up), divided by 2048. The fraction is
+-- safe, because JVMs add and subtract only whole numbers.
 
 local function is_ours(owner)
     return string.sub(owner, 15, 18) == '8fd5'
@@ -43,9 +43,9 @@ end
 -- Returns when the place of `owner`, the first waiter of the queue, expires, and whether the
 --   owner's score must change. `left` is the remaining lease of the holder (ms; -1: no end). A JVM
 --   that has just become first gets its whole wait, but not more than its wait after the lock
---   becomes free. Redisson's scores may be too great, because they contain the waits of all waiters
---   before, also of holdfast clients, and less is subtracted when these waiters leave. The place of
---   a holdfast owner lasts at most for the length that the owner's request gave; the request had
+--   becomes free. Redisson's scores may be too great, because they contain the waits of all earlier
+--   waiters (also of holdfast clients), and less is subtracted when these waiters leave. The place
+--   of a holdfast owner lasts at most for the length that the owner's request gave; the request had
 --   added more time for the JVMs before the owner.
 local function turn_of(owner, is_new, now, jvm_lasts, left)
     local time = time_of(owner)
