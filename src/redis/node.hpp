@@ -102,7 +102,7 @@ struct call_options {
     /// if the request was not sent. A call never waits longer than `command_timeout()`, even if the
     /// deadline is later.
     time_point answer_by = time_point::max();
-    /// True: the call avoids the connection on which an earlier such request got no reply.
+    /// True: uses another connection than an earlier request of the same kind that got no reply.
     bool elsewhere = false;
     /// True: the request may exceed `requests_max`. Only releases and renewals may set this option.
     /// Each hold has at most one release or renewal under way, so the number of these requests is

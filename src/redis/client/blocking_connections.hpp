@@ -22,9 +22,9 @@
 
 namespace holdfast::redis {
 
-/// Connection for one blocking call at a time (`blocking_connection`). The calling thread writes
-/// the request and reads the reply, so no other thread has to wake it. It leaves the client's
-/// monitor (mutual exclusion) while it waits for the reply, and does all else inside the monitor.
+/// Connection for one blocking call at a time. The calling thread itself writes the request and
+/// reads the reply, so no other thread has to wake it. It leaves the client's monitor (mutual
+/// exclusion) while it waits for the reply. It does everything else inside the monitor.
 class blocking_connection final : public runtime::interruptible {
 public:
     /// Creates the blocking connection. The context and the `answer_wait` must outlive it.
@@ -158,9 +158,9 @@ public:
     /// Ends all blocking connections and the calls on them at once.
     void move(const net::failure& why);
 
-    /// Ends each blocking connection on which a reply has been missing since `since` or earlier,
-    /// together with its call. Returns whether any blocking connection was ended. Connections that
-    /// wait for replicas stay, because their replies may take long.
+    /// Ends each blocking connection on which a reply has been missing since the time `since`, or
+    /// longer, together with its call. Returns whether any blocking connection was ended.
+    /// Connections that wait for replicas stay, because their replies may take long.
     bool cut_silent(time_point since, const net::failure& why);
 
     /// Ends the blocking connections that may not lead to the server of the command connection,

@@ -103,8 +103,8 @@ public:
     /// Ends the connection and opens a new connection at once.
     void move(const net::failure& why) { connection_.move(why); }
 
-    /// Ends the connection if a reply has been missing since `since` or earlier. Returns whether
-    /// the connection was ended. A connection that waits for replicas stays, because their
+    /// Ends the connection if a reply has been missing since the time `since`, or longer. Returns
+    /// whether the connection was ended. A connection that waits for replicas stays, because their
     /// confirmation may take long.
     bool cut_silent(time_point since, const net::failure& why);
 
@@ -212,8 +212,8 @@ public:
     void cut(const net::failure& why);
     void move(const net::failure& why); ///< Ends all connections and opens new ones at once.
 
-    /// Ends the connections on which a reply has been missing since `since` or earlier. Returns
-    /// whether any connection was ended.
+    /// Ends the connections on which a reply has been missing since the time `since`, or longer.
+    /// Returns whether any connection was ended.
     bool cut_silent(time_point since, const net::failure& why);
 
     /// Tests each connection with a PING or ROLE.

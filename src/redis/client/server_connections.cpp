@@ -260,7 +260,7 @@ asio::awaitable<bool> liveness::answers_anew(time_point limit) {
     co_return answers;
 }
 
-/// Ends the connections on which a reply has been missing since `since` or earlier. If any
+/// Ends the connections on which a reply has been missing since the time `since`, or longer. If any
 /// connection was ended, tests the other connections, too.
 void liveness::cut_silent(time_point since) {
     const net::failure why{errc::outcome_unknown,

@@ -54,7 +54,7 @@ struct channel {
     /// True: a message may have been missed, so the next confirmation wakes the listeners.
     bool missed = false;
     unsigned unanswered = 0; ///< number of commands about this channel without a reply
-    /// Time to end a subscription without listeners, or to try again after a refusal.
+    /// Time at which to end a subscription without listeners, or to retry after a refusal.
     std::optional<due_map::iterator> due;
 };
 
@@ -174,7 +174,7 @@ public:
     /// leads to a replica, because a replica publishes the same messages.
     void follow(const server_in_use&, const net::failure& why);
 
-    /// Ends the connection if the server has owed a reply on it since `since` or earlier. Returns
+    /// Ends the connection if a reply has been missing since the time `since`, or longer. Returns
     /// whether the connection was ended.
     bool cut_silent(time_point since, const net::failure& why);
 

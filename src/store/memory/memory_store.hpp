@@ -21,7 +21,7 @@ std::optional<std::string> objection_to_name(const lock_name&);
 
 class memory_counters final : public counter_store {
 public:
-    /// `context` must outlive this object and every `place` (waiter) of it.
+    /// `context` must outlive this object and every `place` (waiter) that it makes.
     memory_counters(std::shared_ptr<server_connection> way, const store_context& context)
         : server_connection_{std::move(way)}
         , context_{context} {}
@@ -78,7 +78,7 @@ private:
 
 class memory_locks final : public lock_store {
 public:
-    /// `context` must outlive this object and every `place` (waiter) of it.
+    /// `context` must outlive this object and every `place` (waiter) that it makes.
     memory_locks(std::shared_ptr<server_connection> way, const store_context& context)
         : server_connection_{std::move(way)}
         , context_{context}

@@ -52,8 +52,8 @@ struct verbs {
 
     /// Renews several holds by one script, and returns which holds are still held. All holds must
     /// belong to one client, have this same function as their `renew`, and need the same number of
-    /// replicas. If `at` is set, the server `at` is asked, and the names may be in any slots. If
-    /// `at` is empty, all names must be in one slot.
+    /// replicas. If `at` is set, the request goes to the server `at`, and the names may be in any
+    /// slots. If `at` is empty, all names must be in one slot.
     asio::awaitable<renewed_holds> (*renew)(node&, std::optional<shard> at, hold_list,
                                             const renewal_options&);
 

@@ -30,8 +30,8 @@ constexpr std::size_t batch_max = 100;
 /// the refused names are found with few requests and few round trips.
 constexpr std::size_t parts_of_refused = 10;
 
-/// Returns whether one script may renew both holds. A script can name only one client. It can also
-/// be confirmed by only one number of replicas, because they confirm all its writes together.
+/// Returns whether one script may renew both holds. A script names only one client, and the same
+/// replicas confirm all its writes.
 bool go_together(const hold& one, const hold& other) {
     return one.owner.client == other.owner.client && one.replicas == other.replicas &&
            verbs_of(one.kind)->renew == verbs_of(other.kind)->renew;

@@ -1,4 +1,4 @@
--- Stores the description of a client, so that other programs can show who holds a lock.
+-- Stores the description of a client, so that other programs can show which client holds a lock.
 -- KEYS: the client's key.
 -- ARGV: ms that the key is kept (0: delete it), host, pid, program, label, since (s).
 -- Returns OK, or the number of deleted keys. Redisson has no such script.

@@ -90,7 +90,7 @@ local function add(count)
     return said
 end
 
--- Returns the keys of the other clients that have draws of their own. If there are very many
+-- Returns the keys of the other clients that draw from a rate of their own. If there are very many
 -- clients, it returns the keys of the first `others_max`.
 local others_max = 10000
 local function others_that_draw()

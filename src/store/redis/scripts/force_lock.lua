@@ -87,7 +87,7 @@ if has_mode and mode ~= '' and (mode == 'write') ~= written then
 end
 
 -- In a fair lock's queue, the first waiter whose time has not passed is next. The expired waiters
--- before it are notified, too, because their clients decide by their own clocks. If the message is
+-- before it are notified, too, because by their own clocks they may still wait. If the message is
 -- denied, or if the key is on another server, no waiter is notified.
 local message = written and '1' or '0'
 channels[1] = has_mode and ARGV[5] or ARGV[4]

@@ -35,7 +35,7 @@ if head and clock > 0 then
     time, is_wrong = turn_of(head, head_is_new, now, jvm_lasts, tonumber(left) or 0)
 end
 
--- Expired waiters are notified, too, because their clients decide by their own clocks. The first
+-- Expired waiters are notified, too, because by their own clocks they may still wait. The first
 -- waiter that has not expired will remove them.
 local told = {}
 for i = 1, math.min(#queue, told_max) do
