@@ -115,7 +115,7 @@ public:
     static constexpr std::size_t items_max_in_cluster = 1024 * 1024;
     /// Maximum nesting of arrays. CLUSTER SLOTS has four levels; no other reply has more.
     static constexpr std::size_t depth_max = 16;
-    /// Maximum length of a line in bytes. Everything except bulk strings is one line.
+    /// Maximum length of a line in bytes. In RESP2, every item except a bulk string is one line.
     static constexpr std::size_t line_bytes_max = 32 * 1024;
     // Usual number of items in a script's reply. Memory for them is reserved at once.
     static constexpr std::size_t items_usual = 4;

@@ -374,7 +374,7 @@ asio::awaitable<void> map_watch::rest() {
         const time_point until = is_urgent ? hurried : is_used ? unhurried : time_point::max();
         if (home.time.now() >= until)
             break;
-        // No event tells that a call or a hold has begun to depend on the map. Therefore check
+        // There is no event when a call or a hold begins to depend on the map. Therefore check
         // `is_used` again after each `period`.
         co_await wake_->wait_until(std::min(until, net::later(home.time.now(), period)));
     }

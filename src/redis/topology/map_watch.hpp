@@ -143,7 +143,7 @@ public:
     /// `limit`, or no map is known yet and a node has refused to answer.
     asio::awaitable<void> known(time_point limit, bool stale = false);
 
-    /// Requests a new map soon. Call it when a server redirects a request or does not reply.
+    /// Requests a new slot map soon. Call it when a server redirects a request or does not reply.
     void want();
     /// Records a MOVED redirection, and requests a new map soon. Ignores the redirection if the
     /// node `to` is not known to belong to this cluster.

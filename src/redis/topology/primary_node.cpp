@@ -131,8 +131,8 @@ void fixed_address::met(const server_hello& told) {
         runtime::run_in_background(context_->home, watch(shared_from_this()));
 }
 
-/// Returns whether a new connection leads to another server than the last one. A server with the
-/// same run_id is the same server, even at another address.
+/// Returns whether a new connection leads to another server than the connection before it. A server
+/// with the same run_id is the same server, even at another address.
 bool fixed_address::is_another(const server& now) const {
     if (!last_ || last_->at == now.at)
         return false;

@@ -51,7 +51,7 @@ namespace {
 using placed = redirection::kind;
 using fate = redirection::outcome;
 
-/// Returns the result for an error with which a server rejects a request before it starts to
+/// Returns the `redirection` for an error with which a server rejects a request before it starts to
 /// execute the request.
 redirection not_served() {
     return {.what = placed::pause, .refresh = true, .pause_first = true};

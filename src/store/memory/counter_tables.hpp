@@ -186,8 +186,8 @@ public:
         : clock_{clock}
         , requests_{clock} {}
 
-    /// Outcome of a release. `rings` is the number of free permits, about which waiters are
-    /// notified.
+    /// Outcome of a release. `rings` is the number of free permits for the notification of waiters;
+    /// 0 if none is needed.
     struct left {
         bool was_ours = false;
         std::int64_t rings = 0;

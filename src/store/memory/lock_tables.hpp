@@ -27,7 +27,7 @@ namespace holdfast::memory {
 using microseconds = std::chrono::microseconds;
 
 /// Clock of the server. It shows a date, as the clock of a real server does. A client's clock shows
-/// no date. So code that confuses the two clocks is wrong by years, and every test fails.
+/// no date. Therefore code that confuses the two clocks is wrong by years, and every test shows it.
 class server_clock {
 public:
     explicit server_clock(std::function<time_point()> clients)

@@ -225,7 +225,7 @@ inline renewed_holds held_and_left_in(const reply& said, hold_list holds,
     return all;
 }
 
-/// Returns the common beginning of the texts of all owners of a client.
+/// Returns the prefix that all owners of a client have in common, as text.
 inline std::string client_part(const owner_id& owner) {
     std::string text = to_string(owner);
     text.erase(text.find(':') + 1);

@@ -34,7 +34,7 @@ struct attempt {
     /// the present holder. If it is granted, this is the lease of the other holders of a shared
     /// lock.
     std::optional<duration> left;
-    // The next four members have a meaning only if the verdict is busy.
+    // In a reply about a lock, the next six members have a meaning only if the verdict is busy.
     bool holder_tells = true;   ///< the holder will notify the waiters when it releases the lock
     bool not_looked_at = false; ///< the lock was not examined; its row may have been locked
     bool heard_late = false;    ///< this client may miss notifications now

@@ -10,7 +10,7 @@
 namespace holdfast::remote {
 namespace {
 
-/// Maximum length of the label in bytes. The label is sent often, and only humans read it.
+/// Maximum length of the client's label in bytes. It is sent often, and only humans read it.
 constexpr std::size_t label_bytes_max = 256;
 
 } // namespace
