@@ -170,7 +170,7 @@ public:
     void move(const net::failure& why) { connection_.move(why); }
 
     /// If the command connection has changed its server and this connection may still lead to the
-    /// old server: ends this connection and opens a new one at once. Otherwise it stays, even if it
+    /// old server, ends this connection and opens a new one at once. Otherwise it stays, even if it
     /// leads to a replica, because a replica publishes the same messages.
     void follow(const server_in_use&, const net::failure& why);
 
