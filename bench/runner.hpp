@@ -42,8 +42,8 @@ outcome duel(contender& ours, contender& yardstick, ledger&, const course&);
 /// these threads. Its samples are the waits of `rival`.
 made crowd_and_rival(const arena&, peer& rival);
 
-/// Runs each budget of `options::hand_off` once in each round. Measures how much faster the threads
-/// of one process are with hand-over than without it, and how long another process waits.
+/// Runs each value of `options::hand_off::within` once in each round. Measures how much faster the
+/// threads of one process are with hand-over than without it, and how long another process waits.
 std::vector<figure> compare_budgets(const rivalry&, arena, accounts&, const course&);
 
 /// Runs all contests, and has their common state. Writes the figures to the record. Skips a contest

@@ -97,7 +97,7 @@ int server(const inheritance&, arguments);
 int demo_worker(const inheritance&, arguments);
 int demo_holder(const inheritance&, arguments);
 
-// For internal use: a process starts this verb if it needs a private server and finds none.
+// Internal: a process runs this verb to start this machine's private server if none runs.
 int private_server(const inheritance&, arguments);
 
 /// Arguments of `holdfast run`, split into the program's own words and the command. The command may

@@ -232,8 +232,8 @@ reply raw_line::next_reply() {
     return reply{static_cast<redisReply*>(raw)};
 }
 
-// Yardstick (lower limit) of blocking calls. Each thread has a socket, writes a request, and sleeps
-// in read() until the reply arrives. No blocking library can do less than this.
+// Yardstick (lower limit of the time) for blocking calls. Each thread has a socket, writes a
+// request, and sleeps in read() until the reply arrives. No blocking library can do less than this.
 
 namespace {
 
@@ -341,8 +341,8 @@ made bare_readers(const arena& where) {
     return std::make_unique<callers<read_requests>>(where);
 }
 
-// Yardsticks of coroutines: one thread, and one connection with the same number of pending
-// requests. On a cluster there is one connection to each primary, and the slots are known.
+// Yardsticks (lower limits) for the coroutine contenders: one thread, and one connection with as
+// many pending requests. On a cluster, one connection to each primary, with known slots.
 
 namespace {
 

@@ -40,8 +40,8 @@ class requests {
 public:
     static constexpr int scripts_a_pair = 2;
 
-    /// Loads both scripts into the server. With holdfast, the server also has both scripts after
-    /// the first pair.
+    /// Loads both scripts into the server, as they are on a server of holdfast after its first pair
+    /// of lock and unlock.
     requests(int lock, const connection&, std::string_view telling = "publish");
 
     void append_lock(std::string& out);

@@ -30,8 +30,8 @@ public:
     /// Throws if an operation fails.
     virtual tally run(nanoseconds length) = 0;
 
-    /// Returns how many scripts the server should have run. By default, this is two scripts for
-    /// each pair of lock and unlock.
+    /// Returns limits for the number of scripts that the server should have run. By default, both
+    /// limits are two scripts for each pair of lock and unlock.
     virtual claim scripts_for(const tally& all) const { return {2 * all.done, 2 * all.done}; }
 
     /// Returns the CPU time of the process that does the work.
@@ -87,7 +87,7 @@ tally of_both(nanoseconds length, Lock lock, Unlock unlock, ConfirmedLock confir
     });
 }
 
-/// Content of a sample: the time until the lock is granted, or the time of the whole pair.
+/// Length of a sample: the time until the lock is granted, or the time of the whole pair.
 enum class sampled { lock, pair };
 
 /// Returns the sample of a pair. The pair began at `begin`, got the lock at `taken`, and has just
@@ -125,7 +125,7 @@ public:
 
     tally run(nanoseconds length) override;
 
-    /// Returns no upper limit, because each waiter first makes a failed attempt.
+    /// Returns no upper limit of scripts, because each waiter first makes a failed attempt.
     claim scripts_for(const tally& all) const override;
 
 private:
@@ -192,7 +192,7 @@ using made = std::unique_ptr<contender>;
 // Contenders with a free lock for each thread. holdfast uses one client for all threads. The
 // yardstick has a bare blocking socket for each thread.
 made holdfast_threads(const arena&);
-// this contender does not wait for the replies to its releases
+// this contender calls unlock() without a wait for the server's reply
 made holdfast_deferring(const arena&);
 made bare_sockets(const arena&);
 made bare_sockets_with_set_nx(const arena&);
@@ -232,7 +232,7 @@ made holdfast_readers(const arena&);
 made bare_readers(const arena&);
 made holdfast_readers_and_writer(const arena&);
 
-// One fair lock, with a process for each waiter. Redisson's contender throws `not_here`.
+// One fair lock, with a process for each waiter. Throws `not_here` if Redisson is missing.
 made holdfast_fair(const arena&);
 made redisson_fair(const arena&);
 
@@ -242,8 +242,8 @@ made holdfast_late_wake_up(const arena&);      // the waiter has waited for some
 made holdfast_wake_up_of_reader(const arena&); // a reader is woken by a writer
 made holdfast_wake_up_of_writer(const arena&); // a writer is woken by a reader
 
-// A semaphore for all threads of the process. Either it has fewer permits than threads, or enough
-// permits.
+// A semaphore for all threads of the process. It has fewer permits than threads in the first
+// function, and enough permits for all threads in the second.
 made holdfast_semaphore(const arena&);
 made holdfast_free_semaphore(const arena&);
 
@@ -257,7 +257,7 @@ made holdfast_rate(const arena&);
 made holdfast_wake_up_by_permit(const arena&);
 made holdfast_wake_up_by_latch(const arena&);
 
-// Locks from the shell, with a process for each lock. These contenders throw `not_here`.
+// Locks from the shell, with a process for each lock. Throws `not_here` if a program is missing.
 made holdfast_commands(const arena&);
 made flock_commands(const arena&);
 
@@ -272,12 +272,12 @@ made holdfast_quorum_3(const arena&);
 made holdfast_quorum_5(const arena&);
 made holdfast_quorum_5_one_dead(const arena&);
 made holdfast_quorum_pairs(const arena&); // on five servers; a sample includes the release
-// on five servers, with the locks of redsync and node-redlock
+// on five servers; to be compared with the locks of redsync and node-redlock
 made holdfast_quorum_token_pairs(const arena&);
 made bare_nodes_3(const arena&);
 made bare_nodes_5(const arena&);
 
-// Redisson, only over TCP. Its first contender in a run starts the JVM. They throw `not_here`.
+// Redisson over TCP. The first call starts the JVM. Throws `not_here` if Redisson is missing.
 made redisson_threads(const arena&);
 made redisson_async(const arena&);
 made redisson_red_lock(const arena&); // on five servers
@@ -290,13 +290,13 @@ made redisson_permits(const arena&);
 made redisson_rate(const arena&);
 made redisson_confirmed(const arena&); ///< both replicas confirm each grant and each release
 
-// One lock on ZooKeeper that each thread wants through its own client. The other side is Curator's
-// lock, which throws `not_here`.
+// One lock on ZooKeeper that each thread wants through its own client. Curator's functions throw
+// `not_here` if Curator is missing.
 made holdfast_queue(const arena&);
 made curator_threads(const arena&);
 made curator_queue(const arena&);
 
-// Locks of other libraries on five servers, only over TCP. They throw `not_here`.
+// Locks of other libraries on five servers, over TCP. Throws `not_here` if one is missing.
 made redsync_quorum(const arena&);
 made node_redlock_quorum(const arena&);
 

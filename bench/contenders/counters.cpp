@@ -33,9 +33,9 @@ public:
         return all;
     }
 
-    /// Returns only the lower limit: at least one pair uses the server. A permit that is passed on
-    /// within the process needs no script, and a thread that finds no permit runs additional
-    /// scripts.
+    /// Limits the number of scripts only from below: at least one pair uses the server. A permit
+    /// that is passed on within the process needs no script, and a thread that finds no permit runs
+    /// additional scripts.
     claim scripts_for(const tally&) const override {
         return {2, std::numeric_limits<long long>::max()};
     }
@@ -140,7 +140,7 @@ public:
         return all;
     }
 
-    /// Returns only the lower limit: at least one pair uses the server, as with semaphores.
+    /// Limits the scripts only from below: at least one pair uses the server, as with semaphores.
     claim scripts_for(const tally&) const override {
         return {2, std::numeric_limits<long long>::max()};
     }
@@ -180,8 +180,8 @@ public:
         return all;
     }
 
-    /// Returns no upper limit, because a thread that finds no permit has run a script without
-    /// success.
+    /// Returns no upper limit of scripts, because a thread that finds no permit has run a script
+    /// without success.
     claim scripts_for(const tally& all) const override {
         return {all.done, std::numeric_limits<long long>::max()};
     }

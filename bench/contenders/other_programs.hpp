@@ -26,8 +26,8 @@ public:
 
     const std::string& version() const { return version_; } ///< first line of its output
 
-    /// Begins one turn. Until `finish`, the caller may also run operations. `more_words` has
-    /// further arguments of the turn, each after a space.
+    /// Begins one turn (the operations of a given time). Until `finish`, the caller may also run
+    /// operations. `more_words` has further arguments of the turn, each after a space.
     void begin(const std::string& kind, int at_once, nanoseconds length,
                const std::string& more_words = {});
     tally finish(); ///< waits for the end of the turn; throws the error that the process reports

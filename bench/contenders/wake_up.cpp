@@ -8,8 +8,8 @@
 namespace holdfast::bench {
 namespace {
 
-/// Returns one side of the lock: the side that the first client holds, or the side that the other
-/// client waits for.
+/// Returns one side of a lock, for example its readers' or its writers' side: the side that the
+/// first client holds, or the side that the other client waits for.
 template <typename Lock>
 using side = basic_mutex& (*)(Lock&);
 

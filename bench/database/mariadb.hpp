@@ -98,13 +98,13 @@ private:
 
 site one_database(server_groups&); ///< throws `not_here`
 
-/// Returns the site's MariaDB server, for bare connections. The site must be a MariaDB site.
+/// Returns the MariaDB server behind the site, for bare connections. It must be a MariaDB site.
 support::mariadb_server& database_of(const site&);
 
 // Contenders that exist only on MariaDB.
 
-// A free lock for each thread, which has its own session. The sides are ShedLock's statements and
-// user locks (GET_LOCK). User locks have no lease and no token.
+// A free lock for each thread; each thread has its own session. One function uses ShedLock's
+// statements, the other uses user locks (GET_LOCK), which have no lease and no token.
 made shed_lock_threads(const arena&);
 made user_lock_threads(const arena&);
 

@@ -30,8 +30,8 @@ struct grants {
     moment free, held;
 };
 
-/// One side in a failover. It has two callers, and each caller has its own client. A caller repeats
-/// a failed call.
+/// The two callers of one library (holdfast or Redisson) in a failover. Each caller has its own
+/// client, and repeats a failed call.
 class applicants {
 public:
     virtual ~applicants() = default;

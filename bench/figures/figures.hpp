@@ -39,7 +39,7 @@ std::vector<mark> distribution_of(std::vector<std::chrono::nanoseconds> all);
 struct turn {
     double per_second;     ///< operations of all threads or coroutines together
     double p50_us, p99_us; ///< time of one operation
-    /// Per operation; CPU time of the contender's process, including the kernel.
+    /// CPU time of the contender's process per operation, including the kernel's time.
     double client_cpu_us;
     double server_cpu_us; ///< per operation; CPU time that the server itself reports
     double memory_kb;     ///< memory of one process, if the contender starts processes

@@ -403,7 +403,7 @@ struct scene {
                              {"/proc/self/exe", "demo-holder", lock, "2s"},
                              {.standard = {.out = reports.write.get()}}};
         asio::posix::stream_descriptor report{loop, reports.read.release()};
-        // If this end stayed open, the reader would not notice the end of the pipe.
+        // Without this close(), the reader would never see the end of the pipe.
         ::close(reports.write.release());
         co_await until_first(report_of(report), signals.arrival());
         if (!signals.have_arrived())
@@ -433,7 +433,7 @@ struct scene {
             screen.keep();
             co_await held->async_unlock(asio::use_awaitable);
         } else if (killed_at) {
-            // A signal has ended the wait. The killed holder cannot release its lock.
+            // A signal ended the wait. The killed holder cannot release its lock, so do this here.
             co_await mine.async_force_unlock(asio::use_awaitable);
         }
         co_await home.async_close(asio::use_awaitable);

@@ -116,9 +116,9 @@ struct plan {
 
 [[noreturn]] void become_command(const plan& how) noexcept {
     ::setpgid(0, 0);
-    // The kernel sends the signal when the thread that created this child ends, which is the main
-    // thread. If the main thread ended before the call of prctl(), the child already has another
-    // parent.
+    // The kernel sends SIGKILL to this child when the thread that created the child ends, which is
+    // the parent's main thread. If that thread ended before the call of prctl(), the child already
+    // has another parent, and no signal would come.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != how.parent)
         ::_exit(signalled + SIGKILL);

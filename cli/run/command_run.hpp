@@ -53,9 +53,9 @@ public:
     /// Sends SIGKILL to each process of the job.
     void kill() const;
 
-    /// Sends SIGTERM to the processes without a parent that did not get the signal `heard`, or that
-    /// ignore it. Each process gets SIGTERM only once. Call it after `heard` was sent to the
-    /// command's group and the command has ended. Other processes get no signal, because a process
+    /// Sends SIGTERM to orphaned processes that did not get the signal `heard`, or that ignore it.
+    /// Each process gets SIGTERM only once. Call it after `heard` was sent to the command's group
+    /// and the command has ended. Processes with a living parent get no signal, because a process
     /// must be stopped by its parent.
     void tell_orphans(int heard, pid_t group);
 

@@ -132,8 +132,8 @@ struct job {
 /// while the process has only one thread.
 int work_behind_job(const inheritance&, const std::function<int(const job*)>& work);
 
-/// Ends the worker with that signal, and so the front and the job. A shell script must see that the
-/// user pressed Ctrl-C. Does nothing for other signals. Call it in a worker.
+/// If the signal is SIGINT or SIGQUIT, ends the worker with it, and so the whole job. A shell
+/// script can then see that the user pressed Ctrl-C. Call it in a worker.
 void end_as_interrupted(int signal);
 
 } // namespace cli

@@ -279,8 +279,8 @@ private:
             report.granted(held->fencing_token());
     }
 
-    /// Takes the lock, a slot, or a start. For a start of a rate, the lease holds nothing and is
-    /// never lost.
+    /// Takes the lock, a slot (--slots), or a start (--rate). After a start the lease is empty: it
+    /// holds nothing, so it cannot be lost.
     asio::awaitable<void> take(std::optional<holdfast::lease>& held) {
         if (wanted_.rate) {
             const bool may_start = co_await draw_start(homes_.front(), wanted_);

@@ -98,8 +98,8 @@ inline bool can_be_shared(holdfast::lock_kind kind) {
 /// if this user may not read it.
 asio::awaitable<void> refuse_if_another(holdfast::client&, std::string lock, holdfast::lock_kind);
 
-/// Calls `refuse_if_another` for each wanted lock. Does nothing on a quorum, because one node with
-/// such a key only has no vote, and many such nodes make the lock fail with an error.
+/// Calls `refuse_if_another` for each wanted lock. Does nothing on a quorum: a node with such a key
+/// merely gives no vote, and if many nodes have such keys, the lock fails with an error.
 asio::awaitable<void> refuse_if_any_is_another(clients&, const locked_run&);
 
 /// Describes the holder of the lock. If the user wants several locks, describes the first of them

@@ -485,8 +485,8 @@ namespace {
 /// not behave in this way.
 constexpr int silences_max = 2;
 
-/// Key with the names of the counters that `holdfast run` has set. A command sets them anew if they
-/// are gone, so they are needed only while they limit somebody.
+/// Key with the names of the counters that `holdfast run` has set. A command sets its counter anew
+/// if it is gone, so the server must keep a counter only while a slot or start of it is in use.
 constexpr const char* counters_of_runs = "holdfast_run_counters";
 
 /// Counts the keys that require the server to stay: all keys without those of the following kinds.
@@ -522,8 +522,8 @@ constexpr const char* count_in_use =
     "all = all + tonumber(keys) end " // db0:keys=1,expires=1,...
     "return tostring(math.max(all - count, 0))";
 
-/// Returns the number of keys in use. Returns 1 if the server refuses to count them, so that it is
-/// not ended.
+/// Returns the number of keys in use. If the server refuses to count them, returns 1, because the
+/// server must not be stopped then.
 long keys_in_use(server_link& link) {
     const std::string number =
         link.ask(std::string{"EVAL \""} + count_in_use + "\" 1 " + counters_of_runs);

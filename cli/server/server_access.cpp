@@ -290,7 +290,7 @@ std::string for_people(std::string text, const holdfast::error_code& code) {
     if (const std::size_t statements = text.find(", and so do these statements");
         code == store_errc::not_set_up && statements != text.npos)
         text.erase(statements);
-    // The server's sentence may end with a full stop before the text of this library.
+    // Remove a full stop that ends the server's sentence, if text of this library follows.
     if (const std::size_t joint = text.find(".: "); joint != text.npos)
         text.erase(joint + 1, 1);
     return printable(on_one_line(text), 1000);
@@ -328,8 +328,8 @@ std::string in_shell_words(std::string why, const std::string& url) {
     return parameter(url, first).empty() ? why : "url: " + why;
 }
 
-/// Returns what the user should write instead of this scheme, if the server says that it is of
-/// another kind.
+/// Returns advice which URL scheme to write instead, if the server's error says that it is a node
+/// of a cluster or is not one.
 std::string advice_on_scheme(const std::string& why, const std::string& url) {
     const bool of_cluster = is_of_cluster(url);
     if (of_cluster && why.find("cluster support disabled") != why.npos)

@@ -46,10 +46,10 @@ std::string without_prefix(std::string name, std::string_view prefix);
 /// ZooKeeper, where the client's lease time is the session timeout that the client requests.
 bool keeps_sessions(const std::string& url);
 
-/// Returns whether the scheme of the URL is the one of a Redis Cluster, with TLS or without.
+/// Returns whether the URL has the scheme of a Redis Cluster, with TLS or without.
 bool is_of_cluster(std::string_view url);
 
-/// Returns whether the URL is of Redis or Valkey. It is so for a private server.
+/// Returns whether the URL is for Redis or Valkey. A private server is one of them.
 bool is_on_redis(const std::string& url);
 
 /// Returns whether this is the URL of this machine's private server.

@@ -140,8 +140,8 @@ public:
         if (!self->executor_)
             return;
         self->come_ = std::move(come);
-        // The context of `executor_` exists while `executor_` is set. It may be destroyed after
-        // `abandon`.
+        // While `executor_` is set, its execution context exists. `abandon()` clears `executor_`;
+        // after that, the context may be destroyed.
         asio::post(*self->executor_, [self] { self->ring(); });
     }
 
@@ -239,8 +239,8 @@ std::string session_settings(duration keep_alive) {
 constexpr const char* isolation =
     "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE";
 
-// SHOW is used, because after SELECT @@x a proxy that shares connections among clients would no
-// longer share this connection.
+// SHOW is used and not SELECT @@x: after SELECT @@x, a proxy that shares each server connection
+// among several clients would stop sharing this connection.
 constexpr const char* session_question = "SHOW SESSION VARIABLES WHERE Variable_name IN "
                                          "('autocommit','completion_type','sql_mode','time_zone')";
 constexpr const char* global_question =
@@ -284,8 +284,8 @@ std::optional<std::chrono::microseconds> seconds_in(const std::string& text) {
     return std::chrono::seconds{seconds} + std::chrono::microseconds{micros};
 }
 
-/// Reads the answers to the last three statements in `all`. These three statements are the end of
-/// each set-up and of each keep-alive.
+/// Reads the answers to the last three statements in `all`. Every set-up and every keep-alive ends
+/// with these three statements.
 server_info read(server_connection& on, const std::vector<statement_answer>& all) {
     const std::size_t first = all.size() - 3;
     const result& time = all[first + 2].what;
@@ -300,7 +300,7 @@ server_info read(server_connection& on, const std::vector<statement_answer>& all
 }
 
 /// Asks a server whether it is a replica. Does nothing if the server's status variables have
-/// already shown this. The server may refuse some of the statements.
+/// already answered this question. The server may refuse some of the statements.
 asio::awaitable<void> ask_for_role(server_connection& on, server_info& found, time_point limit) {
     if (!found.facts.role_is_unknown)
         co_return;

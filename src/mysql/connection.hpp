@@ -47,9 +47,9 @@ public:
     /// case. Returns whether the connection is cut.
     virtual bool has_ended() noexcept = 0;
 
-    /// Called after the server closed an idle connection and the connection was cut. It is not
-    /// called for an unwatched connection, which does not notice that the server closed it. A
-    /// connection is unwatched after a calling thread has itself run a request on it.
+    /// Callback after the server has closed this idle connection and the connection was cut. It is
+    /// not called while the connection is unwatched, which means that nobody waits on its socket.
+    /// That is so after a calling thread has itself run a request on the connection.
     std::function<void()> on_lost{};
     virtual bool is_unwatched() const { return false; }
     virtual void watch() {}

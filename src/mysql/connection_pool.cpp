@@ -101,8 +101,8 @@ asio::awaitable<answers> pool::run(statements& what, call_options options) {
     const auto keep = shared_from_this();
     admit(options);
     const counted_request mine{*this};
-    // A wait for a user lock is not counted as load, because it gives the background thread no
-    // work.
+    // A wait for a user lock (GET_LOCK) is not counted as load, because it gives the background
+    // thread no work.
     const runtime::monitor::load under_way{options.on ? nullptr : monitor_};
     const time_point limit =
         std::min(options.answer_by, net::later(home_.time.now(), how_.command_timeout));
@@ -171,7 +171,7 @@ void pool::take_back(const pooled_ptr& one) {
 }
 
 /// Sends the statements once. Returns an empty result if nothing was carried out and the request
-/// shall be retried.
+/// must be sent again.
 asio::awaitable<std::optional<answers>> pool::carry_out(const pooled_ptr& on, statements& what,
                                                         const call_options& options,
                                                         time_point limit, int tries) {

@@ -82,7 +82,7 @@ public:
     void add(const pooled_ptr& made) { all_.push_back(made); }
 
     /// Marks the connection as free, and assigns it to the longest-waiting request that may use it.
-    /// Removes the connection instead if it is cut.
+    /// If the connection is cut, removes it instead.
     void give_back(const pooled_ptr&);
 
     /// Removes a connection that is cut. Returns false if it was already removed.

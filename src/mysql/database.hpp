@@ -82,8 +82,8 @@ struct call_options {
     bool leaves_open = false;
     /// Index of the first statement that changes something which matters to other requests. If no
     /// statement from this index on matched a row, a failed request has changed nothing, even if
-    /// its COMMIT succeeded. Empty: each change matters, also those before this request in an open
-    /// transaction.
+    /// its COMMIT succeeded. Empty: every change matters, even a change that an earlier request
+    /// made in the same open transaction.
     std::optional<std::size_t> effect_at{};
     /// True: only the first statement decides the outcome. If a later statement fails, its error is
     /// stored in its `result`; the error is not thrown, and the statement is not retried.
@@ -91,7 +91,7 @@ struct call_options {
     /// Statement to send in addition to ROLLBACK if the request failed. It undoes effects that
     /// ROLLBACK does not undo. The string must outlive the call. Null: no statement.
     const std::string* undo = nullptr;
-    /// True: the request may exceed `requests_max`. Only releases and renewals set this flag.
+    /// True: the request may exceed the limit `requests_max`. Only releases and renewals set this.
     bool reserved = false;
     /// Index of a statement that may wait for a row that another transaction has locked. If the
     /// wait ends with error 1205, the error is stored in the statement's `result`. The request is
@@ -160,8 +160,8 @@ public:
     /// before the first connection.
     virtual std::optional<server_facts> facts() const = 0;
 
-    /// Returns whether user locks can notify waiters on this server. The result depends on an
-    /// option and on the kind of server; it is false after a call of `no_bells_here()`.
+    /// Returns whether user locks (GET_LOCK) can notify waiters on this server. That depends on an
+    /// option and on the kind of server. After a call of `no_bells_here()` the result is false.
     virtual bool has_bells() const = 0;
     /// notes that the server does not support user locks
     virtual void no_bells_here() noexcept = 0;

@@ -207,8 +207,8 @@ classification classify(std::span<const statement_answer> all, bool was_open,
         return {outcome::not_carried_out, failed};
     if (!in_transaction)
         return {options.rest_is_hint ? outcome::carried_out : outcome::unknown, failed};
-    // Some errors end the transaction. Each statement after the error is then a transaction by
-    // itself. While the transaction is still open, nothing is committed.
+    // Some errors end the transaction, and each later statement is then committed by itself. If the
+    // transaction is still open after the error, nothing was committed.
     const auto committed = [](const statement_answer& one) { return succeeded(one) && !one.open; };
     const bool went_on = std::any_of(found, all.end(), committed);
     const std::size_t effect_at = std::min(options.effect_at.value_or(0), all.size());
@@ -299,8 +299,8 @@ server_info server_info_of(const variables& global, const variables& status, boo
 
 namespace {
 
-/// Returns whether a row of SHOW REPLICA STATUS has a running thread. Both columns have kept their
-/// positions since MySQL 4.1.
+/// Returns whether a row of SHOW REPLICA STATUS shows a running replication thread. The two columns
+/// are read by position; their positions are the same since MySQL 4.1.
 bool runs(const std::vector<std::optional<std::string>>& channel) {
     constexpr std::size_t receiver_at = 10, applier_at = 11;
     const auto is_on = [&](std::size_t column) {

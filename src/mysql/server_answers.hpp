@@ -82,8 +82,8 @@ struct server_info {
 server_info server_info_of(const variables& global, const variables& status, bool sysdate_is_now);
 
 /// Stores in `server_facts` whether the server is a replica. `said` has the answers to
-/// `replica_questions`. The questions are needed for MySQL 8.0 and later, because MySQL has no
-/// status variable for this, as MariaDB does.
+/// `replica_questions`. MySQL 8.0 and later must be asked these questions, because MySQL, unlike
+/// MariaDB, has no status variable that says whether the server is a replica.
 void judge_role(server_facts&, std::span<const result> said);
 
 inline constexpr std::array<const char*, 3> replica_questions{

@@ -192,7 +192,7 @@ asio::awaitable<void> require_chroot(shared_session_client home, shared_request 
     if (home->chroot_was_seen())
         co_return;
     const std::string& chroot = home->how().chroot;
-    // A follower may not have heard yet that the chroot was created.
+    // Sync first: a server that lags behind may not know yet that the chroot was created.
     const shared_request synced = asked(*home, sync_message(chroot));
     const shared_request done = asked(*home, exists_message(chroot));
     const time_point limit = asked_before->asked_at + home->how().command_timeout;
@@ -307,7 +307,7 @@ asio::awaitable<void> kept_session::prove_alive(time_point answer_by) {
     const shared_session_client home = session_client_;
     if (!home->may_end_soon())
         co_return;
-    // this write may be enough as a proof, because no other request waits for an answer now
+    // no other request waits for an answer now, so this write may already be enough as a proof
     co_await confirm({}, answer_by);
     if (!home->may_end_soon())
         co_return;

@@ -57,8 +57,8 @@ public:
     time_point alive_until() const;
 
 private:
-    /// Returns the length of an entry. Requests within this time share an entry, which has the time
-    /// of the first request.
+    /// Returns the time that one entry of `answered_` stands for. Requests that are sent within
+    /// this time share an entry, which has the sending time of the first.
     duration grain() const { return timeout_ / 64; }
     void count(time_point sent_at);
 

@@ -31,8 +31,8 @@ asio::awaitable<counter_answer> mysql_counters::change(counter_change what) {
     remote::attempts::sender send = [&](time_point deadline) {
         return change_once(at_, what, deadline, memory(), outcome);
     };
-    // Makes a single attempt, which may use the whole time limit. If the attempt reaches the server
-    // later, it changes nothing.
+    // Makes a single attempt, which may use the whole time limit. If the server gets the attempt
+    // after the time limit, the attempt changes nothing.
     remote::attempts one{at_.context, nobody, at_.server.command_timeout()};
     co_await one.look(std::move(send), duration::zero(), duration::zero());
     co_return outcome;
@@ -222,8 +222,8 @@ asio::awaitable<attempt> change_once(request_context& at, const counter_change& 
 
 namespace {
 
-/// Returns the effect of setting the total number of permits to `all`. The answer is the number of
-/// free permits.
+/// Returns the effect of setting the total number of permits to `all`. The value in the effect is
+/// the number of permits that are free afterwards.
 counter_effect all_are(std::int64_t all, const counter_now& now) {
     const std::int64_t is_free = all - now.held;
     counter_effect made;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters: the store of latches and of the totals of leased semaphores, the waiter for a latch,
-// and the changes of a counter with their SQL statements.
+// Counters: the store for the counts of latches and for the total permits of leased semaphores, the
+// waiter for a latch, and the changes of a counter with their SQL statements.
 #pragma once
 
 #include "store/mysql/request_context.hpp"
@@ -19,7 +19,7 @@
 
 namespace holdfast::mysql {
 
-/// Store of the latches, and of the totals of leased semaphores.
+/// Store of the counts of latches, and of the total permits of leased semaphores.
 class mysql_counters final : public counter_store {
 public:
     /// Creates the store. The arguments must outlive the store and all objects that it makes.

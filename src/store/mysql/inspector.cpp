@@ -108,8 +108,8 @@ asio::awaitable<forced> row_inspector::force(lock_name name, std::string only_fr
     remote::attempts::sender send = [&](time_point deadline) {
         return force_once(at_, what, deadline, outcome);
     };
-    // Makes a single attempt, which may use the whole time limit. If the attempt reaches the server
-    // later, it changes nothing.
+    // Makes a single attempt, which may use the whole time limit. If the server gets the attempt
+    // after the time limit, the attempt changes nothing.
     remote::attempts one{at_.context, nobody, at_.server.command_timeout()};
     co_await one.look(std::move(send), duration::zero(), duration::zero());
     co_return outcome;
@@ -162,8 +162,8 @@ bool is_meant(const force_options& what, const holders& found) {
            (what.only_from.empty() || std::ranges::count(all, what.only_from) > 0);
 }
 
-/// Returns the other kind that uses the name, in words. Returns null if no kind, or only the
-/// expected kind, uses the name.
+/// Returns, in words, the kind of lock or counter that uses the name instead of the expected kind.
+/// Returns null if the name is unused, or if the expected kind uses it.
 const char* what_is_instead(const force_options& what, const result& kinds) {
     if (what.kind)
         return other_kind_in(kinds, reason_for(*what.kind));
@@ -266,7 +266,7 @@ void add_hold(lock_state& told, const std::vector<std::optional<std::string>>& r
     told.is_held = true;
 }
 
-/// Reports that another kind uses the name, if no lock uses it.
+/// Called for a name with a counter. If no lock uses the name, reports that a counter uses it.
 void add_counter(lock_state& told) {
     if (!told.owners.empty() || !told.waiters.empty())
         return;

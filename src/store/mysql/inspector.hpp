@@ -68,7 +68,7 @@ std::vector<std::string> states_asked(const tables&, const std::vector<std::stri
 std::vector<lock_state> states_in(const std::vector<std::string>& names, const result& locks,
                                   const result& holds, const result& counters);
 
-/// Returns the state of one lock as a `holding`. Returns an empty result if the lock is free.
+/// Returns the state of one lock as an object `holding`. Returns an empty result if it is free.
 std::optional<holding> holding_of(const lock_state&);
 
 /// Returns a SELECT of the names of held locks in ascending order, starting after the name

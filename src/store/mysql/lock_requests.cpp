@@ -19,8 +19,8 @@ bool rings_bell(const request_context& at, const hold& of) {
 
 using attempt_text = std::string (*)(const tables&, const ask&, const attempt_terms&);
 
-/// Sends one attempt, with or without the user lock. If the requester is a writer, the statements
-/// about its mark follow.
+/// Sends one attempt. If `bell` is not empty, the attempt also takes this user lock (GET_LOCK). For
+/// a writer, statements follow that set or delete its row as a waiting writer (its mark).
 asio::awaitable<answers> ask_for_lock(request_context& at, const ask& want, const take_terms& how,
                                       attempt_text text_of, const std::string& bell) {
     const auto make = [&](const runtime::remote_clock& clock, const server_facts&) {
@@ -33,8 +33,8 @@ asio::awaitable<answers> ask_for_lock(request_context& at, const ask& want, cons
         return all;
     };
     composing text{make};
-    // A failure to write the writer's mark is ignored, because only the result of the attempt
-    // matters.
+    // A failure to write the writer's mark (its row as a waiting writer) is ignored, because only
+    // the result of the attempt matters.
     call_options options{.on = how.on, .rest_is_hint = true, .may_meet_lock = 0};
     const std::string undo = bell_dropped(bell);
     if (!bell.empty())
@@ -42,8 +42,8 @@ asio::awaitable<answers> ask_for_lock(request_context& at, const ask& want, cons
     co_return co_await at.server.run(text, options);
 }
 
-/// Returns whether the user lock may have caused the error. Possible causes are a deadlock of user
-/// locks, and a server without user locks.
+/// Returns whether the user lock (GET_LOCK) may have caused the error. Possible causes are a
+/// deadlock of user locks, and a server without user locks.
 bool may_be_the_bell(const error_code& failed) {
     return failed == store_errc::try_again || failed == store_errc::other;
 }
@@ -147,7 +147,7 @@ std::string lock_may_be_had(const request_context& at, const ask& want) {
 namespace {
 
 asio::awaitable<taken> let_in_once(request_context& at, const ask& want, time_point deadline) {
-    // A retry needs its own mark, because the UPDATE of the failed attempt may be committed.
+    // Each retry needs a new unique `mark`: the UPDATE of the failed attempt may be committed.
     const auto make = [&](const runtime::remote_clock& clock, const server_facts&) {
         const std::string mark = at.next_mark(want.owner);
         return read_attempt(at.named, want, {late_after(clock, deadline), at.info, mark});
@@ -235,8 +235,8 @@ std::string turn_may_be_had(const request_context& at, const ask& want) {
 
 namespace {
 
-/// Throws `store_errc::wrong_type` if another kind uses the name. Called after no semaphore was
-/// found.
+/// Throws `store_errc::wrong_type` if another kind of lock or counter uses the name. Called after
+/// no semaphore with this name was found.
 asio::awaitable<void> refuse_other_kind(request_context& at, const lock_name& name) {
     const auto make = [&](const runtime::remote_clock&, const server_facts&) {
         return std::vector<std::string>{kinds_there(at.named, name)};
@@ -251,7 +251,7 @@ asio::awaitable<void> refuse_other_kind(request_context& at, const lock_name& na
 
 // If there is no row, the semaphore does not exist, and the result is "busy" until it is created.
 asio::awaitable<taken> take_permits(request_context& at, const ask& want, take_terms how) {
-    // A retry needs its own mark, because the UPDATE of the failed attempt may be committed.
+    // Each retry needs a new unique `mark`: the UPDATE of the failed attempt may be committed.
     const auto make = [&](const runtime::remote_clock& clock, const server_facts&) {
         const std::string mark = at.next_mark(want.owner);
         return permit_attempt(at.named, want, {late_after(clock, how.deadline), at.info, mark});

@@ -17,7 +17,7 @@ namespace holdfast::mysql {
 /// Connection and other conditions of an attempt (`take_terms`).
 struct take_terms {
     time_point deadline;
-    /// connection that holds the user lock of the lock; null: the attempt may use any connection
+    /// connection with the user lock (GET_LOCK) of this lock; null: use any connection
     std::shared_ptr<pinned_connection> on{};
     bool may_be_free = false; ///< true: this client has not seen a holder lately
 };
@@ -26,7 +26,7 @@ struct take_terms {
 struct taken {
     attempt seen{};
     bool no_row = false; ///< true: the table has no row for this name yet
-    /// connection that holds the user lock of the lock, if granted; null: none
+    /// if granted: connection with the user lock (GET_LOCK) of this lock; null: none
     std::shared_ptr<pinned_connection> bell{};
 };
 

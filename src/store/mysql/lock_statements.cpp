@@ -10,13 +10,13 @@ std::string when(std::string_view condition, std::string_view then) {
     return std::string{" WHEN "}.append(condition).append(" THEN ").append(then);
 }
 
-/// Returns an expression that keeps the token, and sets the answer to a refusal with this reason.
+/// Returns an expression that leaves the token as it is and makes the answer a refusal: `reason`.
 std::string unchanged(std::string_view reason) {
     return "token+" + refusing(reason);
 }
 
 std::string quoted(std::string_view bell) {
-    // The text needs no escaping: bell_of returns only "hf:" and hexadecimal digits.
+    // The name needs no escaping: `bell_of` returns only "hf:" and hexadecimal digits.
     return std::string{"'"}.append(bell).append("'");
 }
 
@@ -61,8 +61,8 @@ std::string free_for(const tables& named, const ask& want) {
     return free;
 }
 
-/// Returns the CASE arms for a busy lock. The reason is the remaining time of the holder, of the
-/// last reader, or of the first waiter in a fair queue.
+/// Returns the CASE arms that refuse because the lock is busy. The refusal contains the remaining
+/// time of the holder, of the last reader, or of the first waiter in a fair queue.
 std::string busy_for(const tables& named, const ask& want) {
     if (want.kind == lock_kind::fair)
         return when("TRUE",
@@ -170,10 +170,10 @@ std::string kept(const std::string& reason) {
     return "token+" + refusing(reason);
 }
 
-/// Returns a statement that shortens the marks of waiting writers after the last reader has left.
-/// New readers then wait only for the writers' head start. So a dead writer delays the readers only
-/// for a limited time. The column `token` of the mark contains the head start. The statement uses a
-/// derived table, because MySQL does not allow an UPDATE to read its own table.
+/// Returns a statement that has an effect only after the last reader has left. It shortens the time
+/// of the marks, which are the rows of waiting writers. After that, new readers wait only for the
+/// time in the mark's column `token`, so a dead writer does not block them for long. MySQL does not
+/// allow an UPDATE to read its own table, so the statement reads a derived table.
 std::string marks_cut(const tables& named, const lock_name& name) {
     const std::string here = "name=" + hex(name.text);
     return "UPDATE " + named.holds + " SET expires=LEAST(expires," + sql_now +

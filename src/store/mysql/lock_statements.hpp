@@ -59,8 +59,8 @@ std::string lock_release(const tables&, const hold&, std::string_view bell = {})
 /// Returns a statement that releases only the user lock.
 std::string bell_dropped(std::string_view bell);
 
-// SQL statements about what several owners may have at once: the readers of a lock, the marks of
-// waiting writers, and permits.
+// SQL statements about the rows of which one lock can have several at the same time: its readers,
+// the marks of waiting writers, and permits.
 
 /// Values of column `kind` in the table of holds.
 enum class hold_row : int {
@@ -94,8 +94,8 @@ inline constexpr std::size_t read_update_at = 1, read_insert_at = 2;
 std::vector<std::string> read_release(const tables&, const hold&);
 inline constexpr std::size_t read_delete_at = 2;
 
-/// Returns the statements that follow a writer's attempt in the same write. After a busy attempt
-/// they insert or extend the writer's mark. After a granted attempt they delete the mark.
+/// Returns the statements that are sent together with a writer's attempt, after it. If the attempt
+/// was busy, they insert or extend the writer's mark; if it was granted, they delete the mark.
 std::vector<std::string> marks_after_attempt(const tables&, const ask&);
 std::string mark_removed(const tables&, const hold&);
 
@@ -103,8 +103,8 @@ std::string mark_removed(const tables&, const hold&);
 // attempt, the row stays for the time that the owner has set (`outlasts`), even if the owner's
 // connections are lost.
 
-// The next functions return conditions and values for an UPDATE of the table of locks. So the queue
-// is read while the lock's row is locked.
+// The next functions return conditions and values for an UPDATE of the table of locks. The UPDATE
+// locks the lock's row, so the queue is read under this row lock.
 
 std::string others_come_first(const tables&, const owner_id&);
 /// Returns an expression for the expiry of the first queue row before the owner's row.
@@ -121,8 +121,8 @@ std::string turn_removed(const tables&, const hold&);
 /// Returns the condition that the lock is free and no other waiter is earlier in the queue.
 std::string turn_has_come(const tables&, const ask&);
 
-// SQL statements about held permits. The total is a counter (counters.hpp). Each statement
-// locks the counter's row first, so that the permits are counted one request after the other.
+// SQL statements about held permits. The total is a counter (counters.hpp). Each statement locks
+// the counter's row first, so that no two requests count the permits at the same time.
 
 /// Returns the ids of the permits of a request or hold. Each permit is a row with its own id.
 std::vector<std::string> permit_rows(const hold&);
@@ -166,8 +166,8 @@ std::string counter_announced(const tables&, const lock_name&);
 /// Returns SQL that yields a reason (see `packed_answer`) for each kind that uses the name.
 std::string kinds_there(const tables&, const lock_name&);
 
-/// Returns the other kind that uses the name, in words. `result` is an answer to `kinds_there`.
-/// Returns null if only the kind of `own_reason`, or no kind, uses the name.
+/// Returns, in words, the kind that uses the name, if it is not the kind of `own_reason`. Returns
+/// null if there is no such kind. `result` is the answer to `kinds_there`.
 const char* other_kind_in(const result&, std::uint64_t own_reason);
 
 std::uint64_t reason_for(lock_kind) noexcept;

@@ -201,8 +201,8 @@ private:
         }
     }
 
-    /// Checks each right on the tables, because the trial needs only some of them. For example, it
-    /// inserts no row if the row of its lock exists already.
+    /// Checks each right on the tables. This is needed because the trial (one lock and unlock) uses
+    /// only some rights. For example, it inserts no row if the row of its lock exists already.
     asio::awaitable<void> judge_rights() {
         const std::vector<needed_right> all = needed_rights(at_.named);
         const auto make = [&](const runtime::remote_clock&, const server_facts&) {

@@ -24,8 +24,8 @@
 
 namespace holdfast::mysql {
 
-/// Database that adds advice to refusals. It also reads the identity of the data on the server, at
-/// the same time as other requests.
+/// Database that adds advice to refusals. In parallel with other requests, it also reads the
+/// identity of the data on the server.
 class guarded_database final : public database,
                                public std::enable_shared_from_this<guarded_database> {
 public:

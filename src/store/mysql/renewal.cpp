@@ -126,8 +126,8 @@ private:
         co_return left;
     }
 
-    /// Asks about the rows that were not extended. A row that another transaction has locked is not
-    /// changed. It belongs to this client until it expires.
+    /// Asks about the rows that were not extended. If another transaction has locked a row, the row
+    /// is unchanged, so this client still has it until it expires.
     asio::awaitable<void> see_the_rest(const batch& some, rows_left& left) {
         std::vector<held_row> rest;
         for (const held_row& each : some.rows)

@@ -131,8 +131,8 @@ asio::awaitable<answers> read_then_write::end(maker writing) {
     co_return co_await at_.server.run(text, options);
 }
 
-// Sends an UPDATE that changes no row. The UPDATE waits for table locks, but not for row locks. The
-// shortest lock wait timeout in MySQL is one second.
+// Sends an UPDATE that changes no row. It waits only for table locks, not for row locks. On MySQL
+// it waits for one second, because lock_wait_timeout cannot be shorter there.
 asio::awaitable<void> refuse_locked_tables(request_context& at, const answers& said,
                                            std::size_t update_at) {
     if (answer_at(said, update_at).error == 0)

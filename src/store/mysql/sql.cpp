@@ -21,9 +21,9 @@ std::string quoted(std::string_view first, std::string_view suffix) {
     return all.append(suffix).append("`");
 }
 
-/// Returns 32 bits of FNV-1a with a start value that depends on the round. In practice, all bits of
-/// two names are equal only if an attacker chose the names. This does little harm: a waiter for the
-/// other lock wakes up.
+/// Returns a 32-bit FNV-1a hash of the text. Each round has another start value. In practice, two
+/// names have the same hash in all rounds only if an attacker chose them. This does little harm: a
+/// release of one lock then also wakes a waiter for the other lock.
 std::uint32_t mixed(std::uint32_t round, std::string_view text) {
     std::uint32_t sum = 2166136261U ^ (round * 0x9e3779b9U);
     for (const char each : text) {

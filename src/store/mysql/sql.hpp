@@ -59,8 +59,8 @@ inline constexpr std::string_view now_text = "UTC_TIMESTAMP(6)";
 /// Microseconds since 1970. UNIX_TIMESTAMP is not used, because it ends in 2038.
 inline constexpr std::string_view runs_text = "TIMESTAMPDIFF(MICROSECOND,'1970-01-01',SYSDATE(6))";
 
-/// Condition after an attempt's UPDATE: the lock was granted. After an error or if no row matched,
-/// LAST_INSERT_ID() has the value of an earlier statement; then `ROW_COUNT()` is not 1.
+/// Condition after an attempt's UPDATE: the lock was granted. Check that `ROW_COUNT()` is 1, too:
+/// after an error, or if no row matched, LAST_INSERT_ID() still has an earlier statement's value.
 inline constexpr std::string_view was_granted = "LAST_INSERT_ID()<9223372036854775808";
 
 /// Expiry of a row without a holder. It stays in the past even if the clock is set back by up to an

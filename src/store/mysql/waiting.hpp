@@ -32,9 +32,9 @@ public:
     wakeup_wait(const wakeup_wait&) = delete;
     ~wakeup_wait(); ///< cuts the connection, unless the user lock was handed over
 
-    /// Returns whether the object still waits for the user lock. `wake` rings when the wait ends.
-    /// False means that the user lock was granted, or that there is no connection for waiting. The
-    /// caller polls in both cases.
+    /// Returns whether the object still waits for the user lock. When the wait ends, the alarm
+    /// `wake` rings. False means that the user lock was granted, or that there is no connection for
+    /// waiting. In both cases the caller polls.
     bool is_waiting() const noexcept;
 
     /// Returns the connection that holds the user lock now; the attempt must use this connection.

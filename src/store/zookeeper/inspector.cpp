@@ -249,8 +249,8 @@ lock_waiter waiter_from(node_owner&& one) {
     return waiter;
 }
 
-/// Returns the other kind that uses the path, in words. Returns null if no other kind uses the
-/// path.
+/// Returns, in words, the kind of lock or semaphore that uses the path instead of `kind`. Returns
+/// null if there is none.
 const char* instead_of(lock_kind kind, const line& seen) {
     if (seen.semaphore)
         return words_for(lock_kind::permit);
@@ -321,9 +321,9 @@ asio::awaitable<forced> lock_inspector::end(line seen, std::string only_from) {
     co_return outcome;
 }
 
-/// Returns a number that is not less than the token of any child that the path ever had. This is
-/// the zxid of the last change of the children. If the path does not exist, its deletion was such a
-/// change of the node above.
+/// Returns a number that is not less than any token below this path so far. The number is the zxid
+/// at which the list of children last changed. If the path does not exist, the function takes the
+/// parent's zxid, because the deletion of the path changed the parent's list of children.
 asio::awaitable<std::uint64_t> greatest_token_below(store_session& home, std::string path) {
     for (;;) {
         const std::optional<node_data> node = co_await home.at->get(path);

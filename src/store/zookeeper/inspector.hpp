@@ -31,15 +31,15 @@ asio::awaitable<found_paths> find_paths(store_session&, std::string pattern);
 
 // The queue of one lock as operators see it: holders and waiters.
 
-/// The nodes of one lock at the time when they were read (`line`).
+/// Snapshot of the nodes of one lock (`line`): its holders and waiters when it was read.
 struct line {
     std::vector<std::string> holders{}; ///< paths of the holders' nodes, in queue order
     std::vector<std::string> waiters{}; ///< paths of the waiters' nodes, in queue order
     bool shared = false;                ///< true: the holders are readers
     bool alone = false;                 ///< true: the holder is exclusive
     bool of_pair = false;               ///< true: the nodes belong to a read-write lock
-    /// True: the nodes belong to a mutex. If `of_mutex` and `of_pair` are both false, both kinds
-    /// are possible.
+    /// True: the nodes belong to a mutex. If both this and `of_pair` are false, the names of the
+    /// nodes fit a mutex and also a read-write lock.
     bool of_mutex = false;
     bool semaphore = false; ///< true: a leased semaphore uses the path
 };
@@ -52,8 +52,8 @@ asio::awaitable<line> read_line_here(store_session&, std::string path);
 /// Maximum number of owners that are read from their nodes' data.
 inline constexpr std::size_t owners_told_max = 100;
 
-/// Owner of a node, from the node's data. For a node of another program the owner comes from the
-/// node's name.
+/// Owner of a node. It is read from the node's data, or from the node's name if another program
+/// made the node.
 struct node_owner {
     std::string text{};
     told_owner said{};

@@ -181,7 +181,7 @@ namespace {
 /// before ours was deleted after the listing and before its watch was set.
 constexpr int steps_max = 10;
 
-/// Returns the number in a node's name. Another node of the same owner will get the same number.
+/// Returns the number in a node's name, so that the same owner's next node can have this number.
 std::string_view number_text(std::string_view node) {
     constexpr std::size_t digits = 10;
     return node.substr(node.size() - std::min(digits, node.size()));
@@ -308,8 +308,8 @@ asio::awaitable<bool> lock_place::is_taken() {
     co_return zookeeper::is_taken(*names, reads, aside());
 }
 
-/// Returns whether each of the writers upgrades the same read hold as this one. Such a writer does
-/// not wait for the read hold.
+/// Returns whether all these writers upgrade the same read hold as this writer. Writers that do so
+/// do not wait for the read hold.
 asio::awaitable<bool> lock_place::upgrade_same_hold(std::vector<std::string> rivals) {
     for (const std::string& each : rivals) {
         std::string path = below(parent_, each);
@@ -458,7 +458,7 @@ asio::awaitable<void> renew_holds(std::shared_ptr<store_session> home, hold_list
         give_up(*home, *holds[which]);
         to.renewed(which, answer{});
     }
-    // Set after a batch got no answer, because the other batches would also get no answer.
+    // Set after a batch got no answer. The later batches are then not sent: no answer would come.
     std::optional<boost::system::system_error> silent;
     for (const batch_of_holds& each : batches) {
         if (silent) {
@@ -552,9 +552,9 @@ bool zookeeper_locks::offers(lock_kind kind) const noexcept {
     return false;
 }
 
-/// Returns the limits. One attempt may make the nodes above its own node, list the queue and set a
-/// watch. After one command timeout, the attempt starts no new request; each running request has
-/// its own timeout.
+/// Returns the limits. An attempt has the time of two command timeouts: it starts no request after
+/// the first of them, and each request can take one. In an attempt, the client may make the nodes
+/// above its own node, list the queue, and set a watch.
 limits zookeeper_locks::bounds() const noexcept {
     return {.name_bytes_max = paths::bytes_max,
             .time_limit = 2 * home_->at->command_timeout(),

@@ -29,7 +29,7 @@ public:
         std::string data;
         /// whether the server adds a number; false: the prefix is the whole name
         bool numbered = true;
-        /// Mode of the parent, and of the other nodes above, if they must be made.
+        /// Mode (persistent, container, …) of the parent and its ancestors, if they must be made.
         node_mode parents_mode = node_mode::container;
     };
 
@@ -103,8 +103,8 @@ public:
 
     bool must_leave() const noexcept override { return granted_ || node_in_queue_.may_exist(); }
     bool uncertain() const noexcept override { return node_in_queue_.uncertain(); }
-    /// Once another connection has taken over the session, requests on the old connection have no
-    /// effect.
+    /// Returns a time in the past: once another connection has taken over the session, requests on
+    /// the old connection have no effect.
     time_point settled_at() const noexcept override { return time_point::min(); }
 
 private:

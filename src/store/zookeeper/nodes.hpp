@@ -136,8 +136,8 @@ std::optional<told_owner> owner_in_data(std::string_view data);
 struct standing {
     bool there = false; ///< true: the node exists
     bool first = false; ///< true: the node holds the lock
-    /// Earlier nodes of writers that came after the hold that this owner upgrades. They wait for
-    /// this hold, unless they upgrade the same hold.
+    /// For an upgrade of a read hold: nodes of writers in the queue between the read hold and this
+    /// node. They wait for the read hold, unless they upgrade the same hold.
     std::vector<std::string> rivals{};
     /// Node to wait for. Make the next attempt after this node was deleted.
     std::string behind{};
@@ -158,9 +158,9 @@ std::vector<contender> holders_among(const std::vector<contender>& in_order);
 
 // Finds out which kind of lock has a path, from the names of its children.
 
-/// Returns the other kind that uses the path, in words. Examines only the holder's node, because a
-/// waiter must not be refused because of a node that will soon be deleted. `mine` is the caller's
-/// own node. Returns null if no other kind uses the path.
+/// Returns, in words, the other kind (a lock or semaphore) that uses the path, or null if there is
+/// none. `mine` is the caller's own node. Only the holder's node is examined: a waiter's node may
+/// be deleted soon, and must not be the reason of a refusal.
 const char* other_kind_than(lock_kind wanted, const std::vector<std::string>& children,
                             std::string_view mine = {});
 
