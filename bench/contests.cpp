@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All contests and goals on one server, or on several independent servers. There is one contest per
-// line.
+// All contests (comparisons with a yardstick) and their goals on one server, or on several
+// independent servers. There is one contest per line.
 #include "bench/contests.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ contest on_demand(contest other) {
     return other;
 }
 
-/// Returns a contest with long turns. With 64 threads, some threads wait longer than a normal turn.
+/// Returns a contest with long turns: of 64 threads, some wait longer than a normal turn.
 contest crowd(std::string name, int threads, goals wanted = {}) {
     return with_redisson({.name = std::move(name),
                           .at_once = threads,
@@ -53,7 +53,7 @@ contest in_queue(std::string name, int processes) {
                           .slowness = 5});
 }
 
-/// Returns a contest of wake-ups. The yardstick is the wake-up of a waiter for a mutex.
+/// Returns a contest of wake-ups. It compares with the wake-up of a waiter for a mutex.
 contest waking(std::string name, made (*ours)(const arena&)) {
     return {.name = std::move(name),
             .at_once = 2,
@@ -184,8 +184,8 @@ goals p50_at_most(double ratio) {
     return {{".p50", {.ratio = ratio}}};
 }
 
-/// Returns a contest that compares a call with a round trip to the server. With several servers, it
-/// is the round trip to the slowest server that is needed.
+/// Returns a contest that compares a call with a round trip to the server. With several servers,
+/// the round trip lasts until the slowest server of the needed majority has replied.
 contest in_round_trips(std::string name, made (*ours)(const arena&),
                        made (*yardstick)(const arena&), goals wanted = {}) {
     return {.name = std::move(name),
@@ -252,7 +252,7 @@ std::vector<vigil> vigils() {
     return {{"renewal.100k", 100'000, {{".client_cpu", {.value = 1}}, {".bytes", {.value = 500}}}}};
 }
 
-// All contests and goals with replicas, clusters and failovers. There is one contest per line.
+// All comparisons and goals with replicas, clusters and failovers, one per line.
 
 namespace {
 
@@ -367,7 +367,7 @@ std::vector<shared_vigil> shared_vigils() {
              three_primaries}};
 }
 
-// All contests and goals on ZooKeeper. There is one contest per line.
+// All comparisons and goals on ZooKeeper, one per line.
 
 namespace {
 

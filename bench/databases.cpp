@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All contests and goals on MariaDB. There is one contest per line.
+// All comparisons and goals on MariaDB, one per line.
 #include "bench/contests.hpp"
 #include "bench/database/mariadb.hpp"
 

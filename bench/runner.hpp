@@ -18,8 +18,8 @@
 
 namespace holdfast::bench {
 
-/// Runs one turn, and adds its samples to `samples`. Throws if the contender fails, or if the
-/// contender's counts contradict the server's statistics.
+/// Runs a contender for the time `length` (one turn), and adds its samples to `samples`. Throws if
+/// the contender fails, or if its counts contradict the server's statistics.
 turn take_turn(contender&, ledger&, nanoseconds length, std::vector<nanoseconds>& samples);
 
 // Runs two contenders alternately on one server. The side that goes first changes with each round.
@@ -33,8 +33,8 @@ struct course {
     std::function<void(int round)> progress; ///< called before each round; round 0 is the warm-up
 };
 
-/// Runs the contest. Throws if a contender fails, or if a contender's counts contradict the
-/// server's statistics.
+/// Compares the two contenders in a number of rounds. Throws if a contender fails, or if a
+/// contender's counts contradict the server's statistics.
 outcome duel(contender& ours, contender& yardstick, ledger&, const course&);
 
 /// Returns a contender with many threads of this process that want one lock all the time. `rival`

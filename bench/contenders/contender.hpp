@@ -143,7 +143,7 @@ private:
 
 class redisson;
 
-/// Servers and settings of one contest. They outlive the contenders.
+/// Servers and settings of one contest (comparison of two programs), used by the contenders.
 struct arena {
     const server& home;
     transport way;     ///< how both sides connect
@@ -261,7 +261,7 @@ made holdfast_wake_up_by_latch(const arena&);
 made holdfast_commands(const arena&);
 made flock_commands(const arena&);
 
-// Three locks that one client takes as one lock. The yardstick is one script and its reply.
+// Three locks that one client takes as one lock. To compare with: one script and its reply.
 made holdfast_multi(const arena&);
 made holdfast_multi_pairs(const arena&);
 made bare_round_trips(const arena&);

@@ -166,7 +166,7 @@ made holdfast_confirmation(const arena& where) {
     return std::make_unique<confirmed_calls>(where);
 }
 
-// Several locks that one client takes as one lock. The yardstick is a round trip to the server.
+// Several locks that one client takes as one lock, to compare with one round trip to the server.
 
 namespace {
 
@@ -275,8 +275,8 @@ private:
     const int threads_;
 };
 
-/// One fenced lock for all threads. The server keeps the last token for ever, but a turn must leave
-/// no key, so each turn deletes the token.
+/// One fenced lock for all threads. The server keeps the last token for ever, but a turn (one
+/// measurement) must leave no key, so each turn deletes the token.
 class fenced_crowd final : public crowd<fenced_mutex> {
 public:
     explicit fenced_crowd(const arena& where)

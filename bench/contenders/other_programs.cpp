@@ -25,8 +25,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Timeout for the start of a JVM and for the end of a turn. Both need far less time, even on a
-/// busy machine.
+/// Timeout for the start of a JVM and for the end of a turn (one measurement). Both need far less
+/// time, even on a busy machine.
 constexpr auto answers_within = 60s;
 
 } // namespace
@@ -126,7 +126,7 @@ std::string program_of_neighbour(const std::string& name) {
 
 namespace {
 
-/// Time until the JIT compiler has compiled all functions of a turn.
+/// Time after which the JIT compiler has compiled all functions that a measurement calls.
 constexpr auto warm_up = 3s;
 
 class redissons_turn : public contender {

@@ -64,8 +64,8 @@ void books_of_nodes::expect(long long scripts) const {
 
 namespace {
 
-/// Time until all cleanup is over. A request without a reply is released a second time, when the
-/// server can no longer carry it out.
+/// Time until all cleanup is over. If a request got no reply, it is released once more at a time
+/// when the server can no longer carry it out.
 constexpr auto settles_within = std::chrono::seconds{5};
 
 asio::awaitable<void> majorities(quorum_mutex& lock, stopwatch::time_point end, sampled what,
@@ -133,9 +133,9 @@ public:
         return all;
     }
 
-    /// Returns no limits, because a single node may run any number of scripts. A node that is still
-    /// busy with a pair is not asked for the next pair. A late grant is released once more. run()
-    /// checks the statistics of all nodes together.
+    /// Returns no limits of scripts, because a single node may run any number of them. A node that
+    /// is still busy with a pair is not asked for the next pair. A late grant is released once
+    /// more. run() checks the statistics of all nodes together.
     claim scripts_for(const tally&) const override {
         return {0, std::numeric_limits<long long>::max()};
     }

@@ -283,8 +283,8 @@ made shed_lock_wake_up(const arena& where) {
     return std::make_unique<shed_lock_relay>(where);
 }
 
-// Measures the server's cost of waiters. A lock is held for the whole turn. All waiters want it,
-// each through its own client or session.
+// Measures the load of the server by waiters. One lock is held for the whole measurement. All
+// waiters want it, each through its own client or session.
 
 namespace {
 
@@ -293,11 +293,11 @@ public:
     explicit waiting_crowd(int waiters)
         : waiters_{waiters} {}
 
-    /// Runs a turn and counts the waiters. A sample is the wait of one waiter.
+    /// Runs one measurement and counts the waiters. A sample is the wait of one waiter.
     tally run(nanoseconds length) final {
         hold_back();
         auto all = std::async(std::launch::async, [&] {
-            // Each waiter waits only once, because the first grant comes at the end of the turn.
+            // Each waiter waits once, because the first grant comes at the end of the measurement.
             return in_threads(waiters_, length / 2,
                               [this](int i) { return time_of([&] { wait_and_leave(i); }); });
         });

@@ -114,8 +114,8 @@ made holdfast_threads_without_bell(const arena&);
 // Time from a release until a waiter that polls every 20 ms has the lock.
 made shed_lock_wake_up(const arena&);
 
-// Waiters for one lock that is held for the whole turn. Each holdfast waiter has its own client.
-// The waiters of the yardstick poll every 20 ms.
+// Waiters for one lock that is held for the whole measurement. Each holdfast waiter has its own
+// client. The waiters with ShedLock's statements poll every 20 ms.
 made holdfast_waiters(const arena&);
 made shed_lock_waiters(const arena&);
 

@@ -74,8 +74,8 @@ const discipline hand_offs = {
 /// Figures of hand-overs, if the yardstick uses no server.
 const discipline hand_offs_alone{hand_offs.begin(), hand_offs.end() - 1};
 
-/// Figures of hand-overs in a contest with another process. The waits of that process are measured
-/// separately.
+/// Figures of hand-overs while another process also wants the lock. The waits of that process are
+/// measured separately.
 const discipline hand_offs_beside = {hand_offs.front()};
 
 const discipline re_entries = {
@@ -119,8 +119,8 @@ const discipline wake_ups = {
     {".p99", "us", better::lower, &turn::p99_us},
 };
 
-/// Figures of a call. They contain no rate of pairs, because the yardstick does only a part of a
-/// call.
+/// Figures of a call. There is no figure "pairs per second", because the yardstick does only a part
+/// of a call.
 const discipline calls = wake_ups;
 
 /// Figures of the extra time for a grant that replicas confirm.
@@ -150,13 +150,13 @@ goal goal_of(const goals& wanted, const char* suffix) {
     return found == wanted.end() ? goal{} : found->second;
 }
 
-/// Returns whether ratios can be computed. They cannot be computed if the yardstick took no time.
+/// Returns whether ratios can be computed: not if the yardstick's value is zero.
 bool can_be_compared(const comparison& seen) {
     return !seen.yardstick.empty() && std::none_of(seen.yardstick.begin(), seen.yardstick.end(),
                                                    [](double each) { return each == 0; });
 }
 
-/// Throws if a goal belongs to no figure. Otherwise such a goal could never fail.
+/// Throws if a goal names a figure that does not exist. Such a goal could never fail.
 template <typename All>
 void expect_figures_for(const goals& wanted, const All& all, const std::string& contest) {
     for (const auto& [suffix, limit] : wanted)
@@ -262,8 +262,8 @@ std::string or_dash(const std::optional<spread>& of) {
     return of ? amount(of->median) : "-";
 }
 
-/// Formats a goal. For example, "at least 30, 100000/s" has a limit of the ratio and a limit of the
-/// value.
+/// Formats a goal. For example, ">= 30, 100000" means that the ratio must be at least 30, and the
+/// value at least 100000.
 std::string shown(const figure& f) {
     if (!f.wanted.ratio && !f.wanted.value)
         return "-";

@@ -53,7 +53,7 @@ struct round {
     turn ours, yardstick;
 };
 
-/// Results of a contest: each round, and the distribution of the samples over all rounds.
+/// Results of a comparison: each round, and the distribution of the samples over all rounds.
 struct outcome {
     std::vector<round> rounds;
     std::vector<mark> ours, yardstick;
@@ -87,8 +87,8 @@ struct aspect {
     const char* unit;
     better best;
     double turn::*value;
-    /// If not 0, the figure is holdfast's value minus the yardstick's value, divided by this
-    /// number, and the figure has no ratio.
+    /// If not 0: the figure has no ratio, and its value is holdfast's value minus the yardstick's
+    /// value, divided by this number.
     int more_by_parts = 0;
 };
 

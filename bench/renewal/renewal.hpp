@@ -81,9 +81,9 @@ private:
     std::jthread listener_;
 };
 
-/// Measures the cost of many leases: `NAME.bytes` and `NAME.client_cpu` of this process,
-/// `NAME.server_cpu`, and `NAME.delay`. Calls `progress` again and again, with a text about the
-/// present step. Throws if a lease is lost, or if the server did not get a renewal of each lease.
+/// Measures the cost of many leases. The figures are `NAME.bytes` (memory) and `NAME.client_cpu` of
+/// this process, `NAME.server_cpu` and `NAME.delay`. Passes texts about the present step to
+/// `progress`. Throws if a lease is lost, or if the server did not get a renewal of each lease.
 std::vector<figure> hold_vigil(const vigil&, const arena&, accounts&,
                                const std::function<void(const char*)>& progress);
 

@@ -100,7 +100,7 @@ site one_keeper(server_groups&); ///< throws `not_here`
 /// healthy.
 enum class fault { kill, stop, order };
 
-/// Group of servers in which a replica replaces a failed primary.
+/// Group of servers in which a replica replaces a primary that has failed.
 class realm {
 public:
     virtual ~realm() = default;

@@ -50,7 +50,7 @@ int inspect_counter(holdfast::client&, const look_options&, holdfast::counter_ki
 int list_counters(holdfast::client&, const look_options& given, holdfast::counter_kind,
                   std::size_t limit, bool names_only);
 
-/// Counters that are recognized by their keys alone: rates, and permits with at least one holder.
+/// Counters whose keys show their kind: rate limiters, and leased semaphores with a held permit.
 /// Other counters are plain numbers, which may belong to any program. If the server refuses to list
 /// a kind, a message on stderr says so, and that kind is left out. `given.name` is the pattern.
 struct known_counters {

@@ -126,8 +126,8 @@ void print_names(const lock_list& all) {
         std::cout << (raw ? each.name : printable(each.name, each.name.size())) << '\n';
 }
 
-/// Returns the servers that could not be asked. Locks and counters are on the same servers, so the
-/// servers of one list are enough.
+/// Returns the servers that could not be asked. One list is enough for locks and counters, because
+/// both are on the same servers.
 const std::vector<std::string>& unreachable(const lock_list& all, const known_counters& counted) {
     return all.unreachable.empty() ? counted.unreachable : all.unreachable;
 }

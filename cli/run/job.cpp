@@ -222,8 +222,8 @@ private:
         die_of(signal);
     }
 
-    /// Stops the whole job, as the terminal does. The kernel does not stop the job if no shell
-    /// could continue it.
+    /// Stops the whole job, as the terminal does at Ctrl-Z. If no shell could continue the job, the
+    /// kernel does not stop it.
     void stop() const {
         const sigset_t stopping = set_of({SIGTSTP});
         ::kill(0, SIGTSTP);

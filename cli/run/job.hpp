@@ -108,12 +108,12 @@ struct job {
 
     bool is_in_foreground() const noexcept { return device.foreground() == group; }
 
-    /// Returns whether the front process was killed. Call it in the worker, which gets a SIGTERM
-    /// when that happens.
+    /// Returns whether the front process (for which the shell waits) was killed. Call it in the
+    /// worker, which gets a SIGTERM when that happens.
     bool front_is_gone() const noexcept;
 
-    /// Stops the job, like Ctrl-Z. Call it in the worker. When the shell continues the job, the
-    /// worker gets a SIGCONT.
+    /// Stops the job, as Ctrl-Z does. Call it in the worker (the process that renews the lock). The
+    /// worker gets a SIGCONT when the shell continues the job.
     void stop() const noexcept;
 };
 

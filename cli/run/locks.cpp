@@ -115,8 +115,8 @@ std::int64_t slots_in(const counter_state& found) {
 }
 
 /// Returns true if no slot is held and no slot can ever become free. This happens if the server
-/// lost the set of holders, and with the set their slots, because of an eviction or a script that
-/// deletes keys.
+/// lost the set of holders, by an eviction or by a script that deletes keys: the slots of these
+/// holders are then never given back.
 bool has_lost_its_holders(const counter_state& found) {
     return found.taken == 0 && found.value <= 0;
 }

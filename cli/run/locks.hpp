@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions for the wait of a `holdfast run`, before its command starts, for a lock, a slot or a
-// start of a rate. They also describe who holds the lock, and report the wait.
+// Functions for the time before the command of `holdfast run` starts, when the run waits for a
+// lock, a slot or a start. They also describe who holds the lock, and report the wait.
 #pragma once
 
 #include "cli/run/coroutines.hpp"
@@ -54,14 +54,14 @@ struct another_number {
     std::string told;
 };
 
-/// Takes one slot. If the counter does not exist, it is created with `wanted.slots` slots. Returns
-/// nothing if no slot became free before the timeout. Throws `another_number`, and the errors of
-/// the store.
+/// Takes one slot. If the semaphore of the slots does not exist, creates it with `wanted.slots`
+/// slots. Returns nothing if no slot became free before the timeout. Throws `another_number`, and
+/// the errors of the store.
 asio::awaitable<std::optional<holdfast::lease>> take_slot(holdfast::client&,
                                                           const locked_run& wanted);
 
-/// Takes one start of `wanted.rate`. Returns false if no start became free before the timeout.
-/// Throws `another_number`, and the errors of the store.
+/// Takes one start (permit) of the rate limiter `wanted.rate`. Returns false if no start became
+/// free before the timeout. Throws `another_number`, and the errors of the store.
 asio::awaitable<bool> draw_start(holdfast::client&, const locked_run& wanted);
 
 /// Describes the state of the counter, for example "3 of 3 slots are taken". Returns an empty text

@@ -35,7 +35,7 @@ std::vector<std::string> each_url(const std::string& urls);
 /// does not have that parameter.
 std::string parameter_of(const std::string& url, std::string_view name);
 
-/// Returns the prefix of the locks' names (`?prefix=`). All URLs of a quorum have the same prefix.
+/// Returns the prefix of the locks' names (`?prefix=`), the same in all URLs of a quorum.
 std::string prefix_of(const std::string& urls);
 
 /// Removes the prefix from a name that the store has returned. The result is the name that the user

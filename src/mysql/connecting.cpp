@@ -218,7 +218,7 @@ asio::awaitable<handle> dial(const store_context& home, door to, time_point give
 
 namespace {
 
-/// Lower bound of the wait_timeout that is set for a session.
+/// Minimum of a session's `wait_timeout`, after which the server closes an idle session.
 constexpr std::chrono::seconds idle_least{60};
 
 std::string session_settings(duration keep_alive) {

@@ -275,9 +275,9 @@ std::shared_ptr<pinned_connection> pool::pinned_connection_of(const pooled_ptr& 
     return there;
 }
 
-/// Cleans up a connection after its handle was destroyed. If the connection is idle and can have
-/// only user locks, releases the user locks. Otherwise cuts the connection, so that the server ends
-/// everything on it.
+/// Cleans up a connection after its handle was destroyed. If the connection is idle and has at most
+/// user locks (GET_LOCK), releases them. Otherwise cuts the connection; the server then ends the
+/// transaction and the statement, and releases the user locks.
 void pool::let_go(const pooled_ptr& one) {
     if (closed_)
         return;
@@ -382,7 +382,7 @@ void pool::want_connection() {
 }
 
 asio::awaitable<void> pool::keep_connecting(std::shared_ptr<pool>) {
-    // Do not connect inside the caller's own call, because the caller does not sleep yet.
+    // Continue in a later handler: now the caller's own call still runs, before it begins to wait.
     co_await asio::post(home_.executor, asio::use_awaitable);
     while (wants_connection()) {
         if (home_.time.now() < not_before_) {
@@ -551,8 +551,8 @@ time_point pool::idle_until(const pooled_connection& one) const {
     return net::later(one.at->heard_at(), how_.keep_alive);
 }
 
-/// Returns the time at which the pool must begin to watch an idle connection. Returns "never" if
-/// the connection is watched or in use.
+/// Returns the time at which the pool must begin to watch the socket of an idle connection. Returns
+/// "never" if the socket is already watched, or if the connection is in use.
 time_point pool::unwatched_until(const pooled_connection& one) const {
     return !one.taken && one.at->is_unwatched() ? net::later(one.at->heard_at(), unwatched_max)
                                                 : time_point::max();

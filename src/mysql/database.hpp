@@ -52,11 +52,11 @@ struct server_facts {
     std::string address{};
 };
 
-/// Handle of a connection on which a request left a user lock or an open transaction. If the
-/// connection is for a waiter, or has an open transaction, it serves only requests that name the
-/// handle in `call_options::on`. When the handle is destroyed, the pool releases the user locks and
-/// reuses the connection. The pool cuts the connection instead if a transaction is open or a
-/// statement is running.
+/// Handle of a connection on which a request left a user lock (GET_LOCK) or an open transaction. If
+/// the connection is for a waiter, or has an open transaction, it serves only requests that name
+/// the handle in `call_options::on`. When the handle is destroyed, the pool releases the user locks
+/// and reuses the connection. But if a transaction is open or a statement is running, the pool cuts
+/// the connection instead.
 class pinned_connection {
 public:
     virtual ~pinned_connection() = default;
@@ -74,8 +74,8 @@ struct call_options {
     /// Connection to use. If the connection is cut, the call fails with unreachable, and nothing
     /// was sent.
     std::shared_ptr<pinned_connection> on{};
-    /// True: asks for another connection, because an earlier request got no answer. The pool
-    /// ignores this flag, because it cuts each connection that answers after the deadline.
+    /// True: use another connection, because an earlier request got no answer. The pool ignores
+    /// this: it cuts a connection whose answer is overdue, so the next request uses another one.
     bool elsewhere = false;
     /// True: the statements may leave a transaction open. The caller ends the transaction on the
     /// connection `answers::by`.

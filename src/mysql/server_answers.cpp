@@ -20,7 +20,7 @@ struct known_error {
 /// errors after which the outcome is unknown.
 constexpr std::array known_errors{
     known_error{1205, store_errc::try_again, then::again}, // the wait for a row lock timed out
-    // Deadlock; on Galera: a conflict with another node's transaction.
+    // Deadlock, or on Galera a conflict with a transaction of another node.
     known_error{1213, store_errc::try_again, then::again},
     // the same conflict as 1213, in group replication
     known_error{3101, store_errc::try_again, then::again},

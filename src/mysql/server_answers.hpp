@@ -55,7 +55,7 @@ struct classification {
         met_lock,  ///< the wait for a row lock timed out, and `may_meet_lock` allows this
     };
     outcome what = outcome::carried_out;
-    /// index of the first failed statement; number of statements if none failed
+    /// index of the first statement that failed; if none failed, the number of statements
     std::size_t failed = 0;
 };
 

@@ -29,7 +29,7 @@ struct request {
         : what{std::move(m)} {}
 
     const message what;
-    /// Function that is called before `resume`, and before later answers are read.
+    /// Function that is called with the answer, before `resume` and before later answers are read.
     std::function<void(const request&)> on_answer{};
 
     enum class stage : std::uint8_t { queued, written, settled };

@@ -128,7 +128,7 @@ void session_client::connect() {
 }
 
 asio::awaitable<void> session_client::keep_connected(std::shared_ptr<void>) {
-    // Do not connect inside the caller's own call, because the caller does not sleep yet.
+    // Continue in a later handler: now the caller's own call still runs, before it begins to wait.
     co_await asio::post(home_.executor, asio::use_awaitable);
     while (!closed_ && wants_connection()) {
         if (home_.time.now() < not_before_) {

@@ -114,9 +114,9 @@ inline constexpr std::size_t touched_at = 2, value_at = 3, outcome_at = 4, held_
                              kinds_at = 7;
 
 /// Returns the statements of the second half of a change. The first statement stores the outcome in
-/// a row, which is kept for `memory`. It inserts no row if the server runs it after the deadline,
-/// or if the transaction of the first half has ended. The other statements write the change only if
-/// the row of the outcome exists.
+/// a row, which is kept for the time `memory`. It inserts no row if the server runs it after the
+/// deadline, or if the transaction of the first half has ended. The other statements write the
+/// change only if the row of the outcome exists.
 std::vector<std::string> change_ended(const tables&, const counter_change&, const counter_effect&,
                                       const std::string& mark, const std::string& late,
                                       duration memory);

@@ -81,7 +81,7 @@ asio::awaitable<taken> attempt_once(request_context& at, const ask& want, const 
     answers said;
     if (how.may_be_free && want.kind != lock_kind::write)
         said = co_await ask_in_words(at, want, how, lock_attempt_if_free);
-    // only the full attempt finds out why the short attempt failed
+    // the short attempt failed without a reason; only the full attempt returns the reason
     if (said.of.empty() || found_no_row(said, 0))
         said = co_await ask_in_words(at, want, how, lock_attempt);
     co_await refuse_locked_tables(at, said, 0);
@@ -158,7 +158,7 @@ asio::awaitable<taken> let_in_once(request_context& at, const ask& want, time_po
     co_await refuse_locked_tables(at, said, read_update_at);
     taken got{attempt_in(said, read_update_at, want.kind)};
     got.no_row = found_no_row(said, read_update_at);
-    // The server ran the UPDATE before the deadline, but the INSERT after it.
+    // The server ran the UPDATE before the deadline, but the INSERT after it: too late.
     if (got.seen.said == verdict::granted && answer_at(said, read_insert_at).matched == 0)
         got.seen.said = verdict::late;
     got.seen.token = 0;

@@ -46,7 +46,7 @@ struct verbs {
     asio::awaitable<taken> (*take)(request_context&, const ask&, take_terms);
 
     /// Releases the hold. A repeated call does no harm. Afterwards this owner no longer holds the
-    /// lock. `bell` is the connection that holds the user lock, or null.
+    /// lock. `bell` is the connection with the user lock (GET_LOCK) of this lock, or null.
     asio::awaitable<released> (*release)(request_context&, const hold&,
                                          std::shared_ptr<pinned_connection> bell);
 

@@ -32,7 +32,7 @@ struct attempt_terms {
     /// Unique value that the first statement of a transaction writes into a row, so that the later
     /// statements find the row.
     std::string touched{};
-    /// user lock to take together with the lock, if it is free at once; empty: none
+    /// user lock (GET_LOCK) to take together with the lock, if it is free at once; empty: none
     std::string bell{};
 };
 
@@ -83,9 +83,9 @@ std::string somebody_reads(const tables&, const std::string& but_this_owner);
 std::string last_reader_ends(const tables&, const std::string& but_this_owner);
 std::string another_upgrades(const tables&, const std::string& but_this_owner);
 
-/// Returns the statements of one attempt to read; they are a transaction. The insert id of the
-/// UPDATE is the `packed_answer`. If the answer is a grant but the INSERT has inserted no row, the
-/// attempt was late.
+/// Returns the statements of one attempt to get a read hold; they are a transaction. The insert id
+/// of the UPDATE is the answer (`packed_answer`). If the answer is a grant but the INSERT has
+/// inserted no row, the attempt was late and holds nothing.
 std::vector<std::string> read_attempt(const tables&, const ask&, const attempt_terms&);
 inline constexpr std::size_t read_update_at = 1, read_insert_at = 2;
 
@@ -110,9 +110,9 @@ std::string others_come_first(const tables&, const owner_id&);
 /// Returns an expression for the expiry of the first queue row before the owner's row.
 std::string first_turn_ends(const tables&, const owner_id&);
 
-/// Returns the statements of one attempt; they are a transaction. The insert id of the UPDATE is
-/// the `packed_answer`. A granted attempt deletes the owner's queue row; a busy attempt leaves the
-/// owner with a queue row. The INSERT affects one row if the queue row is new.
+/// Returns the statements of one attempt to get a fair lock; they are a transaction. The insert id
+/// of the UPDATE is the answer (`packed_answer`). A granted attempt deletes the owner's queue row;
+/// a busy attempt keeps or inserts it. The INSERT affects one row if the queue row is new.
 std::vector<std::string> fair_attempt(const tables&, const ask&, const attempt_terms&);
 inline constexpr std::size_t fair_update_at = 1, fair_insert_at = 3;
 
@@ -127,10 +127,10 @@ std::string turn_has_come(const tables&, const ask&);
 /// Returns the ids of the permits of a request or hold. Each permit is a row with its own id.
 std::vector<std::string> permit_rows(const hold&);
 
-/// Returns the statements of one attempt; they are a transaction. The attempt takes all wanted
-/// permits or none. Permits that the owner already holds stay held. The insert id of the UPDATE is
-/// the `packed_answer`. If the answer is a grant but the INSERT has inserted no rows, the attempt
-/// was late.
+/// Returns the statements of one attempt to get permits; they are a transaction. The attempt gets
+/// all wanted permits or none. Permits that the owner already holds stay held. The insert id of the
+/// UPDATE is the answer (`packed_answer`). If the answer is a grant but the INSERT has inserted no
+/// rows, the attempt was late and holds no new permits.
 std::vector<std::string> permit_attempt(const tables&, const ask&, const attempt_terms&);
 inline constexpr std::size_t permit_update_at = 1, permit_insert_at = 2;
 

@@ -26,8 +26,8 @@ namespace {
 
 using std::chrono::microseconds;
 
-/// Maximum number of attempts to release the lock until the server confirms the release, and of
-/// attempts to take the lock until one reaches the server in time.
+/// Maximum number of attempts to take the trial's lock until one reaches the server in time. Also
+/// the maximum number of attempts to release it until the server confirms the release.
 constexpr int repeats_max = 3;
 
 finding trouble(const char* topic, const boost::system::system_error& why) {
@@ -339,7 +339,7 @@ asio::awaitable<answers> run_one(database& server, const std::string& statement)
     co_return co_await server.run(text);
 }
 
-/// Tries the last statement first. It needs more privileges than the other statements, and the
+/// Tries the last of the CREATE statements first. It needs more privileges than the others, and the
 /// server checks privileges even if the table does not exist yet. So a user without all privileges
 /// creates no table at all.
 asio::awaitable<void> try_last(database& server, const std::string& statement) {
@@ -394,7 +394,7 @@ namespace {
 constexpr duration between_sweeps = std::chrono::minutes{10};
 constexpr std::size_t rows_in_step = 500;
 
-/// Maximum number of steps in one sweep. The next sweep continues.
+/// Maximum number of steps in one sweep (deletion of unused rows). The next sweep continues.
 constexpr int steps_max = 1000;
 
 const std::string day_ago = std::string{now_text} + "-INTERVAL 1 DAY";
@@ -437,7 +437,7 @@ asio::awaitable<void> sweep::loop(std::shared_ptr<sweep> self) {
         try {
             co_await self->once();
         } catch (const boost::system::system_error&) {
-            // The failure is ignored, because the next sweep tries again.
+            // The failure is ignored, because the next sweep (in ten minutes) tries again.
         }
     }
 }

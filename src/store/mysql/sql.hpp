@@ -78,8 +78,8 @@ std::string is_late(std::string_view late);
 /// Returns the expiry of a lease that starts when the statement begins.
 std::string end_of(duration lease_time);
 
-/// Returns an expression with the value 0. It sets the insert id to a refusal with that reason
-/// (`packed_answer`).
+/// Returns an expression with the value 0. As a side effect, the expression sets the insert id to a
+/// refusal with this reason (`packed_answer`).
 std::string refusing(std::string_view reason);
 
 /// Returns an expression for the milliseconds until `moment`, as a reason in a `packed_answer`.
@@ -108,7 +108,7 @@ inline constexpr unsigned reason_bits = 20;
 /// Reasons with another meaning than a remaining time.
 inline constexpr std::uint64_t late_reason = 0;
 inline constexpr std::uint64_t longest_left = 1'048'569; ///< a remaining time of 17 minutes or more
-// The next four reasons mean that another kind uses the name.
+// The next four reasons mean that another kind of lock or counter uses the name.
 inline constexpr std::uint64_t mutex_reason = 1'048'570;
 inline constexpr std::uint64_t shared_reason = 1'048'571;
 inline constexpr std::uint64_t permits_reason = 1'048'572;
@@ -124,7 +124,7 @@ struct packed_answer {
     /// time of the server; zero: the answer does not contain it
     std::chrono::microseconds server_now{};
     std::uint64_t last_token = 0; ///< last token of the grant; valid if granted
-    /// true: the connection holds the user lock; valid if granted
+    /// if granted: whether this connection also has the lock's user lock (GET_LOCK)
     bool has_bell = false;
     const char* other_kind = nullptr; ///< other kind that uses the name, in words; null: none
 };

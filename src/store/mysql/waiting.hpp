@@ -23,8 +23,8 @@ namespace holdfast::mysql {
 /// instead.
 class wakeup_wait {
 public:
-    /// Returns whether a wait in GET_LOCK is useful: the server has user locks, and the time limit
-    /// is long enough.
+    /// Returns whether a wait in GET_LOCK is useful. This is so if the server has user locks (the
+    /// locks of GET_LOCK), and if the time limit is long enough.
     static bool is_of_use(const request_context&);
 
     /// Begins to wait. The request context and the alarm must outlive the object.
@@ -37,11 +37,11 @@ public:
     /// waiting. In both cases the caller polls.
     bool is_waiting() const noexcept;
 
-    /// Returns the connection that holds the user lock now; the attempt must use this connection.
-    /// Returns null if no connection holds the user lock.
+    /// Returns the connection that holds the user lock (GET_LOCK) now; the attempt must use this
+    /// connection. Returns null if no connection holds the user lock.
     std::shared_ptr<pinned_connection> rung_on() const noexcept;
 
-    /// Leaves the user lock and its connection to the hold, which releases them later.
+    /// Leaves the user lock and its connection to the granted hold, which releases them later.
     void is_handed_over() noexcept;
 
 private:
@@ -49,8 +49,8 @@ private:
     std::shared_ptr<state> state_;
 };
 
-/// Releases the user lock of this lock on that connection, in the background. Cuts the connection
-/// if the release fails.
+/// Releases the user lock (GET_LOCK) of this lock on that connection, in the background. Cuts the
+/// connection if the release fails.
 void ring_off(request_context&, const lock_name&, std::shared_ptr<pinned_connection> on);
 
 /// Table of this client's holds that also hold a user lock (GET_LOCK), with the connection of each
@@ -71,11 +71,11 @@ public:
     /// the user lock. Returns null if there is no entry.
     std::shared_ptr<pinned_connection> take_out(const hold&);
 
-    /// Releases the user lock that belongs to a lost hold. If that is not possible, closes the
-    /// connection; the server then releases the user lock.
+    /// Releases the user lock (GET_LOCK) that belongs to a lost hold. If that is not possible,
+    /// closes the connection; the server then releases the user lock.
     void drop(const hold&);
 
-    /// Releases the user locks of holds that have expired without a release.
+    /// Releases the user locks (GET_LOCK) of holds that have expired but were not released.
     void drop_old();
 
 private:

@@ -306,8 +306,8 @@ asio::awaitable<forced> lock_inspector::force_kind(lock_name name, lock_kind kin
     co_return nothing;
 }
 
-/// Deletes the holders' nodes. Even a late request ends no later hold, because a node always
-/// belongs to the same owner.
+/// Deletes the holders' nodes. Even if a request arrives late, it ends no newer hold, because a
+/// node never changes its owner.
 asio::awaitable<forced> lock_inspector::end(line seen, std::string only_from) {
     forced outcome;
     const std::vector<node_owner> holders = co_await read_owners(*home_, seen.holders);

@@ -76,8 +76,8 @@ constexpr int turns_max = 10;
 /// this number of nodes.
 constexpr std::uint32_t permits_most = 500;
 
-/// Mode of both folders. Container nodes would not do: the ensemble deletes them when they are
-/// empty, and the total number of permits would then be lost.
+/// Both folders are persistent nodes and not container nodes. The ensemble deletes empty container
+/// nodes, and the total number of permits would then be lost.
 constexpr node_mode mode_above = node_mode::persistent;
 
 queue_node::node_options turn_node_options(const store_session& home, const ask& want,

@@ -159,7 +159,7 @@ public:
 
     bool is_closed() const noexcept { return closed_; }
 
-    /// Returns a handle; while a handle exists, writes keep the session alive.
+    /// Returns a handle. While it exists, writes (and not only pings) keep the session alive.
     std::shared_ptr<void> in_use() { return at->in_use(); }
     void keep(const hold&, std::vector<own_node>);
     void forget(const hold&);
