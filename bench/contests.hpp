@@ -12,7 +12,7 @@
 
 namespace holdfast::bench {
 
-/// Comparison of holdfast with a yardstick in one operation.
+/// Comparison of holdfast with another program (the yardstick) in one operation.
 struct contest {
     std::string name;
     int at_once;
@@ -70,8 +70,8 @@ struct standstill {
     std::unique_ptr<troubled_server> (*where)();
     goals wanted;
 
-    /// Returns goals for the longest blocking time, in milliseconds. They are the same in all
-    /// situations.
+    /// Returns goals for the longest time, in milliseconds, for which the executor may be blocked.
+    /// They are the same for each kind of failure.
     static goals within(double milliseconds);
 };
 

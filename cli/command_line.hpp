@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Command lines of all verbs: exit statuses, functions that parse options and words, and the verbs
-// themselves.
+// Command lines of all verbs (subcommands): exit statuses, functions that parse options and words,
+// and the functions of the verbs themselves.
 #pragma once
 
 #include <chrono>
@@ -52,7 +52,7 @@ using arguments = std::vector<std::string>;
 /// surplus words, which the verb checks itself.
 bool parse(CLI::App&, arguments, std::string_view help);
 
-/// Throws `usage_error` if a word was given that the verb does not use.
+/// Throws `usage_error` if a word was given that the verb (subcommand) does not use.
 void reject_surplus(const CLI::App&);
 
 /// Parses a duration: `1.5`, `30s`, `500ms`, `2m`, `1h` or `1d`. A bare number means seconds.
@@ -80,8 +80,8 @@ void expect_replicas(CLI::App&, std::optional<unsigned>& into);
 
 class inheritance;
 
-// The verbs of the program. Each function takes the arguments after the verb and returns the exit
-// status.
+// The verbs (subcommands) of the program. Each function takes the arguments after the verb and
+// returns the exit status.
 int run(const inheritance&, arguments);
 int demo(const inheritance&, arguments);
 int doctor(const inheritance&, arguments);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The holdfast program: finds the verb, runs the verb, and turns exceptions into exit statuses.
-// Each verb has its own file.
+// The holdfast program: finds the verb (subcommand), runs it, and turns exceptions into exit
+// statuses. The code of each verb is in a file of its own.
 #include "cli/command_line.hpp"
 #include "cli/run/child_process.hpp"
 #include "cli/server/server_access.hpp"

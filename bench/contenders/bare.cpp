@@ -370,8 +370,8 @@ public:
     }
 
 private:
-    /// Returns the connections that can be read now. A single connection is returned without
-    /// poll(), because its read() waits.
+    /// Returns the connections that can be read now. A single connection is returned without a call
+    /// of poll(), because read() itself blocks until data come.
     std::vector<raw_line*> readable() {
         if (lines_.size() == 1)
             return {&lines_.front()};

@@ -42,7 +42,7 @@ public:
     virtual double memory_kb() const { return 0; }
 };
 
-// Loop for all contenders with threads, which differ only in the function that they call.
+// Common loop of the contenders with threads. They differ only in the function that it calls.
 
 /// Starts all threads together. Each thread calls `once` with its number until `length` has passed.
 /// `once` runs one counted operation, and returns the time that the operation took or waited.
@@ -212,9 +212,9 @@ made raw_pipeline_confirmed_by_two(const arena&);
 made holdfast_confirmation(const arena&);
 made bare_confirmation(const arena&);
 
-// Locks on a cluster. The yardstick has a connection to each primary. `at_one_node` runs the
-// holdfast client on a cluster of one node, which the client treats as a single server. With
-// `telling_shards`, release notifications go to only one shard.
+// Contenders with locks on a cluster. The yardstick has a connection to each primary. In
+// `at_one_node`, the cluster has one node, and the client treats it as a single server. In
+// `telling_shards`, a release notification goes only to the shard of the lock.
 made raw_slots(const arena&);
 made holdfast_coroutines_at_one_node(const arena&);
 made holdfast_coroutines_telling_shards(const arena&);
@@ -236,7 +236,7 @@ made holdfast_readers_and_writer(const arena&);
 made holdfast_fair(const arena&);
 made redisson_fair(const arena&);
 
-// Time from a release in one client until a waiter in another client has the lock.
+// Measures the time from a release by one client until a waiter of another client has the lock.
 made holdfast_wake_up(const arena&);
 made holdfast_late_wake_up(const arena&);      // the waiter has waited for some time
 made holdfast_wake_up_of_reader(const arena&); // a reader is woken by a writer
@@ -247,13 +247,13 @@ made holdfast_wake_up_of_writer(const arena&); // a writer is woken by a reader
 made holdfast_semaphore(const arena&);
 made holdfast_free_semaphore(const arena&);
 
-// Leased permits for all threads of the process, and a rate limiter with `draws_of_a_rate` permits
-// in 100 ms.
+// Contenders with leased permits for all threads of the process, and contenders with a rate limiter
+// of `draws_of_a_rate` permits in 100 ms.
 inline constexpr int draws_of_a_rate = 200;
 made holdfast_permits(const arena&);
 made holdfast_rate(const arena&);
 
-// Time from the release of a permit, or the opening of a latch, until the waiter returns.
+// Measures the time from the release of a permit, or the opening of a latch, to the wake-up.
 made holdfast_wake_up_by_permit(const arena&);
 made holdfast_wake_up_by_latch(const arena&);
 
@@ -272,7 +272,7 @@ made holdfast_quorum_3(const arena&);
 made holdfast_quorum_5(const arena&);
 made holdfast_quorum_5_one_dead(const arena&);
 made holdfast_quorum_pairs(const arena&); // on five servers; a sample includes the release
-// on five servers; to be compared with the locks of redsync and node-redlock
+// on five servers; the contenders redsync and node-redlock are compared with this
 made holdfast_quorum_token_pairs(const arena&);
 made bare_nodes_3(const arena&);
 made bare_nodes_5(const arena&);

@@ -244,7 +244,7 @@ made redisson_rate(const arena& where) {
 
 namespace {
 
-/// Warm-up time, the same as for Redisson. In this contest, the server is also a JVM.
+/// Warm-up time, as long as for Redisson. Here the server (ZooKeeper) runs in a JVM, too.
 constexpr auto warm_up_of_curator = 5s;
 
 class curators_turn final : public contender {

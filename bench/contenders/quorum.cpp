@@ -90,8 +90,8 @@ public:
             add_client(dead);
         majority_ = static_cast<long long>(clients_.size()) / 2 + 1;
         const quorum_mutex::nodes all{clients_.begin(), clients_.end()};
-        // `nodes_remember` is true, because the servers were just started and cannot have lost a
-        // lock.
+        // `nodes_remember` avoids the wait for old locks after a node's restart. It may be true
+        // here, because the servers were just started and have lost no lock.
         for (int i = 0; i < where.at_once; ++i)
             locks_.emplace_back(all, name_of_lock(i),
                                 quorum_options{.kind = kind, .nodes_remember = true});

@@ -152,9 +152,9 @@ void watcher::heard(int lease, stopwatch::time_point now) {
     it.last = now;
 }
 
-// Measures two whole periods of renewal. In the first period, the server notifies a watcher of each
-// renewal, and the delay is measured. The notifications cost CPU time. So the CPU use is measured
-// in the second period, without a watcher.
+// Measures during two periods, in each of which all leases are renewed once. In the first period,
+// the server notifies a watcher of each renewal, to measure the delay. These notifications cost CPU
+// time, so the CPU use is measured in the second period, without a watcher.
 
 namespace {
 
@@ -199,7 +199,7 @@ nanoseconds longest_delay(many_leases& kept, const watcher& seen, int leases,
     return std::max(seen.longest_without() - due_after, 0ns);
 }
 
-/// Returns the CPU use over a whole period, in percent of one core.
+/// Returns the CPU use while each lease is renewed once, in percent of one core.
 usage expense(many_leases& kept, accounts& books, int leases, const progress& tell) {
     books.clear();
     const auto begin = stopwatch::now();
@@ -247,17 +247,17 @@ std::vector<figure> hold_vigil(const vigil& which, const arena& where, accounts&
 
 namespace {
 
-/// A third of the default lease. In this time each lease is renewed once.
+/// Time in which each lease is renewed once: a third of the default lease.
 constexpr nanoseconds whole_period = 10s;
 constexpr int periods = 3;
 
-/// CPU use of one side in percent of one core, one value for each period.
+/// CPU use of one of the two compared sides, in percent of one core, for each period.
 struct expenses {
     std::vector<double> client, servers;
 };
 
-/// Counts the sides that have taken all their locks. `failed` ends the wait for the other side if a
-/// side has failed.
+/// Counts the sides that have taken all their locks. If one side has failed, `failed` ends the wait
+/// of the other side.
 struct meeting_point {
     std::atomic<int> ready{0};
     std::atomic<bool> failed{false};

@@ -19,8 +19,8 @@ namespace cli {
 /// Formats a duration: `27.3s`, `4m10s`, `3h12m`, `5d3h`.
 std::string in_words(holdfast::duration);
 
-/// Returns whether the lock ends with a session, which is so on ZooKeeper. There a client cannot
-/// find out how long another client's session will last.
+/// Returns whether the lock ends with a session, as locks on ZooKeeper do. A client cannot find out
+/// how long another client's session will last.
 bool ends_with_session(const holdfast::lock_state&);
 
 /// Returns the remaining lease, formatted by `in_words`. If the lease has no end, or ends with the
@@ -37,7 +37,7 @@ std::string owner_in_short(const holdfast::lock_owner&);
 /// Describes an owner completely: `make, process 4711 on web3, 'till 3', there since …`.
 std::string owner_in_words(const holdfast::lock_owner&);
 
-/// Describes a waiter: see `owner_in_words`. Adds how long its entry in the queue lasts.
+/// Describes a waiter in the form of `owner_in_words`, and says how long its queue entry lasts.
 std::string waiter_in_words(const holdfast::lock_waiter&);
 
 /// Returns "lock", "fair lock" (if it has a queue), "read-write lock", "token lock" or "other".

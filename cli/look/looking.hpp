@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions shared by the verbs that inspect locks without taking a lock.
+// Functions shared by the verbs (subcommands) that inspect locks without taking a lock.
 #pragma once
 
 #include "cli/command_line.hpp"
@@ -33,7 +33,7 @@ struct look_options {
     std::optional<holdfast::duration> outage_within{};
 };
 
-/// Whether the verb takes the name of a lock as an argument.
+/// Whether the verb (subcommand) takes the name of a lock as an argument.
 enum class lock_word { none, optional, required };
 
 /// Registers the options --json and --url.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions for verbs on a quorum. They ask each node, and then combine the replies.
+// Functions for verbs (subcommands) on a quorum: they ask each node and combine the replies.
 #pragma once
 
 #include "cli/look/looking.hpp"

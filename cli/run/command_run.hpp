@@ -164,8 +164,8 @@ asio::awaitable<void> hold_on(const holdfast::lease&, const std::string& thing,
 /// the command if the lock is lost.
 class command_run {
 public:
-    /// Creates the object. `behind` is the shell's job, or null without a terminal. All arguments
-    /// must outlive this object.
+    /// Creates the object. `behind` is the shell's job that contains this process, or null without
+    /// a terminal. All arguments must outlive this object.
     command_run(asio::io_context&, const locked_run&, const inheritance&, signal_inbox&,
                 const last_words&, const job* behind);
 

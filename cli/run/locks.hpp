@@ -44,12 +44,12 @@ private:
     holdfast::basic_mutex* whole_ = nullptr;
 };
 
-// Takes a slot or a start for the options `--slots` and `--rate` of `holdfast run`.
+// Takes a slot (`holdfast run --slots`) or a start (`holdfast run --rate`).
 
 namespace asio = holdfast::asio;
 
-/// Exception: the counter exists with another number than the user asked for. `told` names both
-/// numbers.
+/// Exception: the counter exists with another number of slots, or another rate, than the user asked
+/// for. `told` names both.
 struct another_number {
     std::string told;
 };
@@ -113,8 +113,8 @@ struct job;
 /// stays; without `-v`, it prints a message only if the wait would never end.
 class wait_report {
 public:
-    /// Creates the report. `behind` is the shell's job, or null. `held_around` is true if an outer
-    /// `holdfast run` holds the lock and waits for this process to end.
+    /// Creates the report. `behind` is the shell's job of this run, or null. `held_around` is true
+    /// if an outer `holdfast run` holds the lock and waits for this process to end.
     wait_report(clients&, const locked_run&, const job* behind, bool held_around);
     wait_report(const wait_report&) = delete;
     ~wait_report(); ///< removes the updated line

@@ -365,8 +365,8 @@ std::optional<descriptor> private_folder::try_to_serve() const {
                           "). Set XDG_RUNTIME_DIR to a folder of yours");
     descriptor file{fd};
     ::fchmod(file.get(), S_IRUSR | S_IWUSR); // a umask may have removed a right
-    // A cleaner of /tmp may have removed the file. In that case this is a new file, and its flock
-    // does not show whether a server runs.
+    // A cleaner of /tmp may have removed the old lock file. Then this is a new file, and an flock
+    // on it does not show whether a server runs.
     if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0 || server_guard::holder(path_) != 0)
         return std::nullopt;
     return file;

@@ -214,8 +214,8 @@ private:
             last_use_ = boot_clock::now();
             return false;
         }
-        // `holdfast` programs cannot begin to use the server now. Other programs still can, because
-        // they use only the socket and no flock.
+        // From now on, `holdfast` programs cannot begin to use the server, because they need the
+        // flock that this process has. Other programs still can, because they use only the socket.
         const bool idle = is_idle();
         if (!idle)
             last_use_ = boot_clock::now();

@@ -57,7 +57,7 @@ void draw_line(std::string_view text);
 /// job in the foreground.
 class waiting_line {
 public:
-    /// `thing` is what the verb waits for, for example `lock 'job'`.
+    /// `thing` is what the program waits for, for example `lock 'job'`.
     explicit waiting_line(std::string thing);
     waiting_line(const waiting_line&) = delete;
     ~waiting_line();

@@ -175,7 +175,7 @@ bool succeeded(const statement_answer& one) {
     return one.what.error == 0;
 }
 
-/// Returns whether a statement matched rows. COMMIT matches no rows, so the end of a transaction
+/// Returns whether a statement matched rows. It is false for COMMIT, so the end of a transaction
 /// without changes is not treated as a change.
 bool changed_rows(const statement_answer& one) {
     return succeeded(one) && one.what.matched > 0;

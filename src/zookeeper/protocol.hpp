@@ -126,8 +126,8 @@ inline constexpr std::int32_t session_moved = -118;
 struct message {
     opcode what;
     std::string body{};
-    /// Returns whether the message is a write. The ensemble agrees on a write before the write is
-    /// answered.
+    /// Returns whether the message is a write. A server answers a write only after the ensemble has
+    /// agreed on it.
     bool is_write() const;
 };
 

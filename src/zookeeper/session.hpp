@@ -138,8 +138,8 @@ public:
     /// Replaces the data of any version. Returns false if the node does not exist.
     virtual asio::awaitable<bool> set(std::string path, std::string data) = 0;
 
-    /// Result of deleting a node. `absent`: the node did not exist. `has_children`: the node was
-    /// not deleted.
+    /// Result of deleting a node. `absent`: the node did not exist. `has_children`: the node has
+    /// children, so it was not deleted.
     enum class removal : std::uint8_t { removed, absent, has_children };
     virtual asio::awaitable<removal> remove(std::string path) = 0;
 

@@ -348,7 +348,7 @@ void session_client::close() {
     fail_later(requests_.drop_queued(), why);
 }
 
-// Requests and answers: the functions of the session client for the time while there is a
+// Functions of the session client that send requests and read answers. They run while there is a
 // connection.
 
 class session_client::watching final : public watch {

@@ -118,7 +118,7 @@ public:
     /// Does the same as `settled`, but stops waiting at `limit`.
     asio::awaitable<void> settled_by(shared_request, time_point limit);
 
-    /// Returns a watch. The watch begins when the request is answered without an error.
+    /// Returns a watch. The server sets the watch only if it answers the request without an error.
     std::unique_ptr<watch> watch_with(const shared_request&, watches::shared_watcher);
 
     session_state state() const;

@@ -25,8 +25,8 @@ void session_lease::answered(time_point sent_at, time_point now) {
     if (!answered_.empty() && sent_at - answered_.back().sent_at < grain())
         return;
     answered_.push_back({sent_at, now});
-    // If a write was sent a whole timeout ago, it gets no answer any more, because its connection
-    // was cut in the meantime.
+    // A write that was sent a whole timeout ago gets no answer any more, because its connection was
+    // cut. So remove the entries that only such a write could have used.
     while (answered_.size() > 1 && answered_[1].answered_at <= now - timeout_ - timeout_ / 2)
         answered_.pop_front();
 }
@@ -52,8 +52,8 @@ time_point session_lease::alive_until() const {
 
 namespace {
 
-/// Lower bound of the timeout in the client's calculations, in milliseconds. No ensemble should
-/// grant less than this. The heartbeat period is a twelfth of the timeout, and must not be zero.
+/// Smallest timeout, in milliseconds, with which the client calculates. No ensemble should grant
+/// less. The heartbeat period is a twelfth of the timeout, and must not be zero.
 constexpr duration session_timeout_least{12};
 
 } // namespace

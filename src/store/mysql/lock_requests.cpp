@@ -158,7 +158,7 @@ asio::awaitable<taken> let_in_once(request_context& at, const ask& want, time_po
     co_await refuse_locked_tables(at, said, read_update_at);
     taken got{attempt_in(said, read_update_at, want.kind)};
     got.no_row = found_no_row(said, read_update_at);
-    // The server ran the UPDATE before the deadline, but the INSERT after it: too late.
+    // The server ran the UPDATE before the deadline, but the INSERT after it: no hold was stored.
     if (got.seen.said == verdict::granted && answer_at(said, read_insert_at).matched == 0)
         got.seen.said = verdict::late;
     got.seen.token = 0;

@@ -87,19 +87,19 @@ asio::awaitable<taken> with_row_made(request_context& at, const lock_name& name,
     }
 }
 
-// Entries of the table `verbs` for mutexes, fenced mutexes and writers.
+// Functions for mutexes, fenced mutexes and writers, as entries of the table `verbs`.
 asio::awaitable<taken> take_lock(request_context&, const ask&, take_terms);
 asio::awaitable<released> release_lock(request_context&, const hold&,
                                        std::shared_ptr<pinned_connection> bell);
 std::string lock_may_be_had(const request_context&, const ask&);
 
-// Entries of the table `verbs` for readers. Writers have the same entries as mutexes.
+// Functions for readers, as entries of the table `verbs`. Writers use the functions of mutexes.
 asio::awaitable<taken> take_to_read(request_context&, const ask&, take_terms);
 asio::awaitable<released> release_read(request_context&, const hold&,
                                        std::shared_ptr<pinned_connection> bell);
 std::string may_be_read(const request_context&, const ask&);
 
-// Entries of the table `verbs` for fair locks, which are granted in order of arrival.
+// Functions for fair locks (granted in order of arrival), as entries of the table `verbs`.
 asio::awaitable<taken> take_turn(request_context&, const ask&, take_terms);
 asio::awaitable<released> release_turn(request_context&, const hold&,
                                        std::shared_ptr<pinned_connection> bell);

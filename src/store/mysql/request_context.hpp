@@ -75,7 +75,7 @@ attempt attempt_in(const answers&, std::size_t update_at, lock_kind wanted);
 /// estimate of the server's clock.
 attempt clock_in(const answers&, std::size_t which);
 
-/// Returns whether the table has no row for the name, according to the attempt's answer.
+/// Returns whether the attempt's answer says that the table has no row for the name.
 bool found_no_row(const answers&, std::size_t update_at);
 
 /// A transaction in two writes. The first write locks and reads rows. The client computes new

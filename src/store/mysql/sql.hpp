@@ -72,21 +72,21 @@ inline constexpr std::string_view past_text = "UTC_TIMESTAMP(6)-INTERVAL 1 HOUR"
 /// makes every attempt late, and the answer then contains the server's time.
 std::string late_after(const runtime::remote_clock&, time_point deadline);
 
-/// Returns the condition that the server runs the statement after the deadline `late`.
+/// Returns the condition that the statement runs too late, which means after the time `late`.
 std::string is_late(std::string_view late);
 
 /// Returns the expiry of a lease that starts when the statement begins.
 std::string end_of(duration lease_time);
 
-/// Returns an expression with the value 0. As a side effect, the expression sets the insert id to a
-/// refusal with this reason (`packed_answer`).
+/// Returns an expression with the value 0. Its side effect is that the answer to the attempt (the
+/// insert id, see `packed_answer`) becomes a refusal with this reason.
 std::string refusing(std::string_view reason);
 
-/// Returns an expression for the milliseconds until `moment`, as a reason in a `packed_answer`.
+/// Returns an expression for the milliseconds until `moment`, for the reason of a refusal.
 std::string left_until(std::string_view moment);
 
-/// Returns an expression for the last token of a block of `block` tokens. The expression also sets
-/// the insert id to that token.
+/// Returns an expression for the last of the `block` tokens of a grant. As a side effect, the
+/// expression sets the insert id to that token.
 std::string next_token(std::uint64_t block);
 
 /// Returns an SQL list such as "('a','b')", with hexadecimal literals for the values.

@@ -116,8 +116,8 @@ asio::awaitable<void> queue_node::make_parent_anew() {
         refuse_worn_out(want_.parent);
 }
 
-/// Makes the node. Returns an empty result if the caller must repeat the call: the path above was
-/// missing and was made now, or the node already existed.
+/// Makes the node. An empty result means: call again. Either the path above was missing and was
+/// made now, or the node already existed.
 asio::awaitable<std::optional<std::vector<std::string>>> queue_node::make() {
     const node_mode mode = want_.numbered ? node_mode::ephemeral_sequential : node_mode::ephemeral;
     new_node wanted{below(want_.parent, want_.prefix), want_.data, mode};
@@ -145,8 +145,8 @@ asio::awaitable<std::optional<std::vector<std::string>>> queue_node::make() {
     co_return std::move(got.children);
 }
 
-/// Looks for the node after an answer was lost. A node that does not exist now will never exist,
-/// because the server has finished the earlier request.
+/// Looks for the node after an answer was lost. If the node does not exist now, it will not appear
+/// later, because the server has finished the earlier request.
 asio::awaitable<void> queue_node::find() {
     std::vector<own_node> found = co_await find_unseen(*home_, want_.parent, want_.prefix);
     unseen_ = false;
@@ -297,7 +297,7 @@ asio::awaitable<answer> lock_place::look() {
     co_return answer{}; // the queue changes too fast; the caller pauses before its next attempt
 }
 
-/// Checks whether an attempt without waiting would fail. This check avoids useless writes.
+/// Checks whether an attempt that does not wait would fail, to avoid useless writes.
 asio::awaitable<bool> lock_place::is_taken() {
     const listing names = co_await home_->at->list(parent_);
     const bool reads = want_.kind == lock_kind::read;

@@ -171,7 +171,7 @@ asio::awaitable<std::optional<std::int64_t>> permit_place::capacity() {
     co_return co_await read_capacity(*home_, at_);
 }
 
-/// Checks whether an attempt without waiting would fail. This check avoids useless writes.
+/// Checks whether an attempt that does not wait would fail, to avoid useless writes.
 asio::awaitable<bool> permit_place::is_busy(std::int64_t capacity) {
     const listing waiting = co_await home_->at->list(at_.locks);
     if (waiting && is_taken(*waiting, false))
@@ -335,7 +335,7 @@ asio::awaitable<counter_answer> zookeeper_counters::set(counter_change what, boo
 }
 
 /// Makes the semaphore's nodes. Returns whether the semaphore's node is new. The folders below it
-/// are persistent: if they were deleted when empty, the semaphore's node could be deleted too.
+/// are persistent: if they were deleted when empty, the semaphore's node could be deleted, too.
 asio::awaitable<bool> zookeeper_counters::make(const semaphore_paths& at, std::string data) {
     new_node wanted{at.itself, data, node_mode::persistent};
     session::creation got = co_await home_->at->create(wanted);

@@ -95,8 +95,8 @@ public:
     /// Adds a node. If `asked_for` is true, `take_deleted` will be called for this node.
     void add(own_node, bool asked_for = false);
 
-    /// Adds all children of `parent` with the name prefix `prefix` that the current or next session
-    /// makes. Call it after the answer to the creation of a node was lost.
+    /// Adds all children of `parent` with the name prefix `prefix` that this session or the next
+    /// session makes. Call it if the answer to the creation of such a node was lost.
     void add_unseen(std::string parent, std::string prefix);
 
     /// Returns whether this object has deleted the node. After the call, this object no longer
@@ -168,8 +168,8 @@ public:
     /// was deleted.
     bool lives(const own_node& node) const { return node.session == at->state().id; }
 
-    /// Returns how long a hold that began at `began` is valid. The result depends on the answers of
-    /// the ensemble so far.
+    /// Returns for how long, counted from `began`, a hold is valid. The result depends on what the
+    /// ensemble's answers so far prove.
     duration term_since(time_point began) const;
 
     /// Waits until it is sure that the session will live for a while. Call it before a grant is
