@@ -41,8 +41,8 @@ contest fenced_crowd() {
             .what = &hand_offs_alone};
 }
 
-/// Returns a contest with a queue of processes. Its turns are longer with more processes, because
-/// each process waits for all others.
+/// Returns a contest with a queue of processes. With more processes its turns (measurements) are
+/// longer, because each process waits for all others.
 contest in_queue(std::string name, int processes) {
     return with_redisson({.name = std::move(name),
                           .at_once = processes,

@@ -33,7 +33,7 @@ std::vector<contest> about_topologies(); ///< contests with a `group`
 std::vector<contest> about_keepers();    ///< on ZooKeeper
 std::vector<contest> about_databases();  ///< on MariaDB; empty without libmariadb
 
-/// Measurement of many leases of one client, each kept until it has been renewed.
+/// Measurement of one client with many leases, which are kept until each was renewed once.
 struct vigil {
     std::string name;
     int leases;

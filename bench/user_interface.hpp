@@ -23,8 +23,8 @@ struct wishes {
     int rounds = 40;      ///< even, so that each side goes first in half of the rounds
     transport way = transport::unix_socket;
 
-    /// Returns whether to run this contest. If the user gave `blocking`, the contests `blocking.1`
-    /// and `blocking.8` also run.
+    /// Returns whether to run this contest. A name that the user gave selects a group, too:
+    /// `blocking` selects the contests `blocking.1` and `blocking.8`.
     bool wants(std::string_view name, bool only_when_named = false) const {
         if (only.empty() || name.starts_with(only + "."))
             return all || !only_when_named;

@@ -70,8 +70,8 @@ void print_help(std::ostream& out) {
            "valkey-server keeps them. HOLDFAST_REQUIRE_SERVER=1 forbids that.\n";
 }
 
-/// Returns the holdfast verb for a word that other programs use. Without this table, the suggestion
-/// for `lock` would be `unlock`.
+/// Returns the verb (subcommand) of holdfast for a verb of other programs. Without this table, the
+/// verb `unlock` would be suggested to a user who wrote `lock`.
 std::string in_our_words(const std::string& word) {
     constexpr std::array<std::pair<std::string_view, std::string_view>, 6> names{{
         {"lock", "run"},

@@ -403,7 +403,7 @@ made on_one_line(const arena& where, raw_manner how = {}) {
     return one;
 }
 
-/// Returns the locks in the slots of this primary. Asks the primary itself for its slots.
+/// Returns the locks whose slots this primary has. Asks the primary for its slots.
 std::vector<int> locks_of(const connection& primary, int count) {
     const reply ranges = ask(primary, {"CLUSTER", "SLOTS"});
     const reply itself = ask(primary, {"CLUSTER", "MYID"});

@@ -33,9 +33,9 @@ void expect_confirmed(const redisReply&, int replicas);
 /// holdfast.
 std::string next_deadline();
 
-/// The two scripts of holdfast with the arguments of holdfast. The requests are composed again for
-/// each pair of lock and unlock, because each pair has its own owner and deadline. holdfast does
-/// the same.
+/// The two scripts of holdfast with the arguments of holdfast. As in holdfast, the requests are
+/// composed again for each pair of lock and unlock, because each pair has its own owner and
+/// deadline.
 class requests {
 public:
     static constexpr int scripts_a_pair = 2;
@@ -47,7 +47,7 @@ public:
     void append_lock(std::string& out);
     void append_release(std::string& out) const;
 
-    /// These functions throw if the lock was not taken or not released.
+    /// The next two functions throw if the lock was not granted or not released.
     static void expect_granted(const redisReply&);
     static void expect_released(const redisReply&);
 
@@ -90,7 +90,7 @@ public:
     void append_lock(std::string& out);
     void append_release(std::string& out) const;
 
-    /// These functions throw if the lock was not taken or not released.
+    /// The next two functions throw if the lock was not granted or not released.
     static void expect_granted(const redisReply& answer) { requests::expect_granted(answer); }
     static void expect_released(const redisReply& answer) { requests::expect_released(answer); }
 

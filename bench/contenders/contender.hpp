@@ -90,8 +90,8 @@ tally of_both(nanoseconds length, Lock lock, Unlock unlock, ConfirmedLock confir
 /// Length of a sample: the time until the lock is granted, or the time of the whole pair.
 enum class sampled { lock, pair };
 
-/// Returns the sample of a pair. The pair began at `begin`, got the lock at `taken`, and has just
-/// ended.
+/// Returns the sample of a pair of lock and unlock. The pair began at `begin`, the lock was granted
+/// at `taken`, and the pair has just ended.
 inline nanoseconds sample_of(sampled what, stopwatch::time_point begin,
                              stopwatch::time_point taken) {
     return (what == sampled::lock ? taken : stopwatch::now()) - begin;
@@ -226,8 +226,8 @@ made holdfast_fenced_gate(const arena&); // with a fencing token for each grant
 made bare_hand_off(const arena&);
 made holdfast_reentry(const arena&);
 
-// One shared lock for all threads of the process. The yardstick has a bare blocking socket for each
-// thread. In `readers_and_writer`, one thread writes and all other threads read.
+// One reader-writer lock for all threads of the process. The yardstick has a bare blocking socket
+// for each thread. In `readers_and_writer`, one thread writes, and all others read.
 made holdfast_readers(const arena&);
 made bare_readers(const arena&);
 made holdfast_readers_and_writer(const arena&);

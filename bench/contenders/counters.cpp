@@ -180,8 +180,8 @@ public:
         return all;
     }
 
-    /// Returns no upper limit of scripts, because a thread that finds no permit has run a script
-    /// without success.
+    /// Returns no upper limit of scripts. A thread that finds no permit has run a script for
+    /// nothing, so the number of scripts per permit is unknown.
     claim scripts_for(const tally& all) const override {
         return {all.done, std::numeric_limits<long long>::max()};
     }

@@ -367,8 +367,8 @@ public:
         return in_threads(threads_, length, [this](int) { return time_of([this] { read(); }); });
     }
 
-    /// Returns the limits for the number of scripts. Readers that arrive within a short time share
-    /// one hold on the server, but there is at least one hold.
+    /// Returns limits for the number of scripts. Readers that arrive within a short time share one
+    /// hold on the server. So the lower limit is the scripts of one hold.
     claim scripts_for(const tally& all) const override { return {2, 2 * all.done}; }
 
 protected:

@@ -239,8 +239,8 @@ made redisson_rate(const arena& where) {
     return std::make_unique<redissons_turn>(where, "rate", ' ' + std::to_string(draws_of_a_rate));
 }
 
-// Curator in its own JVM. It is a program of ./dev interop (tests/interop/others/curator), which
-// runs a whole turn by itself.
+// Curator in its own JVM. The program is one of those for the tests `./dev interop`
+// (tests/interop/others/curator). It runs a whole measurement by itself.
 
 namespace {
 
@@ -284,8 +284,8 @@ made curator_queue(const arena& where) {
     return std::make_unique<curators_turn>(where, "queue");
 }
 
-// Redlock of other libraries (redsync and node-redlock), each in its own process. They are programs
-// of ./dev interop (tests/interop/others), which run a whole turn by themselves.
+// Redlock of other libraries (redsync and node-redlock), each in its own process. The programs are
+// made for `./dev interop` (tests/interop/others), and run a whole measurement alone.
 
 namespace {
 

@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// Commands under a lock, from the shell. Each command starts a process of `holdfast run` or
-// flock(1).
+// Contenders that run commands under a lock, from the shell. Each command starts a process of
+// `holdfast run` or flock(1).
 
 namespace holdfast::bench {
 namespace {

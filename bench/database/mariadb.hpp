@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MariaDB server for the benchmark, its statistics, and the contenders that run on it: ShedLock's
-// statements, user locks, and holdfast.
+// MariaDB server for the benchmark, its statistics, and the contenders that use it: ShedLock's
+// statements, user locks (GET_LOCK), and holdfast.
 #pragma once
 
 #include "bench/contenders/contender.hpp"

@@ -50,8 +50,8 @@ public:
 std::unique_ptr<applicants> our_applicants();
 std::unique_ptr<applicants> redissons_applicants(redisson&); ///< throws `not_here`
 
-/// Locks that are held while a primary fails. They are released on the new primary as soon as it is
-/// promoted. No client has subscribed at the new primary yet, so the waiters get no notification.
+/// Locks that are held while a primary fails. When a replica is promoted, they are released there
+/// at once. No client has subscribed there yet, so the waiters get no notification.
 class held_locks {
 public:
     /// Takes the locks on the primary, over bare connections. Checks that the replicas have the

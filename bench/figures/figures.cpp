@@ -119,8 +119,8 @@ const discipline wake_ups = {
     {".p99", "us", better::lower, &turn::p99_us},
 };
 
-/// Figures of a call. There is no figure "pairs per second", because the yardstick does only a part
-/// of a call.
+/// Figures of a call. There is no figure "pairs per second", because the yardstick does less than a
+/// whole pair.
 const discipline calls = wake_ups;
 
 /// Figures of the extra time for a grant that replicas confirm.
@@ -150,7 +150,7 @@ goal goal_of(const goals& wanted, const char* suffix) {
     return found == wanted.end() ? goal{} : found->second;
 }
 
-/// Returns whether ratios can be computed: not if the yardstick's value is zero.
+/// Returns whether holdfast's values can be divided by the yardstick's: none of these is zero.
 bool can_be_compared(const comparison& seen) {
     return !seen.yardstick.empty() && std::none_of(seen.yardstick.begin(), seen.yardstick.end(),
                                                    [](double each) { return each == 0; });
@@ -262,8 +262,8 @@ std::string or_dash(const std::optional<spread>& of) {
     return of ? amount(of->median) : "-";
 }
 
-/// Formats a goal. For example, ">= 30, 100000" means that the ratio must be at least 30, and the
-/// value at least 100000.
+/// Formats the goal of a figure. For example, ">= 30, 100000" means that the ratio must be at least
+/// 30, and the value at least 100000.
 std::string shown(const figure& f) {
     if (!f.wanted.ratio && !f.wanted.value)
         return "-";

@@ -44,7 +44,7 @@ struct turn {
     double server_cpu_us; ///< per operation; CPU time that the server itself reports
     double memory_kb;     ///< memory of one process, if the contender starts processes
     double commands;      ///< commands that the server received per operation
-    /// CPU use of the server in percent of a core over the whole turn, divided by the operations.
+    /// Server's CPU use during the whole turn, in percent of a core, per operation of the turn.
     double server_share;
 };
 

@@ -14,7 +14,7 @@ constexpr std::string_view failed = "failed ";
     throw std::runtime_error{"this is no answer: " + std::string{line.substr(0, 200)}};
 }
 
-/// Parses numbers that are 0 or more, with one space between two numbers.
+/// Parses whole numbers (0 or greater) that are separated by one space.
 std::vector<long long> numbers_in(std::string_view line) {
     std::vector<long long> numbers;
     const char* at = line.data();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Result of one turn of a contender, and its form as a line of text between two processes.
+// Result of one turn (measurement) of a contender, and its text form for another process.
 #pragma once
 
 #include <chrono>

@@ -102,7 +102,7 @@ namespace {
 /// the TTL.
 constexpr std::string_view channel = "__keyevent@0__:expire";
 
-/// Returns the number of a lock of this benchmark. Returns less than 0 for any other key.
+/// Returns the lock's number from its key. Returns less than 0 for a key of another program.
 int lock_in(const redisReply& message) {
     const redisReply& key = *message.element[2];
     const std::string_view name{key.str, key.len};

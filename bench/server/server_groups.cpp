@@ -33,7 +33,7 @@ double keeper_books::cpu_seconds() const {
     return cpu_seconds_of(server_.pid());
 }
 
-/// Returns the number of the last transaction. The server's line is for example "Zxid: 0x1f".
+/// Returns the number of the last transaction, from a server's line such as "Zxid: 0x1f".
 long long keeper_books::transactions() const {
     constexpr std::string_view before = "Zxid: ";
     const std::string said = server_.say("srvr");

@@ -48,8 +48,8 @@ public:
     virtual std::string version() = 0;
 };
 
-/// Groups of connected servers, the same as in the tests. A group is started at its first use, and
-/// runs until the end of the benchmark. The servers end when the thread that first used them ends.
+/// Groups of connected servers, the same as in the tests. A group is started at its first use. It
+/// runs until the thread that first used it ends, at the end of the benchmark.
 class server_groups {
 public:
     support::redis_replicas& replicas(); ///< a primary with two replicas

@@ -160,8 +160,8 @@ bool erase(holdfast::client& home, const std::string& name, counter_kind kind) {
     return false;
 }
 
-/// Calls `ask` and returns its exit status. If the name belongs to a key of another type, prints
-/// that type and returns `no_lock`.
+/// Calls `ask` and returns its exit status. If the key with the counter's name has another type,
+/// prints this type and returns `no_lock`.
 template <typename Ask>
 int ask_of(const look_options& given, counter_kind kind, Ask ask) {
     try {

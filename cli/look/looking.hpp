@@ -54,7 +54,7 @@ std::string objection_to_taking_away(const holdfast::lock_state&, bool is_token)
 /// The counters that a name can be.
 struct possible_counters {
     std::string types{}; ///< for --type: `permits`, or `permits|latch|semaphore`; empty: none
-    /// value of a plain number, which may be any of several types; empty: the type is certain
+    /// value, if the counter is a plain number whose type is uncertain; empty: the type is certain
     std::optional<std::int64_t> number{};
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coroutines for `holdfast run`: waits for the first of several operations, for a stop, and for a
-// time.
+// Coroutines for `holdfast run`. They wait for the first of several operations, for a request to
+// stop, or for a time.
 #pragma once
 
 #include <holdfast/asio.hpp>

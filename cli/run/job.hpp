@@ -48,7 +48,7 @@ private:
     descriptor device_;
 };
 
-// Signals that `holdfast run` handles on behalf of its command.
+// Signals that `holdfast run` receives and handles for its command.
 
 class inheritance;
 

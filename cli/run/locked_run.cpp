@@ -148,7 +148,7 @@ namespace {
 
 using holdfast::error_code;
 
-/// Returns the client's label for the server and for `holdfast ls`: the command without its
+/// Returns the client's label, which `holdfast ls` shows: the command without its
 /// directory.
 std::string label_of(const std::string& command) {
     return command.substr(command.rfind('/') + 1);

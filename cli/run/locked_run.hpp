@@ -51,7 +51,7 @@ public:
 
     bool have(const std::string& name) const;
 
-    /// Returns `NAME=value` variables for a command under all these locks and the lock `name`.
+    /// Returns environment variables, as `NAME=value`, for a command under these locks and `name`.
     std::vector<std::string> variables_with(const std::string& name) const;
 
     /// Adds a lock as the innermost lock.

@@ -119,8 +119,8 @@ public:
     std::string socket() const { return path_ + "/socket"; }
     std::string log() const { return path_ + "/log"; }
 
-    /// Marks the server as used. If the server is being stopped, waits at most `timeout`. Returns
-    /// false if the server is still being stopped after that time.
+    /// Marks the server as used, so that it is not stopped. If the server is being stopped, waits
+    /// at most `timeout`, and returns false if it is still being stopped then.
     bool use(std::chrono::milliseconds timeout) const;
     bool try_to_end() const;
     void stop_ending() const noexcept;
@@ -183,7 +183,7 @@ inline constexpr std::string_view another_was_first = "another";
 /// Timeout for starting or stopping a server. It is long enough even on a busy machine.
 inline constexpr std::chrono::seconds server_start_timeout{10};
 
-/// Use of a server by other connections than the connection that asks.
+/// How many other connections (not the one that asks) and keys use the server.
 struct server_use {
     long connections = 0;
     long keys = 0; ///< number of keys, without keys that need no server, such as client information

@@ -183,7 +183,7 @@ std::optional<int> stop_connected(const private_folder& home, server_link& link,
             throw;
         ::kill(link.server(), SIGKILL); // the server is stuck, so its process still exists
     }
-    // The supervisor (the server's parent) notices that the server has ended, and cleans up.
+    // The supervisor (the server's parent process) notices the server's end, and cleans up.
     if (wait_for_end(home))
         return success;
     say("the private server in " + printable(home.path()) + " does not end");

@@ -16,9 +16,9 @@ std::size_t utf8_letter(std::string_view text);
 /// Returns the text. Each byte that is not part of a valid character is replaced by `replacement`.
 std::string as_utf8(std::string_view text, std::string_view replacement);
 
-/// Returns the text. Calls `written` for each character that controls a terminal, and inserts its
-/// result instead. Such characters are the control characters above ASCII, and the characters that
-/// change the direction of text.
+/// Returns the text. Calls `written` for each character that controls a terminal, and inserts the
+/// result of `written` instead. These characters are the control characters beyond ASCII, and the
+/// characters that change the direction of text.
 std::string without_commands(std::string_view text, std::string (*written)(char32_t));
 
 /// Returns the number of terminal columns for a `printable` text. Wide characters, for example
@@ -31,8 +31,8 @@ std::string_view whole_letters(std::string_view text, std::size_t bytes);
 /// Cuts the text to `width` columns. A cut text ends with `...`.
 std::string cut(std::string_view text, std::size_t width);
 
-/// Cuts the text to `width` columns. A cut text has `...` in its middle. Names often differ only at
-/// the end.
+/// Cuts the text to `width` columns. A cut text has `...` in its middle, because names often differ
+/// only at the end.
 std::string cut_in_middle(std::string_view text, std::size_t width);
 
 /// Returns `1 lock` or `2 locks`. The plural of the noun must end with s.

@@ -301,7 +301,7 @@ asio::awaitable<void> pool::clean(std::shared_ptr<pool>, pooled_ptr one) {
         const std::vector<statement_answer> told = co_await ask(one, text, limit);
         done = told[0].what.error == 0 && !told[0].open;
     } catch (const net::failure&) {
-        // The failure can be ignored, because the connection is cut and has no user locks any more.
+        // Ignore the failure: the connection is cut, and its user locks end with it.
     }
     if (done)
         one->kept = false;
@@ -498,7 +498,7 @@ void pool::gone(const pooled_ptr& one) {
     if (table_.empty()) {
         const time_point now = home_.time.now();
         last_heard_ = now;
-        // Do not reset the backoff if the server accepts connections but closes them at once.
+        // Not after a short connection: the server may accept connections and close them at once.
         if (now - connected_since_ > how_.backoff_max)
             backoff_.reset();
         pause_connecting();

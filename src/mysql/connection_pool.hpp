@@ -137,7 +137,7 @@ public:
     std::string address() const;
     void close() noexcept;
 
-    // Function that the destructor of `pinned_connection_of_pool` calls.
+    // Gives the connection back; called by the destructor of `pinned_connection_of_pool`.
     void let_go(const connection_table::pooled_ptr&);
 
 private:

@@ -187,11 +187,11 @@ created_node read_created(std::string_view body);
 node_data read_data(std::string_view body);
 std::vector<std::string> read_children(std::string_view body);
 
-/// Returns for each check whether the node exists. An entry is empty if this is unknown because the
-/// node of an earlier check does not exist.
+/// Returns for each check whether its node exists. The checks end at the first missing node, so the
+/// entries after this node are empty.
 std::vector<std::optional<bool>> read_checks(std::string_view body, std::size_t count);
 
-/// Makes a failure from the error number of an answer. `asked` describes the request.
+/// Makes a failure from the error number in an answer. `asked` names the request in its text.
 net::failure failure_of(std::int32_t error, std::string_view asked);
 
 } // namespace holdfast::zookeeper

@@ -86,8 +86,8 @@ struct survey {
     std::vector<server_seen> servers{};
 };
 
-/// Events of a session, reported on the executor. A new session owns none of the earlier session's
-/// nodes. The listener itself must report its holds as doubtful (`store_context::revalidate`).
+/// Events of a session, reported on the executor. A new session owns no node of the earlier
+/// session. The listener itself must report its holds as doubtful (`store_context::revalidate`).
 enum class session_news : std::uint8_t {
     suspended, ///< the connection is lost; the nodes exist as long as the session lives
     /// The same session has a connection again. All watches have fired, and no watch remains.

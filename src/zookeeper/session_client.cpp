@@ -287,7 +287,7 @@ void session_client::conversation_ended(const net::failure& why) {
     if (!closed_ && !leaves_) {
         connectivity_.gone(from, lost);
         trouble_ = lost;
-        // Do not reset the backoff if the server accepts connections but closes them at once.
+        // Not after a short connection: the server may accept connections and close them at once.
         if (home_.time.now() - connected_since_ > how_.backoff_max)
             servers_.served();
         go_on_elsewhere();
@@ -575,8 +575,8 @@ void session_client::settle_by(runtime::inline_call& caller, request& asked) {
     wait_by(mine);
 }
 
-/// Sends the queued requests. The write happens outside the monitor. Other threads can queue
-/// requests during the write, and these requests are also sent.
+/// Sends the queued requests. The calling thread leaves the monitor for the write. Other threads
+/// can queue requests during the write, and these requests are then sent, too.
 void session_client::flush_by(inline_caller& mine) {
     const shared_connection line = line_;
     while (connected_ && line_ == line && line->can_send()) {

@@ -43,7 +43,7 @@ private:
     poller& poller_;
 };
 
-/// Waiter for a latch to open. A latch has no holds, so there is nothing to release.
+/// Waiter until a latch opens. A latch has no holds, so this waiter has nothing to release.
 class latch_place final : public place {
 public:
     /// Creates the waiter. All arguments but `want` must outlive it.

@@ -43,8 +43,8 @@ std::string unless_granted(std::string_view column, std::string_view granted) {
         .append(")");
 }
 
-/// Returns the CASE arms that only an attempt of a writer has. In the CASE, they follow the arm
-/// "already mine" and precede the arm "free".
+/// Returns the arms that an attempt's CASE has only for a writer. They are placed after the arm
+/// "already mine" and before the arm "free".
 std::string refused_to_write(const tables& named, const ask& want) {
     if (want.kind != lock_kind::write || want.under == 0)
         return {};
@@ -91,8 +91,8 @@ std::string lock_attempt_if_free(const tables& named, const ask& want, const att
            is_read_by_anybody(named, want.name) + " AND NOT " + is_late(terms.late);
 }
 
-// MySQL assigns the columns from left to right. Therefore the columns after `token` can use the new
-// value of `token`.
+// MySQL assigns the columns from left to right, so the columns after `token` can use the value that
+// `token` has just got.
 std::string lock_attempt(const tables& named, const ask& want, const attempt_terms& terms) {
     const std::string owner = hex(to_string(want.owner)), now{now_text};
     return "UPDATE " + named.locks + " SET token=CASE" +
@@ -141,8 +141,8 @@ namespace {
 
 const std::string sql_now{now_text};
 
-/// Returns the FROM clause for the unexpired hold rows of that kind. The rows belong to the lock
-/// whose row the statement changes.
+/// Returns the FROM clause for the unexpired hold rows of this kind that belong to the lock whose
+/// row the statement changes.
 std::string living(const tables& named, hold_row kind) {
     return " FROM " + named.holds + " AS h WHERE h.name=" + named.locks +
            ".name AND h.kind=" + std::to_string(static_cast<int>(kind)) + " AND h.expires>" +
@@ -182,8 +182,8 @@ std::string marks_cut(const tables& named, const lock_name& name) {
            " AND kind=0 AND expires>" + sql_now + " LIMIT 1) AS d)=0";
 }
 
-/// Returns the CASE arms that refuse a reader. In the CASE they follow the arm "already mine" and
-/// precede "granted".
+/// Returns the arms of an attempt's CASE that refuse a reader. They are placed after the arm
+/// "already mine" and before the arm "granted".
 std::string refused_to_read(const tables& named, const ask& want) {
     const std::string beside = owner_beside(want);
     // if the reader's own client holds the write lock, waiting writers do not block the reader
@@ -346,8 +346,8 @@ std::string turn_has_come(const tables& named, const ask& want) {
 
 namespace {
 
-/// Returns a subquery about the held permits of a counter. The outer statement changes the
-/// counter's row.
+/// Returns a subquery for the held permits of the counter whose row the outer statement
+/// changes.
 std::string held_there(const tables& named, const std::string& what, const std::string& which) {
     return "(SELECT " + what + " FROM " + named.holds + " AS h WHERE h.name=" + named.counters +
            ".name AND h.kind=2 AND h.expires>" + std::string{now_text} + which +

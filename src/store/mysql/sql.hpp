@@ -21,7 +21,7 @@ namespace holdfast::mysql {
 
 /// Names of the tables, with quotes.
 struct tables {
-    /// All table names begin with `first`. `first` itself is the name of the table of locks.
+    /// `first` is the name of the table of locks. The other tables have names that begin with it.
     explicit tables(std::string_view first);
 
     std::string locks; ///< one row for each lock: exclusive holder, expiry, last token

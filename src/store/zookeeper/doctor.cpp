@@ -114,9 +114,9 @@ std::vector<finding> judge_servers(const survey& seen) {
 
 namespace {
 
-/// A request is slow if it takes more than this fraction (1/20) of the session's timeout.
-/// Heartbeats are sent every sixth of the timeout, and each heartbeat must have time for several
-/// attempts.
+/// A request is slow if it takes more than 1/20 of the session's timeout. Heartbeats are sent every
+/// sixth of the timeout, and within this time, a heartbeat that fails must be sent again several
+/// times.
 constexpr int slow_part_of_session = 20;
 
 /// Maximum number of locks that are examined. The examination of a lock costs two requests.

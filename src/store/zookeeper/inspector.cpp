@@ -14,7 +14,7 @@
 namespace holdfast::zookeeper {
 namespace {
 
-/// Maximum number of nodes that are searched. Each node costs at least one request.
+/// Maximum number of nodes that a search visits. Each node costs at least one request.
 constexpr std::size_t nodes_max = 2000;
 
 void add_matching(found_paths& to, const std::string& pattern, std::string name, std::string path) {
@@ -335,8 +335,8 @@ asio::awaitable<std::uint64_t> greatest_token_below(store_session& home, std::st
     }
 }
 
-/// Returns the token of the current hold. A free lock has no node, so its last token is not stored;
-/// the result is then a greater number.
+/// Returns the token of the current hold. For a free lock, returns a number greater than its last
+/// token, because that token was in a node that no longer exists.
 asio::awaitable<std::uint64_t> lock_inspector::last_token(lock_name name) {
     std::string path = home_->where.of(name);
     const line seen = co_await read_line(*home_, path);

@@ -22,8 +22,8 @@ namespace {
 /// number would be out of order, and some servers repeat the last number.
 constexpr std::int64_t number_last = (std::int64_t{1} << 31) - (std::int64_t{1} << 20);
 
-/// Maximum number of attempts in one call. An attempt fails if the session ends or the node is
-/// deleted. It also fails if the ensemble deletes the empty path above the node.
+/// Maximum number of attempts in one call. An attempt fails if the session ends, if the node is
+/// deleted, or if the ensemble deletes the empty path above the node.
 constexpr int rounds_max = 5;
 
 bool was_not_made(const error_code& why) {

@@ -132,7 +132,7 @@ private:
 };
 
 /// Implements `lock_store::renew`. One write checks up to 500 nodes and keeps the session alive. A
-/// hold is valid as long as the session; the requested lease has no influence.
+/// hold lasts as long as the session, so the requested lease is ignored.
 asio::awaitable<void> renew_holds(std::shared_ptr<store_session>, hold_list, time_point answer_by,
                                   renewal_sink&);
 

@@ -63,7 +63,7 @@ std::optional<std::string> objection_to_path(std::string_view path);
 /// Replaces each byte that is not ASCII, or that a node's name must not contain, by `%` and two
 /// digits.
 std::string encoded(std::string_view name);
-/// Reverses `encoded`. Returns an empty result if `encoded` cannot have made the text.
+/// Reverses `encoded`. Returns an empty result if the text is no possible result of `encoded`.
 std::optional<std::string> decoded(std::string_view node);
 
 /// Joins "/a/b" and "c" to "/a/b/c".

@@ -366,7 +366,7 @@ asio::awaitable<bool> zookeeper_counters::give_back(const semaphore_paths& at, s
     co_return co_await home_->at->remove(std::move(node)) == session::removal::removed;
 }
 
-/// Deletes the semaphore and all held permits. Waiters start again.
+/// Deletes the semaphore and all held permits. Waiters notice this and queue again.
 asio::awaitable<bool> zookeeper_counters::erase(const semaphore_paths& at) {
     const std::optional<std::int64_t> present = co_await read_capacity(*home_, at);
     if (!present)

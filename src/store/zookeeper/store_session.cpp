@@ -245,8 +245,8 @@ void node_watcher::changed(const std::weak_ptr<entry>& one) {
 
 namespace {
 
-/// First and longest pause between two rounds of deletions, in ms. The pause doubles while the
-/// server fails.
+/// Shortest and longest pause between two rounds of deletions, in ms. Each time the server fails,
+/// the pause doubles.
 constexpr duration orphans_first_pause{100}, orphans_longest_pause{5000};
 
 } // namespace
