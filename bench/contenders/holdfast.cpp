@@ -307,8 +307,8 @@ made holdfast_fenced_gate(const arena& where) {
 
 namespace {
 
-/// Number of re-entries in one sample, which is their mean time. The clock is not read for each
-/// re-entry, because this would take as long as the re-entry.
+/// Number of re-entries per sample. The sample is their mean time. The clock is not read for each
+/// re-entry, because reading it takes as long as a re-entry.
 constexpr int between_looks = 1000;
 
 class holder : public contender {

@@ -23,8 +23,8 @@ namespace {
 
 using words = std::vector<std::string>;
 
-/// Contender that runs commands under a lock. `begin` is the command line before the command that
-/// runs under the lock.
+/// Contender that runs commands under a lock. `begin` is the beginning of the command line: the
+/// program that takes the lock, with its options.
 class locked_commands : public contender {
 public:
     locked_commands(words begin, long long scripts_each)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A waiter of one client is woken by a release of another client.
+// Measures how fast a release by one client wakes a waiter of another client.
 #include "bench/contenders/contender.hpp"
 
 #include <holdfast/client.hpp>

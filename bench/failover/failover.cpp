@@ -87,7 +87,7 @@ std::unique_ptr<applicants> our_applicants() {
 
 namespace {
 
-/// Redisson's side. Its code is bench/redisson/holdfast/bench/Failover.java.
+/// The callers that use Redisson. Their code is bench/redisson/holdfast/bench/Failover.java.
 class redissons final : public applicants {
 public:
     explicit redissons(peer& java)

@@ -44,13 +44,13 @@ asio::awaitable<void> until_first(Parts... parts) {
         std::rethrow_exception(thrown);
 }
 
-/// Returns when a stop is requested. The request must come from this executor's thread, which is
-/// the case for the tokens of a lease.
+/// Returns when the stop of a stop token is requested. The request must come from this executor's
+/// thread, as it does for the stop tokens of a lease.
 inline asio::awaitable<void> stop_requested(std::stop_token token) {
     using timer = asio::steady_timer;
     timer bell{co_await asio::this_coro::executor, timer::time_point::max()};
-    // Use an expiry in the past, because it also ends a wait that begins later, which cancel()
-    // would not do.
+    // Set the expiry to a time in the past. Unlike cancel(), this also ends a wait that begins
+    // later.
     const std::stop_callback ring{token, [&bell] { bell.expires_at(timer::time_point::min()); }};
     holdfast::error_code rung;
     co_await bell.async_wait(asio::redirect_error(asio::use_awaitable, rung));

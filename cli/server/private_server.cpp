@@ -532,7 +532,7 @@ long keys_in_use(server_link& link) {
     return keys;
 }
 
-/// Returns the text in the form of an inline command, with an escape for each byte.
+/// Returns the text as a word of an inline (plain text) Redis command. Escapes each byte.
 std::string in_escapes(std::string_view text) {
     constexpr std::string_view digits = "0123456789abcdef";
     std::string all = "\"";

@@ -367,7 +367,7 @@ void last_words::notify(const holdfast::event& event) noexcept {
 
 int last_words::report(const boost::system::system_error& failure, const std::string& url,
                        std::string_view refusal) const {
-    // The last event may describe only one node of a quorum, or a cancelled request.
+    // Do not use the last event here: it may be about one node, or about a cancelled request.
     const bool of_many = each_url(url).size() > 1 && failure.code() == holdfast::errc::unreachable;
     const std::string why =
         of_many ? (quorums_.empty()

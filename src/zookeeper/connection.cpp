@@ -8,7 +8,7 @@
 namespace holdfast::zookeeper {
 namespace {
 
-/// Maximum length of the answer to a four-letter word, in bytes. Every useful answer is shorter.
+/// Maximum bytes of an answer to a four-letter word (server command). Useful ones are shorter.
 constexpr std::size_t words_most = 16 * 1024;
 
 } // namespace

@@ -55,7 +55,7 @@ bool jute_reader::flag() {
     return take(1).front() != '\0';
 }
 
-/// Reads the length of a text or list. Returns zero for minus one, which stands for null.
+/// Reads the length of a text or list. Returns zero for the length -1, which stands for null.
 std::size_t jute_reader::length(std::size_t least_bytes_each) {
     const std::int32_t said = number();
     if (said < -1)

@@ -135,7 +135,7 @@ public:
 
     virtual asio::awaitable<std::optional<node_data>> get(std::string path) = 0;
 
-    /// Replaces the data of any version. Returns false if the node does not exist.
+    /// Replaces the node's data, whatever their version is. Returns false if there is no node.
     virtual asio::awaitable<bool> set(std::string path, std::string data) = 0;
 
     /// Result of deleting a node. `absent`: the node did not exist. `has_children`: the node has

@@ -258,8 +258,8 @@ void session_client::conversation_begins() {
     tell(opened ? session_news::opened : session_news::resumed);
 }
 
-/// Reports a timeout that differs from the wanted timeout, once for each such timeout. The user
-/// sees then how long the holds of a dead client block other clients.
+/// Reports the granted session timeout if it is not the wanted timeout, once for each value. The
+/// user then knows for how long the holds of a dead client block other clients.
 void session_client::report_other_timeout() {
     const duration wanted = wanted_timeout(), granted = session_.timeout;
     if (granted == wanted || granted == reported_timeout_ || !home_.tell)
@@ -287,7 +287,7 @@ void session_client::conversation_ended(const net::failure& why) {
     if (!closed_ && !leaves_) {
         connectivity_.gone(from, lost);
         trouble_ = lost;
-        // Not after a short connection: the server may accept connections and close them at once.
+        // Reset only after a long connection: a server may close each new connection at once.
         if (home_.time.now() - connected_since_ > how_.backoff_max)
             servers_.served();
         go_on_elsewhere();

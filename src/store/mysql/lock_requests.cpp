@@ -147,7 +147,7 @@ std::string lock_may_be_had(const request_context& at, const ask& want) {
 namespace {
 
 asio::awaitable<taken> let_in_once(request_context& at, const ask& want, time_point deadline) {
-    // Each retry needs a new unique `mark`: the UPDATE of the failed attempt may be committed.
+    // A retry needs a new `mark`: the failed attempt may have committed its own mark in the row.
     const auto make = [&](const runtime::remote_clock& clock, const server_facts&) {
         const std::string mark = at.next_mark(want.owner);
         return read_attempt(at.named, want, {late_after(clock, deadline), at.info, mark});
@@ -251,7 +251,7 @@ asio::awaitable<void> refuse_other_kind(request_context& at, const lock_name& na
 
 // If there is no row, the semaphore does not exist, and the result is "busy" until it is created.
 asio::awaitable<taken> take_permits(request_context& at, const ask& want, take_terms how) {
-    // Each retry needs a new unique `mark`: the UPDATE of the failed attempt may be committed.
+    // A retry needs a new `mark`: the failed attempt may have committed its own mark in the row.
     const auto make = [&](const runtime::remote_clock& clock, const server_facts&) {
         const std::string mark = at.next_mark(want.owner);
         return permit_attempt(at.named, want, {late_after(clock, how.deadline), at.info, mark});

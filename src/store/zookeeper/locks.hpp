@@ -66,8 +66,8 @@ private:
     bool unseen_ = false; ///< true: the answer was lost, so the node may exist
 };
 
-/// Maximum number of nodes in a queue. Each attempt reads the whole list, and a server sends at
-/// most one megabyte.
+/// Maximum number of nodes in a queue. The limit exists because each attempt reads the whole list,
+/// and a server's answer has at most one megabyte.
 inline constexpr std::size_t line_longest = 10'000;
 
 /// Watch of one node (`predecessor_watch`). It rings an alarm once when the node changes, and

@@ -18,8 +18,8 @@
 
 namespace holdfast::zookeeper {
 
-/// Paths of Curator's InterProcessSemaphoreV2: the holder of the mutex below `locks` may add nodes
-/// to `leases`.
+/// Paths of Curator's InterProcessSemaphoreV2. Only the holder of the mutex, whose nodes are below
+/// the path `locks`, may add nodes below the path `leases`.
 struct semaphore_paths {
     semaphore_paths(const paths& where, const lock_name& name)
         : itself{where.of(name)}
