@@ -256,8 +256,8 @@ std::vector<vigil> vigils() {
 
 namespace {
 
-/// Returns a contest on a primary with two replicas. The numbers in `name` are the number of
-/// confirming replicas and `at_once`.
+/// Returns a contest on a primary with two replicas. `name` contains two numbers: the number of
+/// confirming replicas, and the number of requests at the same time (`at_once`).
 contest confirmed(std::string name, int at_once, std::string query, made (*ours)(const arena&),
                   made (*yardstick)(const arena&)) {
     return {.name = std::move(name),

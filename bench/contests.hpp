@@ -79,8 +79,8 @@ std::vector<standstill> standstills();              ///< on Redis
 std::vector<standstill> standstills_at_keepers();   ///< on ZooKeeper
 std::vector<standstill> standstills_at_databases(); ///< on MariaDB; empty without libmariadb
 
-/// Kind of the other process in a rivalry: many threads of one client pass a lock on among them,
-/// and another process also wants the lock.
+/// Kind of the other process in a rivalry. In a rivalry, many threads of one client pass a lock on
+/// to each other, and another process also wants the lock.
 enum class rival { holdfast, redisson };
 struct rivalry {
     std::string name;

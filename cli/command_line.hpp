@@ -107,8 +107,8 @@ struct split_arguments {
     std::optional<arguments> command; ///< empty if there is no command
 };
 
-/// Splits the arguments. The command begins after the first `--`. Without `--`, ignore options and
-/// their values: the first other word is the lock's name, and the second other word begins the
+/// Splits the arguments. The command begins after the first `--`. Without `--`, options and their
+/// values are skipped; of the other words, the first is the lock's name, and the second begins the
 /// command.
 split_arguments split_at_command(const CLI::App& known, arguments);
 

@@ -40,8 +40,8 @@ class requests {
 public:
     static constexpr int scripts_a_pair = 2;
 
-    /// Loads both scripts into the server, as they are on a server of holdfast after its first pair
-    /// of lock and unlock.
+    /// Loads both scripts into the server. A server that holdfast uses has both scripts, too, after
+    /// its first lock and unlock.
     requests(int lock, const connection&, std::string_view telling = "publish");
 
     void append_lock(std::string& out);

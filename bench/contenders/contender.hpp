@@ -42,7 +42,7 @@ public:
     virtual double memory_kb() const { return 0; }
 };
 
-// Common loop of the contenders with threads. They differ only in the function that it calls.
+// Loop for all contenders with threads. Only the function that the loop calls differs.
 
 /// Starts all threads together. Each thread calls `once` with its number until `length` has passed.
 /// `once` runs one counted operation, and returns the time that the operation took or waited.
@@ -261,7 +261,7 @@ made holdfast_wake_up_by_latch(const arena&);
 made holdfast_commands(const arena&);
 made flock_commands(const arena&);
 
-// Three locks that one client takes as one lock. To compare with: one script and its reply.
+// Three locks that one client takes as one lock, compared with one script and its reply.
 made holdfast_multi(const arena&);
 made holdfast_multi_pairs(const arena&);
 made bare_round_trips(const arena&);

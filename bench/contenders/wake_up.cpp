@@ -8,8 +8,8 @@
 namespace holdfast::bench {
 namespace {
 
-/// Returns one side of a lock, for example its readers' or its writers' side: the side that the
-/// first client holds, or the side that the other client waits for.
+/// Function that returns one side of a lock, for example its readers' or its writers' side. The
+/// first client holds one side, and the other client waits for the same or another side.
 template <typename Lock>
 using side = basic_mutex& (*)(Lock&);
 

@@ -69,7 +69,7 @@ public:
 
     void clear() override;
     std::string trouble_with(const claim&) const override;
-    /// Statements of all clients, including the statements of this class.
+    /// Number of statements of all clients, including the statements that this class sends.
     long long commands_sent() const override;
     double cpu_seconds() const override;
 
@@ -108,7 +108,7 @@ support::mariadb_server& database_of(const site&);
 made shed_lock_threads(const arena&);
 made user_lock_threads(const arena&);
 
-// The contender holdfast, without wake-up notifications by user locks.
+// The contender holdfast, without wake-up notifications by user locks (GET_LOCK).
 made holdfast_threads_without_bell(const arena&);
 
 // Time from a release until a waiter that polls every 20 ms has the lock.

@@ -36,9 +36,9 @@ machine_time machine_cpu_seconds();
 enum class cores { the_last, all_others };
 void run_on(cores);
 
-/// Measures how much CPU time other programs have used since its construction. If they use much CPU
-/// time, client and server do not have a core each. In that case the side that needs more CPU time
-/// loses, even if it works at the same time as the server.
+/// Measures how much CPU time other programs have used since its construction. If they use much,
+/// client and server do not have a core each. The side that needs more CPU time then looks slower,
+/// even if it uses this time while the server also works.
 class onlooker {
 public:
     /// Starts the measurement. `ours` returns the CPU time of the run so far, in seconds.

@@ -83,8 +83,8 @@ void inheritance::hand_on() const noexcept {
     ::sigprocmask(SIG_SETMASK, &mask_, nullptr);
     if (descriptors_.empty())
         return; // all descriptors of this program should have close-on-exec
-    // All descriptors between the inherited descriptors were opened by this program. Set
-    // close-on-exec for these descriptors and do not close them, because one of them is the pipe
+    // All descriptors with numbers between those of the inherited descriptors were opened by this
+    // program. Set close-on-exec for them and do not close them, because one of them is the pipe
     // that reports a failed exec.
     unsigned first = 0;
     for (const int fd : descriptors_) {
@@ -102,8 +102,8 @@ namespace {
 }
 
 /// All data that the child process needs, prepared before the child exists. Until exec, the child
-/// shares this process's memory. It may make only async-signal-safe calls, because another thread
-/// may have locked any mutex of this process.
+/// shares this process's memory, and another thread may have locked any mutex in it. Therefore the
+/// child may make only async-signal-safe calls.
 struct plan {
     const inheritance& inherited;
     std::vector<char*> command;

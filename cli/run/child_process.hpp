@@ -68,8 +68,8 @@ struct child_settings {
 };
 
 /// Command in its own process group. The group is killed if this process ends. The command gets the
-/// descriptors, ignored signals and blocked signals that this program had at its start. Descriptors
-/// that this program has opened later, and its later changes, are not passed on.
+/// descriptors, ignored signals and blocked signals that this program had at its start, even if
+/// this program has changed them since, or has opened more descriptors.
 class child_process {
 public:
     /// Starts the command. Returns after the exec. Throws `cannot_start`.

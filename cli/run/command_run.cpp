@@ -65,7 +65,7 @@ bool has_signal(const std::string& status, std::string_view field, int signal) {
     return (mask >> (static_cast<unsigned>(signal) - 1U) & 1U) != 0;
 }
 
-/// Returns whether the signal has an effect on the process. By default WINCH has no effect.
+/// Returns whether the signal affects the process. For example, WINCH does nothing by default.
 bool heeds(pid_t id, int signal) {
     const std::string status = text_of(proc_file(id, "status"));
     return signal == SIGWINCH ? has_signal(status, "\nSigCgt:\t", signal)

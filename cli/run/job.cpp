@@ -76,7 +76,7 @@ bool controlling_terminal::is_stdin() noexcept {
 
 namespace {
 
-/// Returns the signal that tells systemd in a container to stop.
+/// Returns the signal (RTMIN+3) that tells systemd in a container to stop.
 int halt_of_systemd() {
     return SIGRTMIN + 3;
 }

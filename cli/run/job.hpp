@@ -61,8 +61,8 @@ class inheritance;
 /// closed pipe also raises SIGPIPE; see `is_own_pipe`.
 sigset_t block_signals_of_job(const inheritance&);
 
-/// Returns whether this process itself has raised the signal, which is then SIGPIPE, by a write to
-/// a closed pipe. `sender` is the process that sent the signal.
+/// Returns whether the signal is a SIGPIPE that this process itself has caused, by a write to a
+/// closed pipe. `sender` is the process that sent the signal.
 bool is_own_pipe(int signal, pid_t sender);
 
 /// Returns whether the signal asks the command to end. Users and containers stop a program with

@@ -149,7 +149,7 @@ private:
     static constexpr duration repeat_pause_max{40};
     /// Longest pause between two attempts to connect while this client holds a lock.
     static constexpr duration pause_max_while_holding{250};
-    /// Longest time after the last answer during which the end of a connection may stay unnoticed.
+    /// Maximum time after the last answer for which the end of a connection can be unnoticed.
     static constexpr duration unwatched_max{100};
 
     // Functions for requests.

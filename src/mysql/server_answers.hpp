@@ -18,7 +18,7 @@ namespace holdfast::mysql {
 
 /// Meaning of an error of the server or of libmariadb, for the code that sent the statement.
 struct meaning {
-    /// Code for the caller. If it is `unreachable` or a refusal, nothing was carried out.
+    /// Error code that the caller gets. If it is `unreachable` or a refusal, nothing was done.
     error_code code;
     bool again = false; ///< true: a conflict with another transaction; try again
     bool leave = false; ///< true: this server accepts no writes; try another server

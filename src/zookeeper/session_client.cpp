@@ -214,7 +214,7 @@ void session_client::meet(const welcome& told, time_point sent_at) {
         fresh_ = true;
         return;
     }
-    // Some servers do not report that they do not know the session. They grant another session
+    // Some servers do not report that a session is unknown to them, but grant another session
     // instead.
     if (!granted || told.id != session_.id) {
         end_session(false);

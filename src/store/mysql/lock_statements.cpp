@@ -20,9 +20,9 @@ std::string quoted(std::string_view bell) {
     return std::string{"'"}.append(bell).append("'");
 }
 
-/// Returns an expression with the value 0. It tries to take the user lock without waiting. If the
-/// connection then holds the user lock, it adds `bell_bit` to the insert id. User locks nest, so
-/// the expression does not take a user lock that the connection already holds.
+/// Returns an expression with the value 0. It tries to take the user lock (GET_LOCK) without
+/// waiting. If the connection then has the user lock, it adds `bell_bit` to the insert id. User
+/// locks nest, so it does not take a user lock that the connection already has.
 std::string with_bell(std::string_view bell) {
     if (bell.empty())
         return {};

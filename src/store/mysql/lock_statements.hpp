@@ -17,7 +17,7 @@
 
 namespace holdfast::mysql {
 
-// SQL statements about exclusive holds: mutexes of all kinds, and the writer's side.
+// SQL statements about exclusive holds: of mutexes of all kinds, and of writers.
 
 /// Values of column `kind` in the table of locks: the kind that used the name last. If it is
 /// `exclusive` and the row is free, the server can grant a mutex without reading the other tables.

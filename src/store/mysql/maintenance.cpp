@@ -58,13 +58,13 @@ std::vector<needed_right> needed_rights(const tables& named) {
     return all;
 }
 
-/// Returns the rights that the server refuses, such as "INSERT on `holdfast_lock`". `said` has
-/// the answers to the statements of `all`, after the answer to one other statement.
+/// Returns the rights that the server refuses, such as "INSERT on `holdfast_lock`". In `said`, the
+/// first answer belongs to another statement, and the next answers to the statements of `all`.
 std::string refused_among(const std::vector<needed_right>& all, const answers& said) {
     std::string refused;
     for (std::size_t i = 0; i < all.size(); ++i) {
         const result& told = answer_at(said, i + 1);
-        // Other errors say nothing about rights. One of them is that a column has no default.
+        // Other errors say nothing about rights, for example that a column has no default value.
         if (told.error == 0 || classify(told.error, told.words).code != store_errc::no_permission)
             continue;
         refused.append(refused.empty() ? "" : ", ").append(all[i].verb).append(" on ");

@@ -36,9 +36,9 @@ struct tables {
 /// any character set or sql_mode.
 std::string hex(std::string_view bytes);
 
-/// Returns the name of the user lock that notifies the lock's waiters. The name has 43 characters,
-/// which every server allows. It depends on the schema, because all schemas of a server share its
-/// user locks.
+/// Returns the name of the user lock (GET_LOCK) that notifies the lock's waiters. It has 43
+/// characters, which every server allows. It depends on the schema, because all schemas of a server
+/// share its user locks.
 std::string bell_of(std::string_view schema, std::string_view table, const lock_name&);
 
 /// Returns the statements that create the missing tables. The statements change nothing else.

@@ -115,8 +115,8 @@ private:
     answer granted(time_point began);
     answer busy() const;
     const own_node* stood_on() const;
-    /// Throws if the owner's other hold, which the request upgrades or downgrades, is lost. `names`
-    /// are the current children.
+    /// Throws if the request upgrades or downgrades another hold of the owner and that hold is
+    /// lost. `names` are the current children.
     void check_foundation(const std::vector<std::string>* names) const;
     std::string_view aside() const;
 

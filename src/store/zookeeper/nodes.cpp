@@ -190,8 +190,8 @@ std::optional<std::string> paths::name_at(std::string_view path) const {
 
 namespace {
 
-/// Part of a node's name before the number, with the kind of lock that it stands for. Longer marks
-/// come first in the table, because one mark may end with another.
+/// The mark in a node's name (the part before the number), with the kind of lock that it stands
+/// for. Longer marks come first in the table, because a long mark may end with a short one.
 struct mark {
     std::string_view text;
     bool shares;

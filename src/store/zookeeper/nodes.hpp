@@ -49,7 +49,7 @@ public:
     /// Returns the name of the lock at the path. The result is empty if no name leads to this path.
     std::optional<std::string> name_at(std::string_view path) const;
 
-    /// Returns the parent of all locks' nodes. The result is empty if names are paths.
+    /// Returns the parent of all locks' nodes. Empty if the locks' names are whole paths.
     const std::string& root() const noexcept { return root_; }
 
 private:
@@ -86,8 +86,8 @@ std::string node_prefix(node_form, lock_kind, const owner_id&);
 /// Returns the prefix of the node of a permit of a leased semaphore: `_c_<uuid>-lease-`. The uuid
 /// consists of the digits of `permit_id`.
 std::string permit_prefix(const owner_id&);
-/// Returns the 32 digits in the name of a permit's node. The names of Curator's nodes also have
-/// these digits.
+/// Returns the 32 digits in the name of a permit's node. They are the permit's id. The names of the
+/// nodes that Curator makes also have 32 digits.
 std::string permit_in(std::string_view node);
 
 /// A node that holds a lock or waits for it. It may belong to holdfast, Curator or kazoo.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Leased semaphores in the format of Curator's InterProcessSemaphoreV2: the paths of a semaphore,
-// the waiter for permits, and the store of the totals.
+// the waiter for permits, and the store of the total numbers of permits.
 #pragma once
 
 #include "store/zookeeper/locks.hpp"
@@ -85,8 +85,8 @@ private:
     bool leaving_ = false;
 };
 
-/// Store of the totals of leased semaphores. A total can be set only once, because each Curator
-/// client has its own copy of the total, and is not told about a change.
+/// Store of the total permits of leased semaphores. A total can be set only once, because each
+/// Curator client has its own copy of the total, and is not told about a change.
 class zookeeper_counters final : public counter_store {
 public:
     explicit zookeeper_counters(std::shared_ptr<store_session> home)

@@ -64,8 +64,8 @@ asio::awaitable<void> store_session::read_root(std::shared_ptr<store_session>) {
         if (found)
             learn_root(found->stat);
     } catch (const boost::system::system_error&) {
-        // The root is read again in the next session. Until then the ensemble's identity is
-        // unknown.
+        // Ignore the failure, because the root is read again in the next session. Until then, the
+        // ensemble's identity is unknown.
     }
 }
 
