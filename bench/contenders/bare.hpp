@@ -102,8 +102,8 @@ private:
 
 /// Options of a connection, in addition to its two scripts.
 struct raw_manner {
-    /// Number of replicas that must confirm each grant. If it is above 0, one command WAIT is sent
-    /// for all requests that are written together.
+    /// Number of replicas that must confirm each grant. If it is above 0, each write of requests
+    /// ends with one command WAIT for all of them.
     int replicas = 0;
     std::string_view telling = "publish";
 };

@@ -26,7 +26,7 @@ class contender {
 public:
     virtual ~contender() = default;
 
-    /// Repeats the operation until `length` has passed. Waits for the end of the last operation.
+    /// Repeats the operation for the time `length`. Then waits for the end of the last operation.
     /// Throws if an operation fails.
     virtual tally run(nanoseconds length) = 0;
 
@@ -189,8 +189,8 @@ inline std::string name_of_lock(int i) {
 
 using made = std::unique_ptr<contender>;
 
-// Contenders with a free lock for each thread. holdfast uses one client for all threads. The
-// yardstick has a bare blocking socket for each thread.
+// Contenders in which each thread has a lock of its own. holdfast uses one client for all threads.
+// The yardstick has a bare blocking socket for each thread.
 made holdfast_threads(const arena&);
 // this contender calls unlock() without a wait for the server's reply
 made holdfast_deferring(const arena&);
@@ -220,7 +220,7 @@ made holdfast_coroutines_at_one_node(const arena&);
 made holdfast_coroutines_telling_shards(const arena&);
 
 // One lock for all threads of the process. The yardstick is a fair lock without a server. In
-// `reentry`, the only holder of a lock enters it again.
+// `holdfast_reentry`, the only holder of a lock enters it again and again.
 made holdfast_gate(const arena&);
 made holdfast_fenced_gate(const arena&); // with a fencing token for each grant
 made bare_hand_off(const arena&);

@@ -195,8 +195,8 @@ made holdfast_quorum_token_pairs(const arena& where) {
                                     lock_kind::token);
 }
 
-// Yardstick of a lock on several servers: a bare socket to each server. It sends the request to all
-// servers at once, and waits for the replies of a majority.
+// Yardstick (program to compare with) of a lock on several servers. With a bare socket to each
+// server, it sends the request to all at once, and waits for the replies of a majority.
 
 namespace {
 

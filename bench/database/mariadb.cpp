@@ -187,8 +187,8 @@ support::mariadb_server& database_of(const site& where) {
     return *where.database;
 }
 
-// Yardsticks of free locks on MariaDB. Each thread has a session, and sleeps until the reply
-// arrives.
+// Yardsticks (programs to compare with) on MariaDB, for locks that only one thread wants. Each
+// thread has a session, and sleeps until the reply arrives.
 
 namespace {
 

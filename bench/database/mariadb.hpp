@@ -103,8 +103,8 @@ support::mariadb_server& database_of(const site&);
 
 // Contenders that exist only on MariaDB.
 
-// A free lock for each thread; each thread has its own session. One function uses ShedLock's
-// statements, the other uses user locks (GET_LOCK), which have no lease and no token.
+// A lock for each thread, which nobody else wants; each thread has its own session. One function
+// uses ShedLock's statements, the other user locks (GET_LOCK), without lease and token.
 made shed_lock_threads(const arena&);
 made user_lock_threads(const arena&);
 

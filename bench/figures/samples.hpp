@@ -12,8 +12,8 @@ namespace holdfast::bench {
 using std::chrono::nanoseconds;
 
 /// Result of one turn of a contender: the number of operations, the time of the whole turn, and the
-/// samples. There is one sample per operation, in no particular order. A sample is the time of an
-/// operation, or the time that it waited.
+/// samples. There is one sample per operation, in no particular order. A sample is the time that
+/// the operation took, or only its time of waiting.
 struct tally {
     long long done = 0;
     nanoseconds elapsed{};

@@ -82,8 +82,8 @@ public:
 
     [[nodiscard]] pid_t id() const noexcept { return id_; }
 
-    /// Returns when the command has ended. Does not reap the command, so a cancelled call does no
-    /// harm.
+    /// Returns when the command has ended. Does not reap the command, so its exit status is not
+    /// lost if the call is cancelled.
     asio::awaitable<void> ended();
 
     /// Sends the signal to all processes of the command's group.

@@ -87,8 +87,8 @@ public:
     signal_inbox(asio::io_context&, const inheritance&);
     signal_inbox(const signal_inbox&) = delete;
 
-    /// Returns when a signal can be read. Does not read the signal, so a cancelled call does no
-    /// harm.
+    /// Returns when a signal can be read. Does not read the signal, so no signal is lost if the
+    /// call is cancelled.
     asio::awaitable<void> arrival();
     [[nodiscard]] std::optional<int> take();
 

@@ -352,8 +352,8 @@ private:
         const holdfast::duration left = until - holdfast::boot_clock::now();
         if (left <= holdfast::duration::zero())
             co_return;
-        // Check the lock now. A loss that is noticed later may have happened before the command
-        // ended.
+        // Check the lock now, at the end of the command. If a loss is noticed later, it can have
+        // happened while the command was still running.
         error_code ignored;
         const holdfast::lease_time no_longer{std::chrono::milliseconds{1}};
         co_await held.async_extend(no_longer, asio::redirect_error(asio::use_awaitable, ignored));

@@ -165,7 +165,7 @@ pid_t server_guard::holder(const std::string& folder) {
     const address at{folder};
     const cli::descriptor socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
     if (::connect(socket.get(), at.get(), at.size) != 0)
-        // EAGAIN means that the queue of connections is full, so the process is stopped.
+        // EAGAIN: its queue of connections is full, because the stopped process accepts none.
         return errno == EAGAIN ? -1 : 0;
     ucred peer{};
     socklen_t size = sizeof peer;

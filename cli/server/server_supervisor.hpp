@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Process of the private server. The supervisor starts it, and stops it when no program uses it.
+// Server process of the private server. The supervisor starts it, and stops it when unused.
 #pragma once
 
 #include "cli/descriptor.hpp"

@@ -103,7 +103,7 @@ enum class opcode : std::int32_t {
     close_session = -11,
 };
 
-/// Message numbers with a special meaning. The numbers of ordinary requests begin at one.
+/// Numbers of messages that are no ordinary requests, whose numbers begin at one.
 namespace number_of {
 inline constexpr std::int32_t event = -1;
 inline constexpr std::int32_t ping = -2;

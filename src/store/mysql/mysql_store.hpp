@@ -51,7 +51,7 @@ public:
 
     /// Returns the identity of the server's data, from the table of identities. The id is empty
     /// until it was read. A server that flushes its log at each commit loses no committed change.
-    /// Until this setting of the server is read, the client assumes that the server does so.
+    /// Until the client has read this setting of the server, it assumes that the server flushes.
     const server_identity& identity() const { return identity_; }
 
 private:

@@ -56,7 +56,7 @@ std::string ddl(const tables&);
 
 inline constexpr std::string_view now_text = "UTC_TIMESTAMP(6)";
 
-/// Microseconds since 1970. UNIX_TIMESTAMP is not used, because it ends in 2038.
+/// Microseconds since 1970. Not from UNIX_TIMESTAMP, because UNIX_TIMESTAMP ends in 2038.
 inline constexpr std::string_view runs_text = "TIMESTAMPDIFF(MICROSECOND,'1970-01-01',SYSDATE(6))";
 
 /// Condition after an attempt's UPDATE: the lock was granted. Check that `ROW_COUNT()` is 1, too:
