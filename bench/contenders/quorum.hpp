@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Servers of a quorum: the server that all contests share, and more servers.
+// Servers of a quorum: the one server that all contests use, and additional servers.
 #pragma once
 
 #include "bench/contenders/contender.hpp"

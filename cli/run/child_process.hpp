@@ -68,8 +68,8 @@ struct child_settings {
 };
 
 /// Command in its own process group. The group is killed if this process ends. The command gets the
-/// descriptors, ignored signals and blocked signals that this program had at its start, even if
-/// this program has changed them since, or has opened more descriptors.
+/// descriptors, ignored signals and blocked signals that this program had at its start. It does not
+/// get what this program has changed or opened since its start.
 class child_process {
 public:
     /// Starts the command. Returns after the exec. Throws `cannot_start`.

@@ -19,8 +19,8 @@
 
 namespace cli {
 
-/// Terminal of this process's session. The process group in the foreground reads from it and gets
-/// the signals of its keys. A process in another group is stopped when it reads from the terminal.
+/// Terminal of this process's session. The process group in the foreground reads from it, and gets
+/// the signals of keys such as Ctrl-C. A process of another group that reads is stopped.
 class controlling_terminal {
 public:
     /// Opens the terminal. Returns nothing if there is no terminal, for example in a cron job.

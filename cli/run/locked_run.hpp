@@ -78,7 +78,7 @@ struct locked_run {
     holdfast::lock_kind kind; ///< plain, spin, fair, fenced, read, write; permit for `slots`
     std::optional<std::uint32_t> slots;
     std::optional<holdfast::rate> rate; ///< if set, no lock is held and `kind` is not used
-    /// How fencing tokens are numbered. The command gets the token in its environment.
+    /// How the fencing tokens are numbered. The command gets the token in its environment.
     holdfast::fencing numbers;
     /// Number of replicas that must confirm the lock. If empty, the URL decides.
     std::optional<unsigned> replicas;

@@ -21,7 +21,7 @@
 
 namespace cli {
 
-/// Clients of a run, one for each server. The locks keep references to these clients.
+/// Clients of a run, one for each server. The lock objects refer to these clients.
 using clients = std::list<holdfast::client>;
 
 /// Lock for one `holdfast run`: a single lock, several locks as one, or a lock on a quorum.

@@ -84,8 +84,8 @@ public:
     /// negative if there is no socket.
     int descriptor() const noexcept { return socket_ ? socket_->get() : -1; }
 
-    /// Accepts and closes the connections of processes that called `holder`. Call it when the
-    /// descriptor is readable.
+    /// Accepts and closes the connections of processes that called `holder`, which only reads this
+    /// process's id. Call it when the descriptor is readable.
     void let_go() const noexcept;
 
 private:

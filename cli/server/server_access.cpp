@@ -248,7 +248,7 @@ std::string one_without_password(std::string url) {
         url.replace(colon + 1, at - colon - 1, "***");
     else if (at != std::string::npos && at > start &&
              (url.starts_with("redis") || url.starts_with("valkey")))
-        // Redis clients write a password in this form if there is no user
+        // Redis clients write a password without a user name in this form: password@host
         url.replace(start, at - start, "***");
     return without_passwords_in_query(std::move(url));
 }

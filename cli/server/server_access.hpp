@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that choose the server of a command, and make the client's options for the server; and
-// an observer that remembers why a wait failed, for the message.
+// Functions that choose the server of a command and make the options of its client. Also an
+// observer that remembers why a wait failed, for the message to the user.
 #pragma once
 
 #include <holdfast/error.hpp>
@@ -38,8 +38,8 @@ std::string parameter_of(const std::string& url, std::string_view name);
 /// Returns the prefix of the locks' names (`?prefix=`), the same in all URLs of a quorum.
 std::string prefix_of(const std::string& urls);
 
-/// Removes the prefix from a name that the store has returned. The result is the name that the user
-/// gives to a verb. Users never see the prefix.
+/// Removes the prefix from a name that the store has returned. The result is the name as the user
+/// writes it on the command line. Users never see the prefix.
 std::string without_prefix(std::string name, std::string_view prefix);
 
 /// Returns whether a lock on that server lasts as long as its client's session. This is so on

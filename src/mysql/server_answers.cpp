@@ -175,8 +175,8 @@ bool succeeded(const statement_answer& one) {
     return one.what.error == 0;
 }
 
-/// Returns whether a statement matched rows. It is false for COMMIT, so the end of a transaction
-/// without changes is not treated as a change.
+/// Returns whether a statement has matched rows. The result is false for COMMIT, so the end of a
+/// transaction that changed nothing does not look like a change.
 bool changed_rows(const statement_answer& one) {
     return succeeded(one) && one.what.matched > 0;
 }

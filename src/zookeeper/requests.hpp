@@ -70,7 +70,7 @@ public:
 
     /// Content of a received frame.
     struct heard {
-        /// request that was answered, if its caller still waits; otherwise null
+        /// the request that the frame answers, if its caller still waits; otherwise null
         shared_request answered{};
         std::optional<node_event> event{};
         std::int64_t zxid = 0;

@@ -14,7 +14,7 @@
 
 namespace holdfast::mysql {
 
-/// Connection and other conditions of an attempt (`take_terms`).
+/// Conditions of an attempt (`take_terms`): for example, its deadline and its connection.
 struct take_terms {
     time_point deadline;
     /// connection with the user lock (GET_LOCK) of this lock; null: use any connection

@@ -74,9 +74,9 @@ enum class hold_row : int {
 /// (`ask::under`). Otherwise returns an empty text.
 std::string owner_beside(const ask&);
 
-// The next functions return conditions and values for an UPDATE of the table of locks. They read
-// rows while the lock's row is locked, with locking reads, because other reads would show the state
-// at the beginning of the statement.
+// The next functions return conditions and values for an UPDATE of the table of locks. The UPDATE
+// has locked the lock's row, and reads other rows with locking reads. Other reads would show the
+// rows as they were when the statement began.
 
 std::string reads(const tables&, const std::string& owner);
 std::string somebody_reads(const tables&, const std::string& but_this_owner);
@@ -154,8 +154,8 @@ std::string other_kinds_refused(const tables&, const ask&);
 /// because older versions of holdfast do not mark the lock's row for readers.
 std::string is_read_by_anybody(const tables&, const lock_name&);
 
-/// Returns the value of column `kind` for a new row. The value is `counter` if a reader or a
-/// counter uses the name. Because of the value `counter`, every attempt checks the other tables,
+/// Returns the value of column `kind` for a new row. If a reader or a counter uses
+/// the name, the value is `counter`, and every attempt then checks the other tables,
 /// too.
 std::string kind_of_new_row(const tables&, const lock_name&);
 

@@ -64,7 +64,7 @@ std::string refused_among(const std::vector<needed_right>& all, const answers& s
     std::string refused;
     for (std::size_t i = 0; i < all.size(); ++i) {
         const result& told = answer_at(said, i + 1);
-        // Other errors say nothing about rights, for example that a column has no default value.
+        // Other errors are not about rights, for example the error "no default value" of a column.
         if (told.error == 0 || classify(told.error, told.words).code != store_errc::no_permission)
             continue;
         refused.append(refused.empty() ? "" : ", ").append(all[i].verb).append(" on ");

@@ -27,7 +27,7 @@ public:
     /// locks of GET_LOCK), and if the time limit is long enough.
     static bool is_of_use(const request_context&);
 
-    /// Begins to wait. The request context and the alarm must outlive the object.
+    /// Begins to wait. The request context and the alarm must live longer than this object.
     wakeup_wait(request_context&, const lock_name&, alarm& wake);
     wakeup_wait(const wakeup_wait&) = delete;
     ~wakeup_wait(); ///< cuts the connection, unless the user lock was handed over

@@ -308,8 +308,8 @@ asio::awaitable<bool> lock_place::is_taken() {
     co_return zookeeper::is_taken(*names, reads, aside());
 }
 
-/// Returns whether all these writers upgrade the same read hold as this writer. Writers that do so
-/// do not wait for the read hold.
+/// Returns whether all the given writers upgrade the read hold that this writer upgrades. Such
+/// writers do not wait for the read hold, so there is no deadlock with them.
 asio::awaitable<bool> lock_place::upgrade_same_hold(std::vector<std::string> rivals) {
     for (const std::string& each : rivals) {
         std::string path = below(parent_, each);

@@ -253,7 +253,7 @@ std::string_view kazoos_mark_for(lock_kind kind) {
     return kind == lock_kind::read ? "__rlock__" : "__lock__";
 }
 
-// The data of a node consists of lines, each with a word, a blank and the value.
+// The data of a node are lines. Each line is a key word, a blank, and the value.
 
 constexpr std::string_view first_word = "holdfast";
 constexpr std::size_t value_most = 255;

@@ -42,8 +42,8 @@ public:
 
     std::optional<std::string> objection_to(const lock_name&) const;
 
-    /// Returns the path of a lock. The children of the path are the holders and waiters. The name
-    /// must be allowed.
+    /// Returns the path of a lock. The children of this path are the nodes of the holders and
+    /// waiters. The name must be one that the store allows.
     std::string of(const lock_name&) const;
 
     /// Returns the name of the lock at the path. The result is empty if no name leads to this path.
@@ -97,8 +97,8 @@ struct contender {
     std::int64_t number = 0;
     bool shares = false;  ///< true: the node belongs to a reader
     bool of_pair = false; ///< true: the name belongs to a read-write lock
-    /// True: the name belongs to a mutex. False for kazoo's `__lock__`, which may belong to a mutex
-    /// or a read-write lock.
+    /// True: the name can only belong to a mutex. False for kazoo's `__lock__`, which can belong to
+    /// a mutex or to a read-write lock.
     bool of_mutex = false;
 };
 

@@ -52,7 +52,7 @@ private:
     void changed(const std::weak_ptr<entry>&);
 
     store_session& home_;
-    /// holds without a watch yet, in the order of the times when their watches are due
+    /// holds without a watch yet; the hold whose watch must be set first comes first
     entries unwatched_;
     entries watched_;
     std::shared_ptr<alarm> wake_;
@@ -164,8 +164,8 @@ public:
     void keep(const hold&, std::vector<own_node>);
     void forget(const hold&);
 
-    /// Returns whether the session that made the node is still open. The node then exists unless it
-    /// was deleted.
+    /// Returns whether the session that made the node is still open. If so, the node exists, unless
+    /// somebody has deleted it.
     bool lives(const own_node& node) const { return node.session == at->state().id; }
 
     /// Returns for how long, counted from `began`, a hold is valid. The result depends on what the
