@@ -53,7 +53,7 @@ contest in_queue(std::string name, int processes) {
                           .slowness = 5});
 }
 
-/// Returns a contest of wake-ups. It compares with the wake-up of a waiter for a mutex.
+/// Returns a contest of wake-ups, which are compared with the wake-up of a waiter for a mutex.
 contest waking(std::string name, made (*ours)(const arena&)) {
     return {.name = std::move(name),
             .at_once = 2,

@@ -117,8 +117,8 @@ public:
         return all;
     }
 
-    /// Returns a lower limit of scripts: two for each lock and unlock of the other process, and two
-    /// of this process. Failed attempts need more scripts.
+    /// Returns a minimum number of scripts: two for each lock and unlock of the other process, and
+    /// two of this process. Failed attempts need more scripts.
     claim scripts_for(const tally& all) const override {
         const auto rivals = static_cast<long long>(all.samples.size());
         return {2 + 2 * rivals, std::numeric_limits<long long>::max()};

@@ -125,7 +125,7 @@ public:
 
     tally run(nanoseconds length) override;
 
-    /// Returns no upper limit of scripts, because each waiter first makes a failed attempt.
+    /// Returns no maximum number of scripts, because each waiter first makes a failed attempt.
     claim scripts_for(const tally& all) const override;
 
 private:

@@ -33,8 +33,8 @@ public:
         return all;
     }
 
-    /// Limits the number of scripts only from below: at least one pair uses the server. A permit
-    /// that is passed on within the process needs no script, and a thread that finds no permit runs
+    /// Returns only a minimum number of scripts: at least one pair uses the server. A permit that
+    /// is passed on within the process needs no script, and a thread that finds no permit runs
     /// additional scripts.
     claim scripts_for(const tally&) const override {
         return {2, std::numeric_limits<long long>::max()};
@@ -140,7 +140,7 @@ public:
         return all;
     }
 
-    /// Limits the scripts only from below: at least one pair uses the server, as with semaphores.
+    /// Returns only a minimum number of scripts: at least one pair uses the server.
     claim scripts_for(const tally&) const override {
         return {2, std::numeric_limits<long long>::max()};
     }
@@ -180,7 +180,7 @@ public:
         return all;
     }
 
-    /// Returns no upper limit of scripts. A thread that finds no permit has run a script for
+    /// Returns no maximum number of scripts. A thread that finds no permit has run a script for
     /// nothing, so the number of scripts per permit is unknown.
     claim scripts_for(const tally& all) const override {
         return {all.done, std::numeric_limits<long long>::max()};

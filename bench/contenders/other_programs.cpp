@@ -146,8 +146,8 @@ public:
         return java_.finish();
     }
 
-    /// Returns no upper limit of scripts. A caller that finds the lock held makes failed attempts,
-    /// and Redisson's watchdog renews every held lock every ten seconds.
+    /// Returns no maximum number of scripts. A caller that finds the lock held makes failed
+    /// attempts, and Redisson's watchdog renews every held lock every ten seconds.
     claim scripts_for(const tally& all) const override {
         const int each = std::string_view{kind_} == "rate" ? 1 : 2; // a rate has no release
         return {each * all.done, std::numeric_limits<long long>::max()};
@@ -323,8 +323,8 @@ public:
         return all;
     }
 
-    /// Returns no upper limit of scripts. A failed attempt is released on all nodes and repeated,
-    /// so it needs more scripts.
+    /// Returns no maximum number of scripts. A failed attempt is released on all nodes and
+    /// repeated, so it needs more scripts.
     claim scripts_for(const tally& all) const override {
         return {scripts_ * all.done, std::numeric_limits<long long>::max()};
     }

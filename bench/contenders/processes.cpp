@@ -129,7 +129,7 @@ public:
         return together;
     }
 
-    /// Returns no upper limit of scripts: a waiter makes at least one failed attempt.
+    /// Returns no maximum number of scripts: a waiter makes at least one failed attempt.
     claim scripts_for(const tally& all) const final {
         return {2 * all.done, std::numeric_limits<long long>::max()};
     }

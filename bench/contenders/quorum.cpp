@@ -133,9 +133,9 @@ public:
         return all;
     }
 
-    /// Returns no limits of scripts, because a single node may run any number of them. A node that
-    /// is still busy with a pair is not asked for the next pair. A late grant is released once
-    /// more. run() checks the statistics of all nodes together.
+    /// Returns no limits for the number of scripts, because a single node may run any number. A
+    /// node that is still busy with a pair is not asked for the next pair. A late grant is released
+    /// once more. run() checks the statistics of all nodes together.
     claim scripts_for(const tally&) const override {
         return {0, std::numeric_limits<long long>::max()};
     }

@@ -64,7 +64,7 @@ void session::send(const std::string& statement) {
 
 namespace {
 
-/// The lease of both sides: ShedLock's `lockAtMostFor`. `lockAtLeastFor` is zero, its default.
+/// ShedLock's `lockAtMostFor`: as long as holdfast's lease. `lockAtLeastFor` is its default, zero.
 const std::string end_of_lease = "TIMESTAMPADD(MICROSECOND, 30000000, UTC_TIMESTAMP(3))";
 const std::string end_at_least = "TIMESTAMPADD(MICROSECOND, 0, locked_at)";
 
@@ -306,7 +306,7 @@ public:
         return all.get();
     }
 
-    /// Returns no upper limit of UPDATEs, because waiters poll and holders renew.
+    /// Returns no maximum number of UPDATEs, because waiters poll and holders renew.
     claim scripts_for(const tally& all) const final {
         return {2 * all.done + 2, std::numeric_limits<long long>::max()};
     }

@@ -63,8 +63,8 @@ public:
 
     virtual void clear() = 0; ///< resets all numbers to zero
 
-    /// Returns why the server's numbers are outside the limits of the claim, or which keys were
-    /// left behind. The result is empty if there is no problem.
+    /// Returns why the server's numbers are not within the limits `claim`, or which keys were left
+    /// behind. The result is empty if there is no problem.
     virtual std::string trouble_with(const claim&) const = 0;
 
     virtual long long commands_sent() const = 0;

@@ -8,7 +8,7 @@
 namespace holdfast::zookeeper {
 namespace {
 
-/// Maximum bytes of an answer to a four-letter word (server command). Useful ones are shorter.
+/// Maximum bytes of an answer to a four-letter word (a server command). Useful answers have less.
 constexpr std::size_t words_most = 16 * 1024;
 
 } // namespace

@@ -56,7 +56,7 @@ std::string ddl(const tables&);
 
 inline constexpr std::string_view now_text = "UTC_TIMESTAMP(6)";
 
-/// Microseconds since 1970. Not from UNIX_TIMESTAMP, because UNIX_TIMESTAMP ends in 2038.
+/// Microseconds since 1970. UNIX_TIMESTAMP is not used, because its range ends in 2038.
 inline constexpr std::string_view runs_text = "TIMESTAMPDIFF(MICROSECOND,'1970-01-01',SYSDATE(6))";
 
 /// Condition after an attempt's UPDATE: the lock was granted. Check that `ROW_COUNT()` is 1, too:
@@ -72,7 +72,7 @@ inline constexpr std::string_view past_text = "UTC_TIMESTAMP(6)-INTERVAL 1 HOUR"
 /// makes every attempt late, and the answer then contains the server's time.
 std::string late_after(const runtime::remote_clock&, time_point deadline);
 
-/// Returns the condition that the statement runs too late, which means after the time `late`.
+/// Returns the condition that the statement runs after the deadline `late`, so it is too late.
 std::string is_late(std::string_view late);
 
 /// Returns the expiry of a lease that starts when the statement begins.

@@ -32,16 +32,16 @@ public:
     wakeup_wait(const wakeup_wait&) = delete;
     ~wakeup_wait(); ///< cuts the connection, unless the user lock was handed over
 
-    /// Returns whether the object still waits for the user lock. When the wait ends, the alarm
-    /// `wake` rings. False means that the user lock was granted, or that there is no connection for
-    /// waiting. In both cases the caller polls.
+    /// Returns whether the object still waits for the user lock (GET_LOCK). When the wait ends, the
+    /// alarm `wake` rings. False: the user lock was granted, or there is no connection for the
+    /// wait. In both cases the caller polls.
     bool is_waiting() const noexcept;
 
     /// Returns the connection that holds the user lock (GET_LOCK) now; the attempt must use this
     /// connection. Returns null if no connection holds the user lock.
     std::shared_ptr<pinned_connection> rung_on() const noexcept;
 
-    /// Leaves the user lock and its connection to the granted hold, which releases them later.
+    /// Leaves the user lock (GET_LOCK) and its connection to the hold, which releases them later.
     void is_handed_over() noexcept;
 
 private:
