@@ -47,7 +47,7 @@ next waiter.
 
 NOT_AT_KEEPER = """
 The next table is for operators. It shows which locks do **not** wait for which other locks, so that
-two clients can hold both locks at the same time. It is based on the same tests (`Strangers`):
+two clients can hold both locks at the same time. The table is based on the tests named `Strangers`:
 
 | | does not wait for |
 | --- | --- |
@@ -73,8 +73,8 @@ If somebody deletes the node of a Curator client, as `holdfast unlock --force` d
 client still believes that it holds the lock (test `CuratorsBelief`).
 
 Each program with Curator sets the number of permits of a semaphore for itself. So either give the
-same number to all programs, or let the Curator programs use a `SharedCount` at the semaphore's
-path, where holdfast keeps the number.
+same number to all programs, or let the Curator programs read the number from the semaphore's path,
+where holdfast keeps it (with Curator's class `SharedCount`).
 """
 
 KEEPER_STRESS = """
@@ -113,8 +113,8 @@ FAILOVER = """
 In this test, one JVM for each version of Redisson runs with three threads, and two processes of
 holdfast run with ten threads in total. They use plain, fair and read-write locks on three names of
 a cluster. One primary of the cluster is killed and comes back as a replica. Before the failover, a
-replica must confirm each grant of both libraries. After it, this holds only for holdfast's grants.
-The test fails in each of these cases:
+replica must confirm each grant of both libraries. After the failover, a replica must confirm only
+holdfast's grants. The test fails in each of these cases:
 
 - Two holders at once are sure of an exclusive lock.
 - A renewed lock of holdfast is lost.
