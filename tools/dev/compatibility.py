@@ -122,9 +122,9 @@ holdfast's grants. The test fails in each of these cases:
 - A JVM gets no lock.
 - Anything is left on the servers.
 
-Redisson 3.13.6 does not take part, for two reasons: it does not wait until a replica has confirmed
-its write, and its release during the failover does not return
-([more](redisson.md#replicas-sentinel-cluster)).
+Redisson 3.13.6 is not part of this test, for two reasons. It does not wait until a replica has
+confirmed its write. And if a program releases a lock during the failover, Redisson's `unlock()`
+does not return ([more](redisson.md#replicas-sentinel-cluster)).
 """
 
 WAKE_UPS = """
