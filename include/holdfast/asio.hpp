@@ -24,7 +24,7 @@ template <int Version>
 struct HOLDFAST_EXPORT built_with_boost {
     static void check() noexcept;
 };
-/// Makes every file that includes this header refer to the check. It costs one pointer per file.
+/// Makes each file that includes this header refer to the link-time check. Cost: one pointer.
 [[gnu::used]] static constexpr void (*checks_boost)() noexcept =
     &built_with_boost<BOOST_VERSION>::check;
 } // namespace detail

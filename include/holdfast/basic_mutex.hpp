@@ -149,8 +149,8 @@ public:
     }
 
     /// Tries to acquire the lock until the timeout `timeout`; makes at least one attempt. Returns
-    /// false if the timeout expired; the lock is not held then. If the server stalls, the call may
-    /// return up to two command timeouts late (three after a deferred release).
+    /// false if the timeout expired; the lock is not held then. If the server stalls, the call can
+    /// return later than that, by up to two command timeouts (three after a deferred release).
     template <typename Rep, typename Period>
     [[nodiscard]] bool try_lock_for(length<Rep, Period> timeout, std::stop_token cancel = {}) {
         return take({.timeout = detail::saturate(timeout, detail::rounding::up),
@@ -235,8 +235,8 @@ public:
                                   std::forward<Token>(token));
     }
 
-    // The next two functions report about the hold of this thread, and send no request. They report
-    // a lost hold as no hold.
+    // The next two functions report whether this thread holds the lock, and how many times it has
+    // entered it. They send no request. A lost hold is reported as no hold.
     [[nodiscard]] bool is_held_by_this_thread() const;
     [[nodiscard]] std::size_t hold_count() const;
 

@@ -135,15 +135,15 @@ public:
     // the errors of the acquiring functions of a lock. The asynchronous versions complete with the
     // same codes and cannot be cancelled.
 
-    /// Returns everything that the store reports about the lock of that name. The result is empty
+    /// Returns everything that the store reports about the lock with this name. The result is empty
     /// if the lock is free and no waiter is queued for it (see `lock_state::is_held`).
     std::optional<lock_state> inspect(lock_name);
 
-    /// Returns the state of the counter of that name: the free permits of a semaphore, the
+    /// Returns the state of the counter with this name: the free permits of a semaphore, the
     /// remaining count of a latch, or the rate of a limiter. Most counters are stored as a plain
     /// number, so the store does not know their type; `kind` says how to read the number. Throws
-    /// `refused` if the stored value cannot be a counter of that kind, and `invalid_argument` if
-    /// the store does not support that kind.
+    /// `refused` if the stored value cannot be a counter of this kind, and `invalid_argument` if
+    /// the store does not support this kind.
     counter_state inspect(lock_name, counter_kind kind);
 
     /// Lists the held locks whose names, after this client's prefix, match a glob pattern. Returns
@@ -160,10 +160,10 @@ public:
     /// program holds is not listed, because its key looks like any other string.
     lock_list list(std::string pattern = "*", std::size_t limit = 1000);
 
-    /// Lists keys that may be counters of that kind. A stored number can be a semaphore or a latch,
-    /// and the store does not say which. So both lists contain every number. The list of leased
-    /// semaphores has only the semaphores with at least one held permit, on every store. Throws
-    /// `invalid_argument` if the store does not support the kind.
+    /// Lists keys that may be counters of the given kind. A stored number can be a semaphore or a
+    /// latch, and the store does not say which. So both lists contain every number. The list of
+    /// leased semaphores has only the semaphores with at least one held permit, on every store.
+    /// Throws `invalid_argument` if the store does not support the kind.
     counter_list list(counter_kind kind, std::string pattern = "*", std::size_t limit = 1000);
 
     /// Waits until the lock is observed to be free. Returns false if the lock was not free before

@@ -30,7 +30,7 @@ HOLDFAST_EXPORT const char* words_for(counter_kind) noexcept;
 /// counters have 32 bits.
 inline constexpr std::int64_t counted_max = 2'147'483'647;
 
-/// Settings of a rate limiter: at most `permits` permits may be drawn in any interval of length
+/// Settings of a rate limiter: at most `permits` permits can be taken in any interval of length
 /// `per`.
 struct rate {
     enum class scope_of : std::uint8_t {
@@ -49,7 +49,7 @@ struct rate {
 /// Ways to change a counter. A latch supports `set_new`, `count_down` and `erase`. A leased
 /// semaphore (`permits`) supports `add`, `take_back`, `set_new`, `set`, `erase`, `give_back` and
 /// `set_lease`. A rate limiter supports `set_new`, `set`, `add` (gives back permits that any client
-/// drew) and `erase`.
+/// has taken) and `erase`.
 enum class counter_verb : std::uint8_t {
     add, ///< adds; if the semaphore does not exist, creates it with zero first; used by release()
     add_if_there, ///< adds only if the counter exists
@@ -108,9 +108,9 @@ struct counter_change {
 
 /// Reply of the store to a change.
 struct counter_answer {
-    /// For set_new: true if the counter did not exist. For add_if_there and erase: true if it
-    /// existed. For count_down: true if this call opened the latch. For give_back and set_lease:
-    /// true if that permit was held.
+    /// For set_new: true if the counter did not exist. For add_if_there and erase: true if the
+    /// counter existed. For count_down: true if this call opened the latch. For give_back and
+    /// set_lease: true if the permit was held.
     bool done = false;
     bool beyond = false; ///< nothing was done: the value would exceed `most` or the maximum
     /// For drain: the number of permits taken; otherwise the current value.
@@ -124,13 +124,13 @@ struct counter_state {
     std::int64_t value = 0; ///< free permits, or the count of the latch
     std::int64_t taken = 0; ///< for kind `permits`: the number of held permits
     /// Number of connections that wait for the counter. Each connection belongs to a client that
-    /// has waiting calls, or had waiting calls a few seconds ago. Empty: the store does not report
-    /// the number.
+    /// has waiting calls, or had them a few seconds ago. Empty: the store does not report the
+    /// number.
     std::optional<std::size_t> listeners{};
     rate of{}; ///< the rate of a rate limiter
 };
 
-/// The counters of one kind that `client::list()` found, in the order of their names.
+/// The counters of one kind that `client::list()` found, sorted by name.
 struct counter_list {
     struct entry {
         std::string name; ///< name at the store, with the client's prefix
@@ -159,14 +159,14 @@ public:
 
     virtual bool offers(counter_kind) const noexcept = 0;
 
-    /// Returns the reason why this store cannot have a counter of that name. Returns nothing if the
-    /// store can have it. Sends nothing.
+    /// Returns why this store cannot have a counter with the given name. Returns nothing if the
+    /// store can have it. Sends no request.
     virtual std::optional<std::string> objection_to(const lock_name&, counter_kind) const = 0;
 
     /// Creates a waiter for the request; sends nothing yet. `wake` must outlive the waiter. The
-    /// waiter's look() takes the amount, or checks whether the latch is open. Its leave() gives
-    /// back permits that may have been taken. If the store executes a look() after leave(), that
-    /// look() takes nothing.
+    /// waiter's function look() takes the amount, or checks whether the latch is open. The function
+    /// leave() gives back permits that a look() may have taken. If the store executes the request
+    /// of a look() after the request of leave(), the look() takes nothing.
     virtual std::unique_ptr<place> line_up(counter_ask, alarm& wake) = 0;
 
     /// Changes the counter. After an unknown outcome, repeat the call with the same request number,
@@ -174,13 +174,13 @@ public:
     virtual asio::awaitable<counter_answer> change(counter_change) = 0;
 
     /// Tells the store that the client will not repeat the change with this request number, for
-    /// example because the reply has arrived. A copy of the request that is still on its way may be
-    /// executed or not.
+    /// example because the reply has arrived. If a copy of the request is still on its way, the
+    /// store may execute the copy or ignore it.
     virtual void end_change(const lock_name&, const owner_id& /*request*/) noexcept {}
 
     virtual asio::awaitable<counter_state> inspect(lock_name, counter_kind) = 0;
-    /// Lists at most `limit` counters of that kind whose names match a glob pattern, by the rules
-    /// of `inspector::list()`. Omits leased semaphores of which no permit is held.
+    /// Lists at most `limit` counters of the given kind whose names match a glob pattern, by the
+    /// rules of `inspector::list()`. Omits leased semaphores of which no permit is held.
     virtual asio::awaitable<counter_list> list(counter_kind, std::string pattern,
                                                std::size_t limit) = 0;
 

@@ -81,8 +81,8 @@ public:
     /// Creates the semaphore with this number of permits. Returns false, and changes nothing, if
     /// the semaphore exists already.
     bool try_set_permits(std::int64_t permits);
-    /// Does the same as the function above. In addition, the store deletes the semaphore after the
-    /// time `kept`, even if it is in use.
+    /// Creates the semaphore as try_set_permits(permits) does. In addition, the store deletes the
+    /// semaphore after the time `kept`, even if it is in use then.
     bool try_set_permits(std::int64_t permits, duration kept);
     /// Adds permits. A negative number removes permits; the number of permits may then be negative
     /// for a while.

@@ -27,7 +27,7 @@ struct finding {
     std::string remedy{}; ///< what to do about the problem; empty: nothing
 };
 
-/// The findings of `client::doctor()`, in the order of its checks.
+/// The findings of `client::doctor()`, in the order in which the checks ran.
 struct diagnosis {
     std::vector<finding> findings{};
 

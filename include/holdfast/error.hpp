@@ -25,7 +25,7 @@ enum class errc {
     /// no memory), or the client does not trust the server. Nothing was done. The exception and the
     /// observer's event contain the server's own error text.
     refused,
-    /// The lease expired before the release. Another client may have held the lock in the meantime.
+    /// The lease expired before the release. Since then, another client may have held the lock.
     lease_lost,
     /// This thread (or this lease) does not hold the lock. Nothing was done.
     not_owner,
@@ -35,9 +35,9 @@ enum class errc {
     invalid_argument,
     /// This client has reached a limit (queued requests, waiting calls). Nothing was sent.
     overloaded,
-    /// The call would deadlock. Either the calling thread would wait for work that only this thread
-    /// can do. Or two readers want to upgrade, and each would wait until the other reader has
-    /// released the lock. Nothing was acquired.
+    /// The call would deadlock; nothing was acquired. Case 1: the calling thread would wait for
+    /// work that only this thread can do. Case 2: two readers want to upgrade, and each would wait
+    /// until the other reader has released the lock.
     would_deadlock,
     /// The server's clock jumped twice during the acquisition. The caller holds nothing.
     clock_unstable,

@@ -52,8 +52,8 @@ public:
     fenced_mutex(client& home, lock_name name, fenced_options how = {});
 
     /// Returns the token of this thread's hold; 0 if this thread has no hold. Sends no request.
-    /// After the hold is lost, the function still returns its token, because the resource has to
-    /// decide. For a lease, use `lease::fencing_token()`.
+    /// After a loss of the hold, the function still returns the token, because the protected
+    /// resource decides whether to accept the token. For a lease, use `lease::fencing_token()`.
     [[nodiscard]] std::uint64_t fencing_token() const noexcept;
 
     /// Asks the store for the greatest token that any hold ever had, and returns it. The result can

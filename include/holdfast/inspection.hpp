@@ -27,7 +27,7 @@ struct client_info {
 
 /// An owner of a lock.
 struct lock_owner {
-    /// Owner as the store has it: `<uuid>:<number>`, or Redisson's `<uuid>:<thread>`.
+    /// Owner in the store's own form: `<uuid>:<number>`, or Redisson's `<uuid>:<thread>`.
     std::string text{};
     /// How many times the owner has entered the lock. For a holdfast owner the value is always 1,
     /// because holdfast counts entries inside the client.
@@ -36,11 +36,11 @@ struct lock_owner {
     /// token lock, false means any other program.
     bool is_holdfast = false;
     std::optional<client_info> client{}; ///< set if a holdfast client has described itself
-    /// For a read-write lock: true if the owner has the write lock, false if it shares the lock.
+    /// For a read-write lock: true if the owner has the write lock, false if it has a read lock.
     bool writes = false;
     /// Remaining time of this reader's own lease. Zero: the lease has expired, and the next writer
     /// removes the reader. Empty: the reader's hold ends with the lease of the whole lock, or the
-    /// store does not report the time.
+    /// store does not report this time.
     std::optional<duration> remaining{};
 };
 
@@ -81,14 +81,14 @@ struct lock_state {
     /// remaining time of the lease; empty if the lease never expires
     std::optional<duration> remaining{};
     /// Number of connections that are subscribed to the release of the lock. Each connection
-    /// belongs to a client that has waiting threads, or had waiting threads a few seconds ago. For
-    /// a fair lock, the number also includes every entry of `waiters`. Empty: the store does not
-    /// report the number.
+    /// belongs to a client that has waiting threads, or had them a few seconds ago. For a fair
+    /// lock, the number also includes every entry of `waiters`. Empty: the store does not report
+    /// the number.
     std::optional<std::size_t> listeners{};
     /// Fencing token of the current hold, if the store gives a token to each grant (MySQL,
     /// ZooKeeper). 0: the store does not report a token.
     std::uint64_t token = 0;
-    /// Greatest fencing token that any hold of the fenced lock of that name ever had, also a hold
+    /// Greatest fencing token that any hold of the fenced lock with this name ever had, also a hold
     /// of a JVM. 0: there was no token, or the store does not report the token.
     std::uint64_t last_token = 0;
     /// Waiters of a fair lock, in the order of the queue. For a read-write lock: the holdfast
@@ -104,11 +104,11 @@ struct lock_state {
     bool is_held = true;
 };
 
-/// The locks that `client::list()` found, in the order of their names.
+/// The locks that `client::list()` found, sorted by name.
 struct lock_list {
     std::vector<lock_state> locks{};
     bool complete = true; ///< false: the list reached its limit, or some servers could not be asked
-    /// Error text for each server that could not be asked, if several servers share the names.
+    /// Error text for each server that could not be asked, if several servers store the locks.
     std::vector<std::string> unreachable{};
 };
 

@@ -7,8 +7,8 @@ namespace holdfast {
 
 /// Options of `latch`.
 struct latch_options {
-    /// Overrides the client's value (options.hpp) for calls that change the count. Calls that wait
-    /// need no replicas, because they change nothing.
+    /// Overrides `options::required_replicas` for calls that change the count. Calls that wait need
+    /// no replicas, because they change nothing.
     std::optional<unsigned> required_replicas{};
 };
 
@@ -37,7 +37,7 @@ public:
     latch(client& home, lock_name name, latch_options how = {});
 
     /// Closes the latch and sets its count, which must be 1 to `max()`. Returns false, and changes
-    /// nothing, if the latch is closed already.
+    /// nothing, if the latch is already closed.
     bool try_set_count(std::int64_t count);
     /// Returns the count; zero means that the latch is open. The value may be out of date when it
     /// arrives.

@@ -73,8 +73,8 @@ public:
     /// is not valid.
     [[nodiscard]] duration remaining() const noexcept;
 
-    /// Returns the lock's name at the store, with the prefix. owner() returns the owner of this
-    /// hold at the store, `<uuid>:<number>`.
+    /// Returns the lock's name at the store, with the prefix. The function owner() returns the
+    /// owner of this hold at the store, `<uuid>:<number>`.
     [[nodiscard]] std::string_view name() const noexcept;
     [[nodiscard]] std::string owner() const;
 
@@ -84,9 +84,9 @@ public:
     [[nodiscard]] std::uint64_t fencing_token() const noexcept;
 
     /// Returns the ids of the permits that this lease holds, as Redisson writes them. The result is
-    /// empty for the lease of a lock, and if this lease holds nothing. After this call, the release
-    /// goes to the store instead of to a local waiter. The next holder then gets new ids, so an id
-    /// never names a permit of a later holder.
+    /// empty for the lease of a lock, and if this lease holds nothing. After this call, the permits
+    /// are released in the store, and not passed on to a waiting call of this client. The next
+    /// holder then gets new ids, so an id never names a permit of a later holder.
     [[nodiscard]] std::vector<std::string> permit_ids() const;
 
     /// Makes the lease last at least `length` from now; never shortens the lease. If the hold is

@@ -14,8 +14,8 @@ enum class event_kind : std::int32_t {
     /// client. `duration_us`: how long the lock was held.
     released,
     /// A hold ended before its owner released it. No other event of this hold follows. If a hold on
-    /// several locks is lost, `cause` is the cause of the member whose loss decided. `duration_us`:
-    /// how long the lock was held.
+    /// several locks is lost, `cause` says why the member was lost whose loss ended the whole hold.
+    /// `duration_us`: how long the lock was held.
     lost,
     /// A renewed hold will end soon, because renewals fail or because it has reached
     /// `options::max_hold` (see `cause`). `duration_us`: the time that is left.
@@ -36,14 +36,14 @@ enum class event_kind : std::int32_t {
     /// Locks work, but the store denies a feature. `text`: the consequence, and the permission to
     /// grant. On ZooKeeper also: the session timeout is not the one that was asked for.
     impaired,
-    /// Another server now has all or some of the locks. `name`: the address of that server. `text`:
-    /// who reported the change. The client at once asks the new server whether it still has the
-    /// held locks.
+    /// All or some of the locks are now on another server. `name`: the address of that server.
+    /// `text`: who reported the change. The client asks the new server at once whether it still has
+    /// the locks that this client holds.
     moved,
 };
 
-/// Why a hold was lost, a wait ended or a connection was lost. Used in `event::cause`, together
-/// with `event::code`.
+/// Cause of a lost hold, of the end of a wait, or of a lost connection. Used in `event::cause`,
+/// together with `event::code`.
 enum class event_cause : std::int32_t {
     none = 0,
     /// The store says that the lock is not held by this owner: forced, evicted, expired or flushed.
@@ -57,8 +57,8 @@ enum class event_cause : std::int32_t {
     failed, ///< see `code` and `text`
 };
 
-/// One event, valid during the call only. The type is a plain struct, so that C and other languages
-/// can use it.
+/// One event. It is valid only while the observer is called. The type is a plain struct, so that C
+/// and other languages can use it.
 struct event {
     event_kind kind;
     event_cause cause = event_cause::none;

@@ -33,14 +33,14 @@ struct hand_off {
 ///
 ///     client c{options{.url = "redis://db.internal/2", .prefix = "shop:"}};
 struct options {
-    /// URL of the store. The schemes are redis://, unix://, zk:// and others, memory:NAME, and
-    /// mysql:// with its component. Parameters (`?lease_time=10s&prefix=shop:`) override most of
-    /// the fields below. docs/url.md lists all schemes and parameters.
+    /// URL of the store: redis://, unix://, zk://, memory:NAME and others, or mysql:// in a program
+    /// that uses holdfast::mysql. Parameters (`?lease_time=10s&prefix=shop:`) override most of the
+    /// fields below. docs/url.md lists all schemes and parameters.
     std::string url = "redis://127.0.0.1:6379";
 
     /// Provider of the user name and the password. A user or a password in `url` overrides the
-    /// value from here. With a provider, passwords need not stand in URLs, and can change while the
-    /// client runs (credentials.hpp).
+    /// value from the provider. With a provider, URLs need not contain passwords, and a password
+    /// can change while the client runs (credentials.hpp).
     credential_provider credentials{};
 
     /// Factory of the store, from a `make_store` function or your own. If it is set, `url` and
@@ -66,21 +66,21 @@ struct options {
     /// lock is ever granted. 0 to 100; above 0 only if the store has replicas.
     unsigned required_replicas = 0;
 
-    /// Maximum time that a lock is renewed, counted from its grant. After that time renewal stops,
-    /// and the lease expires. The caller can still prolong it with `extend()`. Empty: no limit. 1
-    /// ms and more.
+    /// Maximum time for which a lock is renewed, counted from its grant. After that time, the
+    /// renewal stops and the lease expires. The caller can still prolong it with `extend()`. Empty:
+    /// no limit. 1 ms and more.
     std::optional<duration> max_hold{};
 
-    // The following three are timeouts: 0 ms and more; `duration::max()` means no timeout.
+    // The next three fields are timeouts: 0 ms and more; `duration::max()` means no timeout.
 
     /// How long a call retries while the store cannot be reached. After that it fails, usually with
     /// `unreachable`. Empty: 10 s, or 30 s if another server may have to take over (Sentinel,
     /// Cluster). Calls that only read, for example `client::inspect()`, retry only in that case.
     std::optional<duration> unavailable_timeout{};
     /// How long `unlock()` waits for the reply of the store. If a request is under way at that
-    /// time, `unlock()` waits for its end, at most one command timeout longer. After that, the
-    /// release is repeated in the background until the store acknowledges it or the lease has
-    /// expired.
+    /// time, `unlock()` also waits for the end of the request, at most one command timeout longer.
+    /// After that, the release is repeated in the background until the store acknowledges it or the
+    /// lease has expired.
     duration release_timeout = std::chrono::seconds{3};
     /// How long `close()` waits for holders to release their locks before it stops renewal.
     duration close_timeout = std::chrono::seconds{3};
@@ -95,8 +95,8 @@ struct options {
 
     struct hand_off hand_off {};
 
-    /// Maximum number of calls of one client that wait for locks at the same time. More calls fail
-    /// with `overloaded`. 1 and more.
+    /// Maximum number of calls of one client that wait for locks at the same time. Further calls
+    /// fail with `overloaded`. 1 and more.
     std::size_t waiters_max = 1'000'000;
 
     /// True: the executor that the user gave to the client never runs two handlers at the same time

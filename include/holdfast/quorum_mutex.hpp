@@ -14,10 +14,10 @@ struct quorum_options {
     std::optional<lease_time> lease{}; ///< overrides the first client's lease time
     recursion again = recursion::refused;
     /// Kind of the locks on the nodes. `plain`: compatible with Redisson's RedLock on the same
-    /// servers. `token`: compatible with redsync and node-redlock. Other kinds are not allowed.
+    /// servers. `token`: compatible with redsync and node-redlock. No other kind is allowed.
     lock_kind kind = lock_kind::plain;
-    /// How long an attempt waits for the reply of a node. If a vote arrives later than that and the
-    /// lock is held by then, the vote is still used. 1 ms to a quarter of the lease time.
+    /// How long an attempt waits for the reply of a node. A vote that arrives after this wait is
+    /// still used if the lock is held by then. 1 ms to a quarter of the lease time.
     duration node_timeout{50};
     /// The longest lease time that any client of these nodes uses for the lock. A restarted node
     /// has no vote for this time after its restart, because it may have forgotten its grants.
@@ -31,8 +31,8 @@ struct quorum_options {
     std::optional<unsigned> required_replicas{};
 };
 
-/// Votes of a lease: number of nodes, number of votes that make a majority, and number of votes
-/// that are held now.
+/// Votes of a lease: the number of nodes, the number of votes that make a majority, and the number
+/// of votes that are held now.
 struct quorum_votes {
     std::size_t nodes = 0;
     std::size_t majority = 0;

@@ -57,13 +57,13 @@ public:
     void acquire(std::int64_t permits = 1, std::stop_token cancel = {}) {
         (void)take({.amount = permits, .cancel = std::move(cancel)});
     }
-    /// Tries once to draw the permits. Returns false if there are not enough permits now, or if
+    /// Tries once to take the permits. Returns false if there are not enough permits now, or if
     /// calls of this client already wait for permits.
     [[nodiscard]] bool try_acquire(std::int64_t permits = 1) {
         return take({.amount = permits, .timeout = duration::zero()});
     }
-    /// Tries to draw the permits until the timeout `timeout`; makes at least one attempt. If the
-    /// timeout expired, returns false and has drawn no permits.
+    /// Tries to take the permits until the timeout `timeout`; makes at least one attempt. If the
+    /// timeout expired, returns false and has taken no permits.
     template <typename Rep, typename Period>
     [[nodiscard]] bool try_acquire_for(length<Rep, Period> timeout, std::int64_t permits = 1,
                                        std::stop_token cancel = {}) {
@@ -82,18 +82,18 @@ public:
     /// interval below 1 ms or above ten years. It also throws if `rate::kept` is shorter than the
     /// interval.
     bool try_set_rate(rate);
-    /// Sets the rate, also if a rate is set already. Forgets the earlier draws of all clients. With
-    /// `per_client`, it forgets only the draws of this client; the draws of other clients still
-    /// count.
+    /// Sets the rate, even if a rate is set already. The permits that any client has taken before
+    /// are no longer counted. With `per_client`, only the permits of this client are no longer
+    /// counted; those of other clients still are.
     void set_rate(rate);
     /// Returns the rate, or nothing if no rate is set. The result may be out of date when it
     /// arrives.
     [[nodiscard]] std::optional<rate> current_rate() const;
 
-    /// Gives back permits of any client; the latest draws become free first. There are never more
-    /// free permits than the rate allows.
+    /// Gives back permits, whichever client took them; the permits taken last become free first.
+    /// There are never more free permits than the rate allows.
     void release(std::int64_t permits = 1);
-    /// Returns how many permits can be drawn now; zero if the rate is not set. The number may be
+    /// Returns how many permits can be taken now; zero if the rate is not set. The number may be
     /// out of date when it arrives.
     [[nodiscard]] std::int64_t available_permits() const { return value(); }
 

@@ -56,10 +56,10 @@ public:
     /// The credentials of the options (`options::credentials`).
     const credential_provider& credentials() const noexcept;
 
-    /// Returns one or more servers, which the URL separates by commas. A missing port is 0. Throws
-    /// for an empty host and a wrong port; the error text shows `example` as a correct URL.
+    /// Returns the servers of the URL, which are separated by commas. A missing port is 0. Throws
+    /// for an empty host or a wrong port; the error text shows `example` as a correct URL.
     std::vector<server_address> servers(std::string_view example) const;
-    /// Returns false if the URL names no server, so that only slashes stand before the path.
+    /// Returns whether the URL names a server. If not, only slashes stand before its path.
     bool names_servers() const noexcept;
 
     const std::string& path() const noexcept; ///< path of the URL, for example `/a/b`
@@ -99,12 +99,12 @@ public:
     /// Reads `tls=yes` and the TLS parameters of tls.hpp, for example `tls_ca_file`.
     void read_tls(std::optional<tls_options>& into);
 
-    /// Throws for the first parameter that your function has not asked for; the error text suggests
-    /// the most similar parameter.
+    /// Throws if the URL has a parameter that your function has not asked for. The error text
+    /// suggests the most similar known parameter.
     void refuse_unknown() const;
 
-    /// Throws an error with this text. The text must not contain any part of the URL that `shown()`
-    /// did not return.
+    /// Throws an error with this text. The text may contain parts of the URL only in the form that
+    /// `shown()` returned.
     [[noreturn]] void refuse(std::string_view why) const;
     /// Returns the text in quotes, for an error text. If the text could be part of a password,
     /// returns instead the reason why the text is hidden.
@@ -120,8 +120,8 @@ private:
     url::reading& inside_;
 };
 
-/// Function that creates the store of a URL; sends nothing yet. Throws `errc::invalid_argument`.
-/// Several threads may call it at the same time.
+/// Function that creates the store for a URL; it sends nothing yet. Throws `errc::invalid_argument`
+/// for a wrong URL. Several threads may call the function at the same time.
 using scheme_reader = std::function<store_factory(store_url&)>;
 
 /// Registers a URL scheme. A scheme consists of letters, digits, `+`, `-` and `.`, and begins with

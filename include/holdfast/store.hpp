@@ -37,9 +37,9 @@ namespace holdfast {
 // The value types below have constructors on purpose: g++ 12 frees an aggregate temporary twice
 // when it is passed to a function in a co_await expression.
 
-/// Name of a lock, either as users write it or as stores have it after the client's name mapping.
-/// It may contain any bytes. A name that the store does not allow is refused before anything is
-/// sent.
+/// Name of a lock: either the name that users write, or the name that the store has, after the
+/// client's name mapping. It may contain any bytes. A name that the store does not allow is refused
+/// before anything is sent.
 struct lock_name {
     lock_name(std::string s)
         : text{std::move(s)} {}
@@ -79,7 +79,7 @@ HOLDFAST_EXPORT const char* words_for(lock_kind) noexcept;
 /// Throws `store_errc::wrong_type`: the name has the type `there`, but `wanted` was requested.
 [[noreturn]] HOLDFAST_EXPORT void throw_wrong_type(std::string_view there, std::string_view wanted);
 
-/// Lock, owner and settings of one hold. The hold exists or is requested.
+/// Lock, owner and settings of a hold that exists or is requested.
 struct hold {
     hold(lock_name n, owner_id o, lock_kind k)
         : name{std::move(n)}
@@ -111,9 +111,9 @@ struct ask : hold {
     /// Requested lease time; a store with sessions grants the remaining session time instead.
     duration lease_time{};
     /// Deadline of the request. After the deadline, the store must not grant a repeated attempt
-    /// (look()), not even if the server was stalled. The deadline does not apply to the first
-    /// attempt, because the timeout of try_lock() is zero: the first attempt may take the store's
-    /// whole time limit.
+    /// (look()), not even if the server was stalled. The first attempt ignores the deadline,
+    /// because the timeout of try_lock() is zero; the first attempt may take the store's whole time
+    /// limit.
     time_point give_up_at{};
     bool waits = true; ///< false: one attempt only, without a place in a queue of the store
     /// For a fair lock: how long a waiter stays in the queue after its last attempt.
@@ -133,20 +133,20 @@ struct ask : hold {
 struct answer {
     /// True if the lock was granted; for a renewal: if the owner still holds the lock.
     bool granted = false;
-    /// If granted: the validity, measured from the start of the call. If busy: the longest time
-    /// until the next attempt.
+    /// If granted: how long the lease is valid, from the start of the call. If busy: how long to
+    /// wait, at most, before the next attempt.
     duration term{};
     /// Fencing token of the grant; 0 if the store or the kind has none. The holder gets it only
     /// for the kind `fenced`. Operators see other tokens in `lock_state::token`.
     std::uint64_t token = 0;
     /// Number of reserved tokens, from `token` on. Each local hand-over uses one token.
     std::uint32_t tokens = 0;
-    /// Remaining time that the store had just before this request: for a renewal, the time of the
-    /// renewed hold; for a grant, the time of the other owners who share the lock. Empty: the time
-    /// is unknown, or no other client can change it.
+    /// Remaining time in the store just before this request. For a renewal: the time of the renewed
+    /// hold. For a grant: the time of the other owners who share the lock. Empty: the time is
+    /// unknown, or no other client can change it.
     std::optional<duration> left_before{};
     /// True: the store said whether the lock is free. False: the store was not asked, or its reply
-    /// came too late. Then the caller still has to report an earlier failure.
+    /// came too late. In the second case, the caller must still report an earlier failure, if any.
     bool answered = true;
 };
 
@@ -208,8 +208,8 @@ struct renewal_options {
 /// known. `which` is the index of the hold in the list.
 class renewal_sink {
 public:
-    /// Called when the store replied whether the lock is still held. If it is held, the validity
-    /// counts from before the request.
+    /// Called when the store has replied whether the lock is still held. If it is held, its
+    /// validity is measured from a time just before the request was sent.
     virtual void renewed(std::size_t which, const answer&) = 0;
     /// Called when the request failed. See `lock_store` for what the caller knows after each error.
     virtual void failed(std::size_t which, const boost::system::system_error&) = 0;
@@ -246,7 +246,7 @@ protected:
     ~revalidator() = default;
 };
 
-/// Subscription. While the object exists, its events call a `revalidator` or ring an alarm.
+/// Subscription to events. While it exists, its events call a `revalidator` or ring an alarm.
 class watch {
 public:
     virtual ~watch() = default;
@@ -271,15 +271,15 @@ struct limits {
     /// Other programs may shorten a read hold at any time, and the request restores the hold's
     /// remaining time. `duration::max()`: no other program shortens read holds.
     duration read_contact_max = duration::max();
-    /// Usual length of an outage, during which calls retry. The value is greater if another server
-    /// has to take over from a dead server.
+    /// Usual length of an outage, during which calls retry. It is longer if another server has to
+    /// take over when a server dies.
     duration usual_outage = std::chrono::seconds{10};
 };
 
 /// Interface of a store for locks. Every call ends within the store's own time limit. It returns a
 /// result or throws `boost::system::system_error`. After `errc::unreachable`, `errc::refused` and
-/// `errc::overloaded`, nothing was done. After any other error, the outcome is unknown. When an
-/// alarm rings, this is only a hint; replies and the clock decide.
+/// `errc::overloaded`, nothing was done. After any other error, the outcome is unknown. The ring of
+/// an alarm is only a hint: the store's replies and the clock decide.
 class lock_store {
 public:
     virtual ~lock_store() = default;
@@ -287,8 +287,8 @@ public:
     virtual bool offers(lock_kind) const noexcept = 0;
     virtual limits bounds() const noexcept = 0;
 
-    /// Returns the reason why this store cannot have a lock of that name. Returns nothing if the
-    /// store can have it. Sends nothing.
+    /// Returns why this store cannot have a lock with the given name. Returns nothing if the store
+    /// can have it. Sends no request.
     virtual std::optional<std::string> objection_to(const lock_name& name) const = 0;
 
     /// Creates a waiter; sends nothing yet. `wake` must outlive the waiter.
@@ -315,12 +315,12 @@ struct holding {
     std::vector<std::string> owners{};
     std::optional<duration> remaining{}; ///< remaining lease; empty if the lease never expires
     bool alone = true; ///< true if one owner excludes all others; false if the lock is only shared
-    /// True if some owners share the lock; an exclusive owner can share the lock, too.
+    /// True if some owners share the lock, even if one of them also holds it exclusively.
     bool shared = false;
     bool tells = true; ///< false: the holder will certainly send no notification when it releases
     key_kind kind = key_kind::lock;
-    /// False if another program's names do not say whether a mutex or a read-write lock is held:
-    /// kazoo names the nodes of both in the same way. `kind` is `lock` then.
+    /// False if the names of the lock nodes do not show whether a mutex or a read-write lock is
+    /// held, because kazoo names both in the same way. `kind` is then `lock`.
     bool kind_is_certain = true;
     std::string other{}; ///< for kind `other`: type of the value, for messages; nobody holds it
 };
@@ -328,12 +328,12 @@ struct holding {
 /// Result of `inspector::force_release`.
 struct forced {
     bool was_locked = false; ///< true if `owners` held the lock; it is free now
-    /// If `was_locked` is false, nothing was done, and the list has the current owners. If very
-    /// many owners share the lock, the list may have only some of the owners.
+    /// If `was_locked` is false, nothing was done, and the list has the present owners. If very
+    /// many owners share the lock, the list may have only some of them.
     std::vector<std::string> owners{};
 };
 
-/// Functions for operators: report whether a lock is held, by whom and for how long; remove a lock.
+/// Functions for operators: report whether a lock is held, by whom and how long; remove a lock.
 class inspector {
 public:
     virtual ~inspector() = default;
@@ -349,19 +349,19 @@ public:
     /// Throws `store_errc::wrong_type` if the name has a value that is not a lock.
     virtual asio::awaitable<forced> force_release(lock_name, std::string only_from) = 0;
 
-    /// Removes a lock of the given kind from any holder. Throws `store_errc::wrong_type` if another
-    /// kind has the name (`words_for` tells which kinds share names). `read` removes a lock only if
-    /// it is shared and has no exclusive owner. `write` removes it only if it has an exclusive
-    /// owner.
+    /// Removes a lock of the given kind from any holder. Throws `store_errc::wrong_type` if a lock
+    /// of another kind has this name (`words_for` tells which kinds share names). `read` removes a
+    /// lock only if it is shared and has no exclusive owner. `write` removes it only if it has an
+    /// exclusive owner.
     virtual asio::awaitable<forced> force_kind(lock_name, lock_kind) = 0;
 
-    /// Returns the greatest token of a fenced lock of that name that was ever granted or reserved.
-    /// Returns zero if there was no token, or if the store has no tokens. If the store does not
-    /// know the token any more, it returns a number between that token and the next one.
+    /// Returns the greatest token of the fenced lock with this name that was ever granted or
+    /// reserved. Returns zero if there was no token, or if the store has no tokens. If the store
+    /// does not know the token any more, it returns a number between that token and the next one.
     virtual asio::awaitable<std::uint64_t> last_token(lock_name) { co_return 0; }
 
-    /// Returns everything that the store reports about that name. The result is empty if the lock
-    /// is free and no waiter is queued for it.
+    /// Returns everything that the store reports about the lock with this name. The result is empty
+    /// if the lock is free and no waiter is queued for it.
     virtual asio::awaitable<std::optional<lock_state>> describe(lock_name) = 0;
 
     /// Lists the held locks whose names match a glob pattern: at most `limit`, in the order of
@@ -400,14 +400,14 @@ public:
     virtual void close() noexcept = 0;
 
     /// Returns the identity of the server that stores `name`, as that server reported it on the
-    /// last connection. Sends nothing.
+    /// last connection to it. Sends no request.
     virtual server_identity identity(const lock_name&) const { return {}; }
 
     /// Deletes the description of this client at the server (`options::announce`). Completes soon,
     /// even if the server does not reply.
     virtual asio::awaitable<void> depart() { co_return; }
 
-    /// Implements `client::doctor`: a problem is a finding, not an exception.
+    /// Implements `client::doctor`. Problems are returned as findings, not thrown.
     virtual asio::awaitable<std::vector<finding>> examine(ask trial) = 0;
 
     /// Implements `client::set_up`: creates everything that must exist before the first lock.
@@ -437,8 +437,8 @@ struct store_context {
     std::function<void(const std::function<bool(const lock_name&)>& which, bool urgent)>
         revalidate{};
 
-    /// Returns whether this client holds anything. If it holds something, the store tries to
-    /// reconnect more often. Call the function on the executor.
+    /// Returns whether this client has any hold. If it has one, the store tries to reconnect more
+    /// often. Call the function on the executor.
     std::function<bool()> holds_any{};
 
     /// How long the store has to remember the outcome of a request that changes a counter.

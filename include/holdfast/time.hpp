@@ -10,8 +10,8 @@
 
 namespace holdfast {
 
-/// CLOCK_BOOTTIME: the clock runs while the machine is suspended, and never jumps. Its values are
-/// not dates.
+/// Clock of the library: CLOCK_BOOTTIME, which runs while the machine is suspended, and never
+/// jumps. Its values are not calendar dates.
 struct HOLDFAST_EXPORT boot_clock {
     using duration = std::chrono::milliseconds;
     using rep = duration::rep;
@@ -85,7 +85,7 @@ constexpr duration saturate(std::chrono::duration<Rep, Period> length, rounding 
                     (to == rounding::down && rest < 0 ? 1 : 0)};
 }
 
-/// Returns the time that is left until `deadline`, on the clock of `deadline`.
+/// Returns the time that is left until `deadline`, measured on the deadline's own clock.
 template <typename Clock, typename Duration>
 duration timeout_until(std::chrono::time_point<Clock, Duration> deadline) {
     if (deadline == std::chrono::time_point<Clock, Duration>::max())

@@ -23,8 +23,8 @@ std::stop_token stopped_token() {
 
 } // namespace
 
-// Posts a check of the hold to the hold's executor, because a part ends on the executor of its own
-// client. At the same time any thread may destroy the hold.
+// Posts a check of the hold to the hold's executor. A post is needed, because a part (one member's
+// lock) ends on the executor of its own client, while any thread may destroy the hold.
 void composite_hold::news::operator()() const noexcept {
     (void)home->executor_access().post([of = whose] {
         if (const std::shared_ptr<composite_hold> held = of.lock())
@@ -95,7 +95,7 @@ std::size_t composite_hold::note_losses() {
         regain_from_ = sync::later(home->now(), sync::renewal_period(lease_));
     }
     if (of_->needs > valid && !causes.empty()) {
-        // The loss that left fewer than `needs` parts decided. Earlier losses did no harm.
+        // The first loss that left fewer than `needs` parts decided. Earlier losses did no harm.
         const std::size_t before = valid + causes.size();
         const std::size_t harmless = before > of_->needs ? before - of_->needs : 0;
         lost_because_ = causes[harmless];
@@ -192,8 +192,8 @@ void composite_hold::join(std::size_t which, part got, duration counts_in) {
         arm(one);
 }
 
-/// Registers the callbacks of a part. After each danger that has passed, the part has a new token
-/// and needs a new callback.
+/// Registers the callbacks of a part. After a danger of loss has passed, the part has a new stop
+/// token for the next danger, and the new token needs a new callback.
 void composite_hold::arm(member_part& one) {
     const news tell{weak_from_this(), home};
     if (!one.loss)
@@ -484,8 +484,8 @@ void composite_hold::regain_parts() {
         ask_missing();
 }
 
-/// Returns when the upkeep is due next. It waits no longer than the hold remains valid, because the
-/// expiry of the hold may not be reported otherwise.
+/// Returns when the upkeep is due next. This is not later than the expiry of the hold, because
+/// otherwise the expiry may never be reported.
 time_point composite_hold::next_keep_alive() const {
     const duration left = std::max(remaining(), duration{1});
     const time_point usual = sync::later(home->now(), std::min(sync::renewal_period(lease_), left));
@@ -504,8 +504,8 @@ void composite_hold::stop_keep_alive() {
         keep_alive_alarm_->ring();
 }
 
-/// Asks all members without a part for a new part. If the hold is not renewed, it asks only for the
-/// remaining time of the hold.
+/// Asks each member that has no part in this hold for a new part. If the hold is not renewed, it
+/// asks only for the remaining time of the hold.
 void composite_hold::ask_missing() {
     std::optional<duration> rest;
     if (!renewed_)

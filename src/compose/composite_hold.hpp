@@ -63,9 +63,9 @@ public:
     /// Adds a part. The part is counted only after the time `counts_in` has passed. If the hold has
     /// ended already, releases the part.
     void join(std::size_t which, part, duration counts_in = {});
-    /// Starts to watch the hold. Call it when the hold has enough parts. From now on the loss of
-    /// the hold is reported. The members that have not replied to the requests `asked` yet can add
-    /// their part later. A quorum repeats its requests to the members that gave it no part.
+    /// Starts to watch the hold: from now on, its loss is reported. Call it when the hold has
+    /// enough parts. Members that have not yet replied to the requests `asked` can add their part
+    /// later. A quorum also repeats its requests to the members that gave it no part.
     void begin(std::shared_ptr<member_requests> asked);
     void extend(duration, sync::release_handler) override;
     void renew_from_now_on(duration lease) override;
@@ -119,7 +119,7 @@ private:
     std::size_t count_well() const;
     duration remaining_of_parts() const;
     /// Notes the parts that were lost since the last call, and returns the number of valid parts.
-    /// If too few parts are valid, the hold gets the cause of the loss that decided.
+    /// If too few are valid, the cause of the decisive loss becomes the cause of the hold's loss.
     std::size_t note_losses();
 
     void arm(member_part&);
@@ -130,8 +130,8 @@ private:
     void warn();
     void ask_missing(); ///< asks each missing member once for a part
     using lock_handles = std::vector<std::shared_ptr<lock_handle>>;
-    /// Reports the end of the hold. `released` are its parts, and the parts that were valid when
-    /// the release began come first.
+    /// Reports the end of the hold. `released` has its parts: first the parts that were valid when
+    /// the release began.
     void tell_end(const sync::failure&, const lock_handles& released);
     void start_keep_alive();
     void stop_keep_alive();
@@ -160,16 +160,16 @@ private:
     std::unique_ptr<news_callback> closing_;
     alarm* keep_alive_alarm_ = nullptr;
     bool keep_alive_runs_ = false;
-    /// Missing parts are requested from this time on. After the loss of a part, it is one renewal
-    /// period later. The renewals of the other parts show until then whether the majority is
-    /// lost too, for example after force_unlock(). A lost hold must not take a part again.
+    /// Time from which missing parts are requested: one renewal period after the loss of a part.
+    /// Until then, the renewals of the other parts show whether the majority is lost too, for
+    /// example after force_unlock(). A lost hold must not take a part again.
     time_point regain_from_{};
     /// Whether a part belongs to a client with another executor. Such an executor may stop.
     bool has_far_ = false;
 };
 
 /// Upkeep coroutine: runs as long as the hold is held. Every third of the lease time, it removes
-/// parts that ended without a report, and asks members without a part again.
+/// parts that ended without a report, and requests new parts for the missing ones.
 asio::awaitable<void> keep_alive(std::weak_ptr<composite_hold>, std::shared_ptr<sync::engine>);
 
 } // namespace holdfast::compose

@@ -146,7 +146,7 @@ asio::awaitable<bool> composite_descriptor::force() const {
 
 namespace {
 
-/// How much longer the wait for the other members is in each round than in the round before.
+/// Time by which the wait for the other members grows from each round to the next.
 constexpr duration moment_more{10};
 
 /// Maximum number of rounds in which the last grant arrives after the first lease has ended. After
@@ -235,7 +235,7 @@ private:
         co_await lengthen_first();
     }
 
-    /// Waits for the replies. If a member does not grant, the round ends at once.
+    /// Waits for the replies. Ends the round at once if a member does not grant its lock.
     asio::awaitable<void> until_answered(duration timeout) {
         const time_point limit = answered_by(*home_, *round_, timeout);
         co_await wait_for_answers(*call_, limit, [this] { return round_->open() == 0 || fails(); });
@@ -263,8 +263,8 @@ private:
                 first_ = which;
     }
 
-    /// Extends the lease of the member that was asked first, because a lease that is not renewed
-    /// began earlier at this member than at the other members.
+    /// Extends the lease of the member that was asked first. A lease that is not renewed would
+    /// otherwise end earlier at this member, because it began earlier there.
     asio::awaitable<void> lengthen_first() {
         if (!lease_ || fails() || round_->open() > 0)
             co_return;
@@ -354,7 +354,7 @@ bool all_failed(const member_requests& round) {
     return true;
 }
 
-/// Returns whether a member was granted but lost before the call could use the grant.
+/// Returns whether a member's lock was granted, but lost before the call could use the grant.
 bool lost_one(const member_requests& round) {
     for (std::size_t which = 0; which < round.size(); ++which)
         if (round.granted(which) && !round.answer(which).got.is_valid())

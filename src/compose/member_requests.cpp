@@ -8,7 +8,7 @@
 
 namespace holdfast::compose {
 
-/// An acquire call to one member. It reports its outcome to the member requests.
+/// An acquire call to one member. It reports its outcome to the object `member_requests`.
 class member_requests::member_call final : public sync::acquisition {
 public:
     member_call(sync::request what, std::shared_ptr<member_requests> from, std::size_t which,
@@ -62,8 +62,8 @@ private:
         (void)whose->executor_access().post(std::move(arrive));
     }
     /// Returns whether the call only waited behind an earlier call in the local queue, so that the
-    /// store was not asked. This is so if the earlier call does not hold the lock, and has got no
-    /// reply "busy".
+    /// store was not asked. This is so if the earlier call does not hold the lock, and the store
+    /// has not replied "busy" to the earlier call.
     bool was_not_asked() const {
         const sync::gate* const door = home->queues().find(sync::key_of(*this));
         const bool is_known = door && (door->holder() || door->somebody_waits_there());

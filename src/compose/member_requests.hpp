@@ -70,7 +70,7 @@ struct request_options {
     duration timeout{};
     std::optional<duration> lease{}; ///< if a lease is given, the hold is not renewed
     bool takes = true;               ///< false: only waits until the lock is free
-    /// Longest lease that any client uses for the lock; see member_answer::counts_in.
+    /// Longest lease that any client uses for the lock; see `member_answer::counts_in`.
     std::optional<duration> longest_lease{};
 };
 

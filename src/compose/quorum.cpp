@@ -41,8 +41,8 @@ struct count {
     std::size_t sit_out = 0; ///< number of grants of nodes that may have forgotten earlier grants
     std::size_t busy = 0;
     std::size_t missing = 0; ///< number of nodes that failed, or did not reply in time
-    /// Number of nodes whose request waited in the local queue behind an earlier request without a
-    /// reply.
+    /// Number of nodes that were not asked: the request still waited in the local queue, behind an
+    /// earlier request of this client without a reply.
     std::size_t unasked = 0;
     duration sit_out_ends{}; ///< time until the next of the `sit_out` votes counts
 };
@@ -194,8 +194,8 @@ private:
         const bool is_behind = can_vote >= of_.needs && can_vote < of_.needs + got.unasked;
         is_undecided_ = is_behind && home_->now() < undecided_until();
         const bool is_too_few = can_vote < of_.needs || (is_behind && !is_undecided_);
-        // An undecided round does not change the value: the result of the last decided round stays
-        // valid.
+        // An undecided round does not change this value: the result of the last round that was
+        // decided stays valid.
         is_unanswered_ = is_too_few || (is_undecided_ && is_unanswered_);
         if (can_vote >= of_.needs + got.unasked) {
             trouble.over();
@@ -234,7 +234,7 @@ private:
     }
 
     /// Returns why there is no majority. If some nodes failed permanently, the returned code is the
-    /// code of a permanent failure.
+    /// code of such a failure.
     sync::failure why_too_few(const member_requests& round) const {
         std::string text = "no majority of the " + std::to_string(round.size()) + " nodes can vote";
         error_code code = make_error_code(errc::unreachable);

@@ -21,8 +21,8 @@
 
 namespace holdfast::compose {
 
-/// Guard that ends a set of member requests (the requests to the members), because replies may
-/// arrive after the call and its alarm have ended.
+/// Guard that ends the requests of a call to the members when the call ends. Later replies must not
+/// use the call or its alarm, which no longer exist.
 class retired_with_scope {
 public:
     explicit retired_with_scope(std::shared_ptr<member_requests> asked)
@@ -38,14 +38,14 @@ public:
     member_requests* operator->() const noexcept { return asked_.get(); }
     member_requests& operator*() const noexcept { return *asked_; }
     const std::shared_ptr<member_requests>& shared() const noexcept { return asked_; }
-    /// Moves the member requests out, so that it continues after this scope.
+    /// Moves the member requests out, so that they continue after this scope.
     std::shared_ptr<member_requests> keep() noexcept { return std::move(asked_); }
 
 private:
     std::shared_ptr<member_requests> asked_;
 };
 
-/// Sleeps until `done()` returns true, until `limit`, or until the call ends.
+/// Sleeps until `done()` returns true, the time `limit` is reached, or the call ends.
 asio::awaitable<void> wait_for_answers(sync::acquisition&, time_point limit,
                                        std::function<bool()> done);
 
@@ -58,8 +58,8 @@ asio::awaitable<void> let_go(sync::acquisition&, member_requests&);
 /// except `lease_lost`, because a lost part is simply not counted any more.
 asio::awaitable<void> extend_part(sync::acquisition&, part&, duration length);
 
-/// Returns when a member has surely replied to a request with this timeout, if the member's
-/// executor runs.
+/// Returns the time by which a member has surely replied to a request with this timeout, provided
+/// that the member's executor runs.
 time_point answered_by(const sync::engine& home, const member_requests&, duration timeout);
 
 /// Reports to the observer that the call was granted, and how long it waited.
@@ -143,7 +143,7 @@ void ask_member(const std::shared_ptr<gathering<T>>& all, std::size_t which, con
 /// Time within which a running executor has surely replied.
 constexpr duration executor_timeout = std::chrono::seconds{1};
 
-/// Extra time for late members when the replies so far are already enough.
+/// Extra time for replies that are late, when the earlier replies are already enough.
 constexpr duration stragglers_timeout{100};
 
 /// Returns the replies in the order of the members. If a member's executor is not running, the

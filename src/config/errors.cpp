@@ -203,8 +203,8 @@ std::string sentences_of(const explanation& of) {
     return all;
 }
 
-// The ids are fixed, so that the categories of two shared objects are equal if both objects contain
-// this code.
+// The ids are constants. If two shared libraries in a program both contain this code, their error
+// categories are then equal.
 struct category final : boost::system::error_category {
     constexpr category() noexcept
         : error_category{0xbe854fc4efea3759} {}

@@ -43,10 +43,10 @@ struct parts {
     std::vector<parameter> parameters;
     std::optional<std::string> fragment;
 
-    /// False: no error message may show any part, because each part may be a piece of a password.
-    /// This is the case if an '@' follows the host, because a password may contain an unencoded
-    /// '/', '?' or '#'. It is also the case if a parameter is a password, because it may contain an
-    /// unencoded '&'.
+    /// False: error messages must not show any part of the URL, because each may be a piece of a
+    /// password. This is the case if an '@' follows the host, because a password may contain an
+    /// unencoded '/', '?' or '#'. It is also the case if a parameter is a password, because it may
+    /// contain an unencoded '&'.
     bool may_show = true;
 };
 
@@ -56,7 +56,7 @@ parts split(std::string_view url);
 /// Returns the text in lower case if it is a valid scheme. Otherwise returns an empty string.
 std::string scheme_of(std::string_view text);
 
-/// Returns the text by which an error message shows a part of the URL.
+/// Returns the text that an error message shows for a part of the URL.
 std::string shown(const parts&, std::string_view given);
 
 /// Returns the port number. Throws if the text is not a port. The error does not show the text,

@@ -61,8 +61,8 @@ void complete_elsewhere(Handler handler, Args... args) {
     runtime::start_thread(std::move(begin)).detach();
 }
 
-/// Returns the code of a store failure. Throws any other exception again, because such an exception
-/// is a bug.
+/// Returns the error code of an exception that reports a failure of the store. Rethrows every other
+/// exception, because it is a bug.
 inline error_code to_error_code(const std::exception_ptr& thrown) {
     if (!thrown)
         return {};

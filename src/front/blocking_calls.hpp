@@ -51,8 +51,8 @@ public:
         : way_{home.executor_access()}
         , monitor_{monitor_of(home)} {}
 
-    /// Starts the work. Call it on the executor. Returns false if the thread no longer waits; the
-    /// work must not begin then.
+    /// Notes that the work begins. Call it on the executor. Returns false if the thread no longer
+    /// waits; the work must not begin then.
     bool begin() {
         state expected = state::open;
         return state_.compare_exchange_strong(expected, state::begun);
@@ -163,8 +163,8 @@ private:
     std::optional<T> value_;
 };
 
-/// Returns this thread's stay (`inline_call`) inside that client's monitor, or null if the thread
-/// is not inside.
+/// Returns the `inline_call` object of this thread if the thread is inside that client's monitor.
+/// Otherwise returns null.
 inline runtime::inline_call* inline_call_at(const sync::engine& home) {
     const runtime::monitor* const client_monitor = monitor_of(home);
     return client_monitor ? runtime::inline_call::here(*client_monitor) : nullptr;
@@ -208,8 +208,8 @@ public:
         };
         if (!call->wanted.of->is_joint())
             return front::begin(call->home, std::move(step));
-        // Always use the background thread, because the calls to the members run on it in any case.
-        // If this thread entered the monitor, it would only delay the members' calls.
+        // For a lock that consists of several locks, use the background thread: the calls to its
+        // members run there. If this thread entered the monitor, it would only delay these calls.
         (void)call->home->executor_access().post([call, step] { step(call->home->executor()); });
     }
 
@@ -237,8 +237,8 @@ public:
 protected:
     void complete(sync::outcome got) override {
         if (inline_caller_ && inline_caller_ != inline_call_at(*home))
-            // The call was cancelled, or the client closed, while the inline caller (this thread,
-            // inside the monitor) waits for the store.
+            // Interrupt the wait: the call was cancelled, or the client closed, while this thread
+            // waits for the store as an inline caller.
             inline_caller_->interrupt();
         std::shared_ptr<sync::lock_handle> held = got.held;
         const bool counted = got.counted;
@@ -252,7 +252,7 @@ protected:
 
 private:
     one_shot_result<sync::outcome> pending_result_;
-    // the thread's stay in the monitor that runs the call, until the call's first sleep
+    // inline call of the thread that runs the acquire call, until that call first sleeps
     runtime::inline_call* inline_caller_ = nullptr;
 };
 

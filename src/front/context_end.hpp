@@ -45,10 +45,10 @@ private:
     std::shared_ptr<destruction> end_ = std::make_shared<destruction>();
 };
 
-/// Makes `home` drop its holds, and `own` drop its sleeping coroutines, when the context of the
-/// executor ends, while objects on the context can still be destroyed. Otherwise a thread that ends
-/// later would use a destroyed context, and sleeping coroutines would keep themselves alive for
-/// ever.
+/// Makes the engine `home` drop its holds, and the clock `own` drop its sleeping coroutines, when
+/// the executor's context ends, while objects on the context can still be destroyed. Otherwise a
+/// thread that ends later would use a destroyed context, and sleeping coroutines would keep
+/// themselves alive for ever.
 void let_go_with_context(const std::shared_ptr<sync::engine>& home,
                          const std::shared_ptr<runtime::real_clock>& own = nullptr);
 

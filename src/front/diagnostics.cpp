@@ -56,7 +56,7 @@ std::string with_negated_classes(std::string pattern) {
     return pattern;
 }
 
-/// Returns the pattern of the names at the store, for a pattern of names behind the prefix.
+/// Converts a pattern for names without the prefix to a pattern for the names at the store.
 std::string pattern_at_store(const shared_engine& home, std::string pattern) {
     return without_wildcards(home->how().prefix) + with_negated_classes(std::move(pattern));
 }

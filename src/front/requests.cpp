@@ -64,7 +64,7 @@ using shared_hold = std::shared_ptr<held_lock>;
     throw worded_error{{make_error_code(code), words}};
 }
 
-/// Returns the hold that a share belongs to. Returns null if the hold has another kind than `kind`.
+/// Returns the hold that a share belongs to. Returns null if the hold is not of the given kind.
 shared_hold as_kind(const std::shared_ptr<sync::lock_handle>& share, lock_kind kind) {
     shared_hold one = share ? std::dynamic_pointer_cast<held_lock>(share->whole()) : shared_hold{};
     return one && one->what.kind == kind ? one : nullptr;
@@ -125,8 +125,8 @@ bool has_amount(counter_verb verb) {
            verb != counter_verb::give_back && verb != counter_verb::set_lease;
 }
 
-/// Calls `ask(counters)`. Keeps the store from being destroyed during the call. Throws if the store
-/// no longer exists, or if it has no counters of that kind.
+/// Calls `ask(counters)`, and keeps the store alive during the call. Throws if the store no longer
+/// exists, or if it has no counters of that kind.
 template <typename Ask>
 void ask_counters(const sync::engine& home, counter_kind kind, Ask ask) {
     const bool is_there = home.ask_store([&](store& all) {

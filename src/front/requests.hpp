@@ -22,8 +22,8 @@
 
 namespace holdfast::front {
 
-/// Returns the error text for a kind that the client's store does not have. The text names stores
-/// that have it.
+/// Returns the error text for a kind of lock or counter that the client's store does not support.
+/// The text names stores that support it.
 std::string words_on_missing(lock_kind);
 std::string words_on_missing(counter_kind);
 

@@ -208,8 +208,8 @@ void boot_timer::heard() {
     listening_ = false;
     set_for_ = time_point::max();
     std::uint64_t times = 0;
-    // Reads the number of expiries. After that, the file is not readable until the timer is set
-    // again.
+    // Reads the number of expiries. After this read, the timer's file descriptor is not readable
+    // until the timer is set again.
     (void)!::read(file_.native_handle(), &times, sizeof times);
     on_ring_();
 }

@@ -81,8 +81,8 @@ private:
     std::function<void()> on_ring_;
     time_point set_for_ = time_point::max();
     bool listening_ = false;
-    // Number of the last wait. If a wait was cancelled but its handler still runs, the handler has
-    // a smaller number.
+    // Number of the last wait. Each wait gets a greater number than the wait before it. So the
+    // handler of a cancelled wait, which may still run, is known by its smaller number.
     std::uint64_t listened_ = 0;
     const std::shared_ptr<void> alive_ = std::make_shared<char>();
 };

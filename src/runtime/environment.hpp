@@ -17,8 +17,8 @@ std::function<std::uint64_t()> system_random();
 // It must not use the copied objects, because their sockets and timers also belong to the parent,
 // and their mutexes may be locked for ever.
 
-/// Returns the number of forks between the process that first called this function and this
-/// process.
+/// Returns how many fork() calls separate this process from the process that first called this
+/// function.
 std::uint64_t fork_generation();
 
 } // namespace holdfast::runtime

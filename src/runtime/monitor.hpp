@@ -66,8 +66,8 @@ public:
         monitor* const where_;
     };
 
-    /// Lets calling threads enter while fewer than `load_max` operations are counted. Zero, the
-    /// default: calling threads never enter.
+    /// Sets the limit `load_max`: calling threads may enter while fewer operations than that are
+    /// counted. Zero, the default: calling threads never enter.
     void welcome(std::size_t load_max) noexcept { load_max_ = load_max; }
     bool welcomes() const noexcept {
         return load_.load(std::memory_order_relaxed) < load_max_.load(std::memory_order_relaxed);
@@ -102,7 +102,7 @@ private:
 // of waking the background thread. This saves two switches between threads, which cost more than
 // the operation.
 
-/// Wait of a calling thread outside the monitor, which other threads can end.
+/// Wait of a calling thread outside the monitor. Other threads can end the wait.
 class interruptible {
 public:
     /// Ends the wait soon. Called inside the monitor, possibly before the wait has begun.
@@ -129,8 +129,8 @@ public:
 
     explicit operator bool() const noexcept { return alone_.owns_lock(); }
 
-    /// Returns the inline call of the calling thread to that monitor, or null. A thread may enter
-    /// several monitors, because code inside one client's monitor may use another client.
+    /// Returns the `inline_call` object of the calling thread for that monitor, or null. A thread
+    /// may enter several monitors, because code inside one client's monitor may use another client.
     static inline_call* here(const monitor&) noexcept;
 
     asio::any_io_executor executor();
@@ -254,7 +254,7 @@ public:
                of_inline_call_ == other.of_inline_call_;
     }
 
-    // For all other properties, the io_context replies to the query.
+    // The io_context answers the query for every property that is not defined above.
     template <typename Property>
     requires asio::can_query_v<const Inner&, Property>
     // The type that Asio returns may be const. NOLINTNEXTLINE(readability-const-return-type)

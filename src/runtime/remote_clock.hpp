@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Estimate of another machine's clock, from replies that carry that machine's time, and the wall
-// clock of this machine.
+// Estimate of another machine's clock, made from replies that carry the time of that machine. Also
+// a function that reads the calendar clock of this machine.
 #pragma once
 
 #include <holdfast/time.hpp>

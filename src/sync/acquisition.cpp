@@ -29,8 +29,8 @@ std::shared_ptr<acquisition> acquisition::step_out() {
     return std::move(keep_);
 }
 
-/// Marks the call as finished. Returns a reference to the call, because it may be the last
-/// reference. Returns null if the call was finished already.
+/// Marks the call as finished, and returns an owning pointer to it, because this pointer may be the
+/// last. Returns null if the call was finished already.
 std::shared_ptr<acquisition> acquisition::finish() {
     if (std::exchange(finished_, true))
         return nullptr;
@@ -51,8 +51,8 @@ void acquisition::tell(outcome got) {
 
 namespace {
 
-/// Returns a handle of the hold for the caller. A read hold may be shared by several calls. Each of
-/// these calls gets a handle of its own share, because an upgrade must know which shares are left.
+/// Returns the hold in the form that the caller gets. A read hold may be shared by several calls,
+/// and an upgrade must know which shares are left. So each of these calls gets a share of its own.
 std::shared_ptr<lock_handle> handed_out(const std::shared_ptr<held_lock>& held) {
     return held->what.kind == lock_kind::read ? held->one_share() : held;
 }

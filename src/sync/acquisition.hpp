@@ -31,9 +31,9 @@ struct outcome {
 using call_hook =
     boost::intrusive::list_member_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
 
-/// A pending call to acquire. It is completed exactly once, by one of these: its coroutine, a
-/// holder of this client that passes its hold on, cancellation, timeout, or close. A second
-/// completion has no effect. The code that tried the second completion must then clean up whatever
+/// A pending call to acquire. It is completed exactly once: by its coroutine, by a holder of this
+/// client that passes its hold on, by cancellation, by the timeout, or by close(). A second attempt
+/// to complete the call has no effect. The code that made this attempt must then clean up whatever
 /// it obtained for the call.
 class acquisition : public std::enable_shared_from_this<acquisition> {
     call_hook under_way_;
@@ -74,7 +74,7 @@ public:
     void end() { under_way_.unlink(); }
 
     void stand_in(queue&);
-    /// Leaves the queue. Returns a reference to the call, because it may be the last reference.
+    /// Leaves the queue. Returns an owning pointer to the call, because it may be the last one.
     std::shared_ptr<acquisition> step_out();
 
     void succeed(std::shared_ptr<held_lock>);

@@ -82,8 +82,8 @@ private:
         const bool reads = call_->wanted.of->kind == lock_kind::read;
         return reads ? call_->wanted.under.get() : nullptr;
     }
-    /// The store may have granted something to this attempt. Returns the time after which it is
-    /// certain that the grant has expired.
+    /// Returns the time after which it is certain that a grant has expired which the store may have
+    /// made to this attempt.
     time_point gone_at() const {
         if (!spot_ || !spot_->must_leave())
             return time_point::min();
@@ -109,7 +109,7 @@ time_point next_look(const engine& home, const answer& said, std::optional<pause
     return later(home.now(), polls ? std::min(said.term, polls->next()) : said.term);
 }
 
-/// Returns whether the call must poll, because the release may send no notification.
+/// Returns whether the call must poll. It must if the lock may be released without a notification.
 bool looks_by_itself(const acquisition& call) {
     return call.wanted.of->polls || (call.wanted.of->kind == lock_kind::token && call.wanted.takes);
 }
@@ -177,8 +177,8 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
                     co_return kept;
                 is_always_late = ++late_grants == late_grants_max;
                 if (!is_always_late)
-                    // The store grants the next request again, because it has the same owner
-                    // number.
+                    // The store grants the next request once more, because the next request has the
+                    // same owner number as the first.
                     continue;
             } else if (said.answered && round_trip < call->wanted.lease) {
                 late_grants = 0;
@@ -187,8 +187,8 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
                 home.found_busy(*call);
             look_at = next_look(home, said, polls);
             if (door && door->serves_before(*call))
-                // This call does not poll, because the gate (local wait queue) wakes it after the
-                // earlier waiter.
+                // This call need not poll, because the gate (local wait queue) wakes it after an
+                // earlier waiter of this client.
                 look_at = time_point::max();
         } catch (const boost::system::system_error& e) {
             look_at = trouble.next_try(e, sent_at);
@@ -199,8 +199,8 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
             // Without a reply it is unknown whether the lock is busy, so the call fails with the
             // last error.
             trouble.rethrow_if_unanswered();
-            // The request may have arrived before this client's own earlier release. In that case
-            // the lock was busy because of this client's own old hold.
+            // This request may have reached the store before this client's own earlier release did.
+            // In that case the lock was busy only because of this client's own old hold.
             bool was_ours = false;
             if (may_overtake)
                 was_ours = co_await here->leave();

@@ -178,8 +178,8 @@ bool hand_over(engine& home, const counter_change& released) {
     }
     here->note_passes(some.size());
     for (const std::shared_ptr<acquisition>& each : some)
-        // `succeed_counted()` returns false if this call has ended in the meantime: the handler of
-        // another completed call has cancelled it.
+        // `succeed_counted()` returns false if this call has ended in the meantime. The handler of
+        // another call, which was completed just before, may have cancelled this call.
         if (!each->succeed_counted())
             give_back(static_cast<const counter_descriptor&>(*each->wanted.of),
                       each->wanted.amount);

@@ -221,8 +221,8 @@ void engine::keep_no_more(const lock_handle& ended) {
     const auto found = std::find_if(kept_.begin(), kept_.end(), is_it);
     if (found == kept_.end())
         return;
-    // Kept until the end of the function, because the destructor of a hold may call this function
-    // again.
+    // This reference lives until the end of the function, because the destructor of a hold may call
+    // this function again.
     const std::shared_ptr<lock_handle> last = std::move(*found);
     kept_.erase(found);
 }
@@ -351,8 +351,8 @@ void engine::let_go() {
 /// at once, but a user's own store may be slow.
 constexpr duration stop_timeout{1000};
 
-/// Time that close() waits until no thread is inside a user's clock, and the pause between two
-/// checks.
+/// How long close() waits until no thread is inside a user's clock, and how long it sleeps between
+/// two checks.
 constexpr duration clock_timeout{10'000};
 constexpr duration clock_look_period{1};
 
@@ -397,9 +397,9 @@ leftovers engine::left() const {
     return {gates_.count(), calls_count_, renewal_.watched(), tasks_};
 }
 
-// The functions below decide which call of this client may ask the store. They use the gate (local
-// wait queue; see gate::admits()). They run when a call arrives, gets the reply "busy" or ends, and
-// when a hold ends.
+// The functions below decide which call of this client may ask the store next. They use the gate
+// (local wait queue; see gate::admits()). They run whenever a call arrives, gets the reply "busy"
+// or ends, and whenever a hold ends.
 
 void engine::admit(const std::shared_ptr<acquisition>& call, const asio::any_io_executor& where) {
     gate& here = gates_.of(key_of(*call));
@@ -414,7 +414,7 @@ void engine::admit(const std::shared_ptr<acquisition>& call, const asio::any_io_
     } else if (here.is_about_to_be_left()) {
         admit_later(call);
     } else if (here.is_being_left()) {
-        // with no timeout of its own, because the store's time limit ends this wait
+        // This wait needs no timeout of its own, because the store's time limit ends it.
         here.line_up(*call);
     } else if (!call->wanted.patient) {
         call->give_up_busy();

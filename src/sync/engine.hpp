@@ -257,16 +257,16 @@ public:
     void next_turn(gate_key, gate&);
     void found_busy(acquisition&);       ///< notes a "busy" reply; the next call may ask, too
     void left_queue(const acquisition&); ///< notes that a call left the queue without being started
-    /// Completes a queued call as busy, because its timeout has passed. For a call that waits for a
-    /// latch, it first sends one last request instead. The latch may be open, and a reply to
-    /// another waiter says nothing about the timeout of this call.
+    /// Completes a queued call as busy, because its timeout has passed. If the call waits for a
+    /// latch, sends one last request instead: the latch may be open, and replies to other waiters
+    /// do not say whether it was open at the timeout of this call.
     void out_of_timeout(acquisition&);
     /// Notes that fewer callers share a hold. A call that waits for an exclusive hold may now ask
     /// the store.
     void fewer_share(const held_lock&);
 
-    // Ends a lost hold. The parameter is a copy of the reference to the hold, because forget()
-    // drops another copy, which may be the last.
+    // Ends a lost hold. The first parameter keeps the hold alive during the call, because
+    // renewal::forget() drops another reference, which may be the last other one.
     void hold_lost(std::shared_ptr<held_lock>, event_cause);
     /// Notes that the store has acknowledged the release.
     void released(const held_lock&, bool others_listen);

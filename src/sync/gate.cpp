@@ -81,8 +81,8 @@ bool gate::admits_alone(const acquisition& call) const {
     if (!is_next)
         return false;
     if (queues_in_store(family_of(call.wanted.of->kind)))
-        // Wait for the end of this client's own hold. Before that, the store would reply "busy"
-        // because of it.
+        // Wait until this client's own hold ends. Until then, the store would reply "busy" because
+        // of that hold.
         return asking_ == 0 && !is_on_its_way_out();
     return !holder_ && !has_readers() && nobody_negotiates();
 }

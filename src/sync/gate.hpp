@@ -65,8 +65,8 @@ public:
     bool has_upgrade_against(const acquisition&) const;
 
     // The next two functions are about a deferred release, which must come before the next request
-    // of the same thread. If no other call waits in this gate or in the store, the release opens
-    // the gate at once.
+    // of the same thread. If no other call waits in this gate or in the store, the gate opens at
+    // once.
     bool is_about_to_be_left() const; ///< the release was posted to the executor
     /// Returns whether the release was sent and its reply is pending. The store replies within its
     /// time limit.
@@ -81,8 +81,8 @@ public:
     acquisition* first() { return queue_.empty() ? nullptr : &queue_.front(); }
     acquisition* upgrade() { return has_upgrade() ? &rare_->upgrade.front() : nullptr; }
 
-    // Notes that an admitted call begins to ask the store (a negotiation). If the lock is busy, the
-    // call waits in the store. When the call ends, it ends the negotiation.
+    // Notes that an admitted call begins a negotiation: it asks the store, and waits there if the
+    // lock is busy. The negotiation ends when the call ends.
     void begin_negotiation(const acquisition&);
     void waits_there(acquisition&);
     /// Returns whether the store has replied "busy" to any call that still waits.
@@ -95,9 +95,9 @@ public:
     /// returns nothing.
     std::vector<std::shared_ptr<acquisition>> served_by(std::int64_t amount);
 
-    // Released permits are passed to local waiters for a limited time after the store was last
-    // asked. Later releases go to the store, so that other clients get their turn.
-    /// Notes that the store granted permits, or that a release was sent to the store.
+    // Notes that the store granted permits, or that a release was sent to the store. From that time
+    // on, released permits are passed to local waiters for a limited time. Later releases go to the
+    // store, so that other clients get their turn.
     void note_contact(time_point);
     void note_passes(std::size_t some) { ensure_rare().passes += some; }
     /// Returns how many calls were served locally since the last request to the store.
@@ -235,17 +235,17 @@ public:
     void note_others(gate_key, bool listen);
 
     /// Notes the release of a lock whose waiters poll. If other clients wait, and this client has
-    /// taken the lock again and again during several poll pauses, this client leaves the lock to
-    /// the other clients for one pause.
+    /// taken the lock again and again during several poll pauses, this client then does not take
+    /// the lock for one pause.
     void note_polled(gate_key, bool others_wait, const held_lock&, time_point now);
     void forget_polled(gate_key key) { polled_.erase(key.name); }
-    /// Returns the time until which this client leaves the lock to other clients. If it need not
-    /// leave the lock, the time is in the past.
+    /// Returns the time until which this client must not take the lock, so that other clients can.
+    /// The time is in the past if this client may take the lock.
     time_point left_to_others_until(gate_key) const;
 
 private:
-    /// Maximum number of entries in each of the tables below. Unused gates are deleted, but entries
-    /// of these tables are not.
+    /// Maximum number of entries in `polled_`, and in each table of `contended_`. Gates without use
+    /// are deleted, but the entries of these tables are not.
     static constexpr std::size_t contended_max = 10'000;
 
     /// State of a spin lock that other clients wait for.

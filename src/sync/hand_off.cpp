@@ -55,8 +55,8 @@ acquisition* next_at(gate& here, const held_lock& held) {
     return held.what.kind == lock_kind::permit ? here.first_to_serve() : here.first();
 }
 
-/// Returns whether calls of this client have read holds under this write hold. Then the write hold
-/// is not passed on.
+/// Returns whether this client also has read holds, under this write hold. If so, the write hold is
+/// not passed on.
 bool is_read_beside(const gate& here, const held_lock& held) {
     return held.what.kind != lock_kind::permit && !here.readers().empty();
 }

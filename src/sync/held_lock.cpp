@@ -15,8 +15,8 @@ std::stop_source stopped_source() {
     return fresh;
 }
 
-/// Returns a stop token of `source`. If `over` is true, the returned token is stopped already,
-/// either for now or `for_good`. The function is called under the mutex, so it must not run
+/// Returns a stop token of `source`. If `over` is true, the token is already stopped: either for
+/// this danger only, or `for_good`. The function is called under the mutex, so it must not run
 /// callbacks and does not stop `source`; the executor stops `source` afterwards.
 std::stop_token token_of(std::stop_source& source, bool over, bool for_good) {
     if (!source.stop_possible() && (for_good || !over))
@@ -199,7 +199,7 @@ void held_lock::tell_linked_of_release() const {
 }
 
 void held_lock::note_released_write(const hold& write) {
-    // enough, because a failover rarely loses more than the last writes
+    // Eight are enough, because a failover rarely loses more than the last writes.
     constexpr std::size_t released_max = 8;
     std::vector<hold>& released = ensure_linked_holds().released;
     if (std::ranges::find(released, write.owner, &hold::owner) != released.end())
@@ -320,7 +320,7 @@ void held_lock::extended(time_point sent_at, duration asked, duration term, unsi
     end_danger();
 }
 
-/// Makes a new token for the next danger. Call it under the mutex.
+/// Makes a new stop token for the next danger of loss. Call it under the mutex.
 void held_lock::end_danger() {
     if (!std::exchange(warned, false))
         return;

@@ -139,8 +139,8 @@ public:
     /// validity that the store reported last. After that time, the store itself repeats a release
     /// that was not acknowledged.
     time_point store_forgets_at() const;
-    /// Returns until when the store may have the hold, or the result of a late request. A late
-    /// request may create a queue entry, which lasts longer than the lease.
+    /// Returns the time until which the store may keep this hold, or the result of a late request.
+    /// A late request may create a queue entry, which lasts longer than the lease.
     time_point remains_until() const;
     /// Links a read hold of this client to this write hold, because the store keeps the write hold
     /// at least as long as the read hold.
@@ -156,22 +156,22 @@ public:
     /// Notes that the store has released a write hold that was linked to this read hold.
     void note_released_write(const hold& write);
     /// Returns the last few released write holds that were linked to this read hold. A failover may
-    /// lose such a release. The store then has the write hold again, and keeps it as long as the
+    /// undo such a release. The store then has the write hold again, and keeps it as long as the
     /// read hold.
     std::vector<hold> released_writes() const;
     /// Notes a granted request that was sent at `sent_at` and asked for the lease `asked`, or for
-    /// no lease. The store granted `term`, and `replicas` replicas confirmed the grant. If the hold
-    /// needs more replicas by now, the store may keep the hold longer, but its expiry in this
-    /// process is not moved.
+    /// no lease. The store granted the time `term`, and `replicas` replicas confirmed it. If the
+    /// hold needs more replicas by now, its expiry in this process is not moved, although the store
+    /// may keep the hold longer.
     void extended(time_point sent_at, duration asked, duration term, unsigned replicas);
-    /// Notes a granted request like extended(). If more replicas than the hold needed have
-    /// confirmed its whole remaining time, the hold needs this greater number of replicas from now
-    /// on.
+    /// Notes a granted request, as extended() does. In addition, if `replicas` is more than the
+    /// hold needed, and they confirmed its whole remaining time, the hold needs this greater number
+    /// from now on.
     void confirmed(time_point sent_at, duration asked, duration term, unsigned replicas);
     /// Notes a request without a reply. The store may have carried it out.
     void perhaps_extended(duration asked);
-    /// Returns whether a warning may still become due: the hold needs renewal requests, and neither
-    /// the present danger nor the loss was reported.
+    /// Returns whether the owner may still have to be warned: the hold needs renewal requests, and
+    /// neither the present danger of loss nor the loss was reported yet.
     bool to_be_warned() const { return needs_contact() && !untried && !warned && !told_lost; }
     /// Sets the length of the lease, and whether it is renewed.
     void set_lease(duration, bool renewed);
@@ -183,10 +183,10 @@ public:
     /// Returns whether other programs may shorten the hold. If so, each renewal request asks for
     /// the whole remaining time.
     bool may_be_shortened() const;
-    /// Returns whether a reply that arrived at `t` or later has moved the expiry of the hold.
+    /// Returns whether a reply that arrived at the time `t` or later has prolonged the hold.
     bool extended_since(time_point t) const { return extended_at_ >= t; }
-    /// Returns how long the store keeps the hold if another program shortens it right after a
-    /// renewal request. It is an estimate from earlier replies.
+    /// Estimates, from earlier replies, how long the store keeps the hold if another program
+    /// shortens it right after a renewal request.
     duration kept_by_others() const { return kept_by_others_; }
     void warn(); ///< requests the stop of the in_danger() tokens
     /// Requests the stop of the lost() tokens. Returns false if the hold had ended before.
@@ -237,7 +237,7 @@ private:
     std::mutex& mutex() const;
     // Call these under the mutex.
     bool term_is_over() const;
-    /// returns whether the hold is lost, or has expired and this is not reported yet
+    /// returns whether the hold was lost, or has expired although this was not reported yet
     bool is_over() const;
     bool is_near_the_end() const; ///< returns whether a warning is due by the clock
     void fire(std::stop_source&);

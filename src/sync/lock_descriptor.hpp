@@ -135,7 +135,7 @@ public:
     virtual std::vector<const engine*> homes() const { return {home.get()}; }
 
     /// Throws `already_held` if this thread holds a member of the lock. lend_parts() adds the
-    /// members of a hold to the thread table. The function after it removes them.
+    /// members of a hold to the thread table. take_back_parts() removes these members.
     virtual void refuse_parts_of_this_thread() const {}
     virtual void lend_parts(const lock_handle&) const {}
     virtual void take_back_parts() const {}

@@ -55,14 +55,14 @@ public:
     virtual std::stop_token lost() const = 0;
     virtual std::stop_token in_danger() const = 0;
     virtual bool renewed() const noexcept = 0;
-    // The next two functions report about the hold of one lock, for the hold on several locks that
-    // it is a part of.
-    /// Returns why the hold was lost, or `none` if it was not lost.
+    // The next two functions are called by a hold on several locks, for each of its
+    // parts. Returns why the hold of the part was lost, or `none` if it was not
+    // lost.
     virtual event_cause why_lost() const { return event_cause::none; }
     /// Returns whether the hold was renewed for as long as `options::max_hold` allows.
     virtual bool out_of_time() const { return false; }
-    /// Forbids that the hold is passed on within this client. The release of the hold will go to
-    /// the store.
+    /// Prevents the hold from being passed on within this client. The release of the hold will go
+    /// to the store.
     virtual void stay_with_its_holder() noexcept {}
     /// Returns the number of replicas that have confirmed the hold.
     virtual unsigned replicas() const noexcept = 0;
@@ -93,9 +93,9 @@ public:
     virtual void release(release_handler, const asio::any_io_executor& where) = 0;
     virtual void abandon() = 0; ///< called after `thread_ended()`
 
-    /// Returns a pointer to the hold itself, which has no share. Other pointers to the hold may
-    /// stand for one share, which ends with the last copy of the pointer. A caller that ends its
-    /// share must drop such a pointer before it releases the hold.
+    /// Returns a pointer to the hold itself. Other pointers to the hold may stand for one share of
+    /// it: the share ends with the last copy of that pointer. A caller that ends its share must
+    /// drop such a pointer before it releases the hold.
     virtual std::shared_ptr<lock_handle> whole() = 0;
 
     // The functions below are for deferred releases. No caller waits for a deferred release, but
@@ -103,8 +103,8 @@ public:
     virtual bool deferred() const noexcept = 0;
     /// Notes that a release will follow; any thread may call it.
     virtual void announce_release() noexcept = 0;
-    /// Releases the hold without waiting for the result. Afterwards `sent_off` returns whether the
-    /// release request was sent.
+    /// Releases the hold without waiting for the result. Afterwards the function `sent_off` returns
+    /// whether the release request was sent.
     virtual void release_unwaited(const asio::any_io_executor& where,
                                   const std::function<bool()>& sent_off) = 0;
 };

@@ -93,8 +93,8 @@ private:
     const time_point started_at_;
     engine::task busy_;
     bool uncertain_ = false;
-    // True after the failure was reported. Observers that count holds have then subtracted this
-    // hold already.
+    // True after the failure was reported to the observers. An observer that counts holds has then
+    // subtracted this hold already.
     bool reported_ = false;
 };
 
@@ -186,9 +186,9 @@ asio::awaitable<void> repeat_until(engine& home, engine::task& busy, Gone gone, 
 }
 
 asio::awaitable<void> release_all(engine& home, engine::task& busy, const held_lock& ended) {
-    // The session can outlive the time after which this client believes it dead, for example if the
-    // process was suspended. The server then keeps the hold until the session ends, which this
-    // client keeps alive.
+    // This client may believe that its session has ended, although it has not, for example after
+    // the process was suspended. The server then keeps the hold as long as the session, and this
+    // client keeps the session alive.
     const limits bounds = home.bounds();
     const time_point tried_until =
         bounds.by_session ? later(home.now(), bounds.time_limit) : time_point::min();

@@ -50,7 +50,7 @@ void renewal::reschedule(held_lock& held) {
         return;
     const time_point now = engine_.now();
     set_next_contact(held, now, draw());
-    // the last extension was shorter than a lease, so renew earlier
+    // The last extension was shorter than a lease, so the hold needs an earlier renewal.
     if (held.renewed() && !held.out_of_time()) {
         const duration usual_rest = held.effective_lease() - renewal_period(held.effective_lease());
         held.contact_at = std::min(held.contact_at, std::max(now, held.ends_at() - usual_rest));
@@ -244,7 +244,7 @@ bool is_due(const held_lock& held, time_point now) {
     return held.contact_at <= now;
 }
 
-/// Returns whether the hold is due so soon that it may share the request of a hold that is due now.
+/// Returns whether the hold is due soon enough to join the request of a hold that is due now.
 bool may_travel(const held_lock& held, time_point now) {
     return held.contact_at <= later(now, held.effective_lease() / 30);
 }

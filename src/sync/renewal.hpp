@@ -71,7 +71,7 @@ public:
     /// the last call of revalidate(), the granted hold must be checked, too.
     std::size_t revalidations() const { return revalidations_; }
 
-    /// Returns whether the schedule has no hold that a caller may still release.
+    /// Returns whether every hold in the schedule is abandoned, so that no caller releases it.
     bool idle() const { return schedule_.size() == abandoned_; }
     std::size_t watched() const { return schedule_.size(); }
     std::vector<std::shared_ptr<held_lock>> all() const;

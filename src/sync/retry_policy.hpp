@@ -117,7 +117,7 @@ std::invoke_result_t<Query&> outlast_failover(std::shared_ptr<engine> home, Quer
 
 class attempt_pacer {
 public:
-    /// Mean time between two requests during a flood of notifications.
+    /// Mean time from one request to the next during a flood of notifications.
     static constexpr duration between_looks{5};
 
     /// Number of requests that are sent without delay after a quiet time. Most waits need no more

@@ -59,7 +59,7 @@ public:
     void take_back_lent(std::string_view name, side);
     void enter_again(std::string_view name, side); ///< adds 1 to the count
     /// Subtracts 1 from the count. Returns the entry as it was before. If the entry is a part of a
-    /// composite hold (`lent`) and its count is 1, changes nothing and returns an empty entry.
+    /// composite hold (`lent`) with a count of 1, changes nothing and returns an empty entry.
     entry leave(std::string_view name, side);
     void abandon(std::uint64_t thread); ///< removes the entries of a thread that ends
     void let_go();                      ///< drops all entries of all threads

@@ -21,21 +21,21 @@ class server_group; // private to src/store/memory
 
 /// Faults of one request between a client and the server. The default is no fault.
 struct fate {
-    /// Delay of the request. If the delay is longer than the request's timeout, the server still
-    /// executes the request, after the client has given up.
+    /// Delay before the server receives the request. If the delay is longer than the request's
+    /// timeout, the server still executes the request, after the client has given up.
     duration request_delay{};
     duration answer_delay{};   ///< delay of the reply
     bool request_lost = false; ///< the request is lost: never executed, and no reply is sent
     bool answer_lost = false;  ///< the request is executed, but its reply is lost
     bool refused = false; ///< the request fails at once with `errc::unreachable` and is never sent
-    /// The connection breaks this long after the request was sent. There is no reply, but the
-    /// request may be executed.
+    /// Time from the sending of the request until the connection breaks. The client gets no reply,
+    /// but the server may execute the request.
     std::optional<duration> cut_off{};
-    /// The request is executed again, this long after the first time.
+    /// If set, the server executes the request twice, with this time between the executions.
     std::optional<duration> executed_again{};
     bool wake_up_lost = false; ///< the next notification of this client is lost
-    /// The request fails at once with `errc::overloaded`, because the queue has no room, and is
-    /// never sent.
+    /// The request is never sent. It fails at once with `errc::overloaded`, as if the client's
+    /// request queue were full.
     bool overloaded = false;
     bool denied = false; ///< the server replies `errc::refused` and does nothing
     /// For renewals: the server replies `errc::refused` for the holds with these indexes.
@@ -123,8 +123,8 @@ public:
     void step_clock(duration); ///< moves the primary's clock at once, forward or back
     void step_clock(std::size_t machine, duration);
 
-    // Machines are numbered, starting with 0. These functions throw `std::out_of_range` for a
-    // number that does not exist.
+    // Machines are numbered, starting with 0. The functions below throw `std::out_of_range` for the
+    // number of a machine that does not exist.
 
     /// Adds `count` replicas of the primary. Each write reaches them after `lag`, and their
     /// confirmation reaches the primary after another `lag`. Throws `std::logic_error` if holds are
@@ -162,8 +162,8 @@ public:
     /// Releases the lock of the foreign owner. Notifies the waiters, except for kind `token`.
     bool vacate(const lock_name&);
 
-    /// Returns the server of that name in this process (URL `memory:NAME`). It is created by the
-    /// first call, and exists as long as it is in use.
+    /// Returns the server with this name in this process (URL `memory:NAME`). The server is created
+    /// by the first call, and exists as long as it is in use.
     static std::shared_ptr<server> named(std::string_view name);
 
 private:

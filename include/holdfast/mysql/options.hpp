@@ -72,9 +72,9 @@ struct options {
     std::size_t requests_max = 10'000; ///< maximum number of requests that are queued or in flight
 };
 
-/// Creates a store in that database. Throws `errc::invalid_argument` at once; the text names the
-/// wrong field. The store connects when it gets its first request. Tables and statements:
-/// docs/protocol/mysql.md.
+/// Creates a store in the database that the options describe. Throws `errc::invalid_argument` at
+/// once for a wrong option; the error text names the field. The store connects when it gets its
+/// first request. Tables and statements: docs/protocol/mysql.md.
 HOLDFAST_EXPORT store_factory make_store(options);
 
 /// Registers the URL schemes `mysql://`, `mariadb://`, `mysql+unix://` and `mariadb+unix://`. Any

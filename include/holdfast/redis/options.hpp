@@ -20,8 +20,8 @@ using holdfast::server_address;
 using holdfast::tls_options;
 
 /// Format of the keys of leased semaphores and rate limiters. Older releases of Redisson use older
-/// formats. Each value is named after the oldest release that uses its format. Locks are the same
-/// in all releases.
+/// formats. Each value is named after the oldest release that uses its format. The format of locks
+/// is the same in all releases.
 enum class redisson_form : std::uint8_t {
     v3_13, ///< up to 3.15
     v3_16, ///< 3.16
@@ -114,16 +114,16 @@ struct options {
     /// Form in which releases are published. Outside a cluster, it is always `plain`.
     pubsub_form pubsub = pubsub_form::automatic;
 
-    /// Longest `fairLockWaitTimeout`, or wait time of a call, of the JVMs that wait for the same
-    /// fair locks. If a JVM dies in the queue, the waiters after it wait for this time. If the
-    /// value is too small, a holdfast waiter behind a JVM may be overtaken. In that case a live JVM
-    /// loses its place after it was first in the queue for this time. 1 ms to 1 day.
+    /// How long a dead JVM keeps its place in the queue of a fair lock, so that waiters after it
+    /// wait. Set it to the JVMs' `fairLockWaitTimeout`, or to the longest wait time of their calls,
+    /// whichever is longer. If it is too small, a live JVM that is first for this time loses its
+    /// place, and a holdfast waiter behind a JVM may be overtaken. 1 ms to 1 day.
     duration fair_wait = std::chrono::minutes{5};
 
-    /// Format in which the permits of a `leased_semaphore` and the draws of a `rate_limiter` are
-    /// written. Use the same format in all programs. If a semaphore has permits in another format,
-    /// calls fail with `refused`. If a limiter has draws in another format, holdfast counts them,
-    /// but JVMs count the draws of holdfast wrongly.
+    /// Format in which a `leased_semaphore` writes its permits, and a `rate_limiter` the permits
+    /// that were taken. Use the same format in all programs. If a semaphore has permits in another
+    /// format, calls fail with `refused`. If a limiter has records in another format, holdfast
+    /// counts them, but JVMs count the records of holdfast wrongly.
     redisson_form redisson = redisson_form::v3_17;
 
     /// Maximum number of additional connections for blocking calls. Each connection serves one
@@ -145,9 +145,9 @@ struct options {
     std::size_t reply_bytes_max = 16 * 1024 * 1024;
 };
 
-/// Creates a store on that server. Throws `errc::invalid_argument` at once; the text names the
-/// wrong field. The store connects when it gets its first request. Wire format:
-/// docs/protocol/mutex.md.
+/// Creates a store on the server that the options describe. Throws `errc::invalid_argument` at once
+/// for a wrong option; the error text names the field. The store connects when it gets its first
+/// request. Wire format: docs/protocol/mutex.md.
 HOLDFAST_EXPORT store_factory make_store(options);
 
 } // namespace holdfast::redis

@@ -40,7 +40,7 @@ struct options {
     /// The servers of one ensemble, 1 to 64. The default port is 2181. The client chooses a server
     /// at random.
     std::vector<server_address> servers{{"127.0.0.1", 0}};
-    /// Path that exists at the servers; all other paths are relative to it. Empty: no such path.
+    /// Path that exists at the servers; all other paths are relative to it. Empty: not used.
     std::string chroot{};
 
     /// Path of the lock nodes; it is created when it is needed. Use a new path after the ensemble
@@ -78,9 +78,9 @@ struct options {
     std::size_t reply_bytes_max = 4 * 1024 * 1024;
 };
 
-/// Creates a store on that ensemble. Throws `errc::invalid_argument` at once; the text names the
-/// wrong field. The store connects when it gets its first request. Format of the nodes:
-/// docs/protocol/zookeeper.md.
+/// Creates a store on the ensemble that the options describe. Throws `errc::invalid_argument` at
+/// once for a wrong option; the error text names the field. The store connects when it gets its
+/// first request. Format of the nodes: docs/protocol/zookeeper.md.
 HOLDFAST_EXPORT store_factory make_store(options);
 
 } // namespace holdfast::zookeeper
