@@ -25,8 +25,8 @@ struct counter_setup {
     std::int64_t most = 0;              ///< maximum number of free permits; 0: no limit
     std::optional<unsigned> replicas{}; ///< number of required replicas; empty: the client's value
 };
-/// Request to take `amount` from a counter. The call may have to wait. A timeout (`timeout`) of
-/// zero or less means one attempt.
+/// Request to take `amount` from a counter; the call may have to wait. If the timeout `timeout` is
+/// zero or less, the call makes one attempt.
 struct counter_options {
     std::int64_t amount = 0;
     duration timeout = duration::max();

@@ -64,7 +64,7 @@ struct lock_setup {
     std::optional<lease_time> lease{};
     recursion again = recursion::refused;
     bool deferred = false;
-    /// Set for a lock that sends no notification when it is released.
+    /// Pauses of the waiters; set only for a lock that sends no notification when released.
     std::optional<backoff> polls{};
     /// For a fair lock: how long a waiter keeps its place in the queue without sending a request
     /// (see `ask::outlasts`). Empty: the default value.
@@ -80,8 +80,8 @@ constexpr lock_setup setup_of(const mutex_options& how, recursion again) {
             .replicas = how.required_replicas};
 }
 
-/// Parameters of a call that acquires a lock. A timeout (`timeout`) of zero or less means one
-/// attempt.
+/// Parameters of a call that acquires a lock. If the timeout `timeout` is zero or less, the call
+/// makes one attempt.
 struct acquire_options {
     duration timeout = duration::max();
     std::optional<lease_time> lease{}; ///< if set, the hold lasts for this time and is not renewed

@@ -26,8 +26,8 @@ struct credentials {
 /// error text contains what().
 using credential_provider = std::function<credentials()>;
 
-/// Returns a provider of HOLDFAST_USERNAME and HOLDFAST_PASSWORD with their current values. The
-/// provider is empty if neither variable is set. No other function of the library reads the
+/// Returns a provider of the values that HOLDFAST_USERNAME and HOLDFAST_PASSWORD have at this call.
+/// The provider is empty if neither variable is set. No other function of the library reads the
 /// environment. Do not call this function while another thread changes the environment.
 HOLDFAST_EXPORT credential_provider credentials_from_environment();
 

@@ -77,9 +77,9 @@ public:
             token, detail::saturate(timeout, detail::rounding::up));
     }
 
-    /// Returns the fencing tokens of a lease of a multi_mutex, one per member, in the order in
-    /// which the members were given. A value of 0 means that the member has no token. The result is
-    /// empty if the lease is not of a multi_mutex.
+    /// Returns the fencing tokens of a lease of a multi_mutex: one token per member, in the order
+    /// of the members. A value of 0 means that the member has no token. The result is empty if the
+    /// lease is not of a multi_mutex.
     static std::vector<std::uint64_t> fencing_tokens(const lease&);
 
 private:

@@ -124,8 +124,8 @@ struct ask : hold {
     /// For a shared lock: number of the hold of the other kind (read or write) that this client
     /// already has and keeps. 0: none.
     std::uint64_t under = 0;
-    /// For kind `write`: how long new readers are kept out after the last reader left. The store
-    /// sets this value.
+    /// For kind `write`: how long new readers must wait after the last reader has left. The store
+    /// itself sets this value.
     duration head_start{};
 };
 
@@ -139,7 +139,7 @@ struct answer {
     /// Fencing token of the grant; 0 if the store or the kind has none. The holder gets it only
     /// for the kind `fenced`. Operators see other tokens in `lock_state::token`.
     std::uint64_t token = 0;
-    /// Number of reserved tokens, from `token` on. Each local hand-over uses one token.
+    /// Number of reserved tokens, beginning with `token`. Each local hand-over uses one of them.
     std::uint32_t tokens = 0;
     /// Remaining time in the store just before this request. For a renewal: the time of the renewed
     /// hold. For a grant: the time of the other owners who share the lock. Empty: the time is
@@ -193,14 +193,14 @@ public:
 
 /// Options for one renewal request with many holds.
 struct renewal_options {
-    /// Requested lease time. Zero: the request only asks whether the locks are held, and needs no
-    /// confirmation by replicas.
+    /// Requested lease time. Zero: the request extends nothing, and only asks whether the locks are
+    /// held. It then needs no confirmation by replicas.
     duration lease_time{};
     /// Deadline for the replies; later replies are of no use. A request that was sent fails with
     /// `outcome_unknown` at the deadline.
     time_point answer_by = time_point::max();
-    /// True: an earlier request about these holds got no reply. The store then uses another
-    /// connection, if it has another.
+    /// True: an earlier request for the same holds got no reply. The store then uses another
+    /// connection, if it has one.
     bool elsewhere = false;
 };
 
@@ -315,7 +315,7 @@ struct holding {
     std::vector<std::string> owners{};
     std::optional<duration> remaining{}; ///< remaining lease; empty if the lease never expires
     bool alone = true; ///< true if one owner excludes all others; false if the lock is only shared
-    /// True if some owners share the lock, even if one of them also holds it exclusively.
+    /// True if some owners share the lock, even if an exclusive owner shares it with them.
     bool shared = false;
     bool tells = true; ///< false: the holder will certainly send no notification when it releases
     key_kind kind = key_kind::lock;

@@ -274,7 +274,7 @@ void on_each(const std::vector<std::shared_ptr<sync::lock_handle>>& parts, Work 
 
 } // namespace
 
-/// Moves all parts out. The caller must release or abandon them.
+/// Returns all parts, and removes them here. The caller must release or abandon them.
 std::vector<part> composite_hold::take_parts(phase next) {
     const std::scoped_lock guard{mutex_};
     std::vector<part> all;

@@ -84,8 +84,8 @@ public:
         const;           ///< returns whether can_regain_parts(), or a part may end without a report
     void regain_parts(); ///< removes ended parts, and asks for missing parts
     time_point next_keep_alive() const; ///< returns when to call regain_parts() next
-    /// Sets the alarm of the upkeep coroutine. The hold rings this alarm when the upkeep should
-    /// stop.
+    /// Sets the alarm on which the upkeep coroutine sleeps. The hold rings this alarm when the
+    /// upkeep should stop.
     void set_keep_alive_alarm(alarm* sleeping) { keep_alive_alarm_ = sleeping; }
     void keep_alive_ended() { keep_alive_runs_ = false; }
 
@@ -112,10 +112,10 @@ private:
         return counts(each) && each.has.is_valid();
     }
     bool counts(const member_part&) const;
-    /// returns whether the hold is lost, also if the loss is not reported yet
+    /// returns whether the hold is lost, even if the loss is not reported yet
     bool is_over() const;
     std::size_t count_valid() const;
-    /// Returns the number of parts that are valid and not in danger.
+    /// Returns the number of parts that are valid and in no danger of a loss.
     std::size_t count_well() const;
     duration remaining_of_parts() const;
     /// Notes the parts that were lost since the last call, and returns the number of valid parts.
@@ -164,7 +164,7 @@ private:
     /// Until then, the renewals of the other parts show whether the majority is lost too, for
     /// example after force_unlock(). A lost hold must not take a part again.
     time_point regain_from_{};
-    /// Whether a part belongs to a client with another executor. Such an executor may stop.
+    /// True if a part belongs to a client with another executor, because that executor may stop.
     bool has_far_ = false;
 };
 

@@ -339,7 +339,7 @@ multi_descriptor::take(std::shared_ptr<sync::acquisition> call) const {
 
 namespace {
 
-/// Returns the index of the first member that granted, or `size()` if no member did.
+/// Returns the index of the first member that granted its lock, or `size()` if none did.
 std::size_t granted_one(const member_requests& round) {
     std::size_t which = 0;
     while (which < round.size() && !(round.granted(which) && round.answer(which).got.is_valid()))

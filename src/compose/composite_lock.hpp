@@ -33,7 +33,7 @@ public:
     std::vector<const sync::engine*> homes() const override;
 
 private:
-    /// key; the same for two objects with the same members of the same clients
+    /// Key of the lock; two objects with the same members of the same clients have the same key.
     const std::string entry_;
 };
 

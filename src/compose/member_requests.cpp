@@ -69,7 +69,7 @@ private:
         const bool is_known = door && (door->holder() || door->somebody_waits_there());
         return wanted.takes && !waits_there() && !is_known;
     }
-    /// Returns whether both clients run on the same executor. Then no post is needed.
+    /// Returns whether both clients run on the same executor, so that no post is needed.
     bool is_near_to(const member_requests& from) const {
         return home->executor_access().leads_where(from.home_->executor_access());
     }
@@ -172,7 +172,7 @@ void member_requests::arrived(std::size_t which, std::uint64_t asked, member_ans
 
 namespace {
 
-/// Drops the share, and then releases the whole hold. Does not wait for the result.
+/// Drops the share of the hold, and then releases the whole hold, without waiting for the result.
 void release_unwatched(std::shared_ptr<sync::lock_handle> share) {
     std::shared_ptr<sync::lock_handle> held = share->whole();
     share.reset();

@@ -28,7 +28,7 @@ namespace {
 /// times.
 constexpr backoff after_split{duration{4}, duration{200}};
 
-/// Maximum number of majorities that arrive too late. After that number the call fails.
+/// Maximum number of majorities that are reached too late. After that number the call fails.
 constexpr int late_votes_max = 3;
 
 /// Shortest time between two rounds, even if the nodes report at once that the lock is free.
@@ -36,7 +36,7 @@ constexpr duration quick{5};
 
 /// Result of a round.
 struct count {
-    /// number of votes, granted in time by nodes that remember their grants
+    /// number of votes granted in time, by nodes that remember their earlier grants
     std::size_t votes = 0;
     std::size_t sit_out = 0; ///< number of grants of nodes that may have forgotten earlier grants
     std::size_t busy = 0;
@@ -183,7 +183,7 @@ private:
         return held;
     }
 
-    /// Returns when to ask again. Throws if too few nodes were reachable for too long.
+    /// Returns when to ask again. Throws if the reachable nodes were too few for too long a time.
     time_point next_look(sync::retry_policy& trouble, const member_requests& round,
                          const count& got, time_point sent_at) {
         const std::size_t can_vote = of_.members.size() - got.missing - got.sit_out;

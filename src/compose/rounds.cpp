@@ -17,11 +17,11 @@ asio::awaitable<void> wait_for_answers(sync::acquisition& call, time_point limit
 
 namespace {
 
-/// How long a call waits for its releases after its timeout. Usually the releases end sooner.
+/// How long a call waits, after its timeout, for the end of its releases. Usually it is shorter.
 constexpr duration farewell{100};
 
-/// Sends a request to all parts. Waits until all have replied, the limit is reached or the call
-/// ends. The handler may run after this wait, but it always runs, because the `tally` (which
+/// Sends a request to all parts. Waits until all have replied, the time `limit` is reached, or the
+/// call ends. The handler may run later than this, but it always runs, because the `tally` (which
 /// combines the replies) has a timeout.
 asio::awaitable<sync::failure> ask_parts(sync::acquisition& call, tally::lock_handles parts,
                                          duration timeout, tally::verb what, time_point limit) {

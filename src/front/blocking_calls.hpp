@@ -145,8 +145,8 @@ private:
         return !leave_for(state::given_up);
     }
 
-    /// Waits for the value. Returns false if the value did not come in time, or if hurry() was
-    /// called.
+    /// Waits for the value. Returns false if the value did not come in time, or if another thread
+    /// called hurry().
     bool brought_within(duration longest) {
         while (state_ != state::brought && ready_.wait_for(longest))
             if (hurried_.exchange(false))
@@ -272,7 +272,7 @@ inline std::shared_ptr<sync::lock_handle> acquire(sync::request what,
     return outcome_of(std::move(what), cancel).held;
 }
 
-/// Runs `work(handler, where)` inside the executor, and waits until the handler is called.
+/// Runs `work(handler, where)` inside the executor, and waits until `work` calls the handler.
 template <typename Work>
 sync::failure wait_for_handler(const std::shared_ptr<sync::engine>& home, duration timeout,
                                Work work) {

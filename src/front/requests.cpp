@@ -126,7 +126,7 @@ bool has_amount(counter_verb verb) {
 }
 
 /// Calls `ask(counters)`, and keeps the store alive during the call. Throws if the store no longer
-/// exists, or if it has no counters of that kind.
+/// exists, or if it has no counters of the given kind.
 template <typename Ask>
 void ask_counters(const sync::engine& home, counter_kind kind, Ask ask) {
     const bool is_there = home.ask_store([&](store& all) {

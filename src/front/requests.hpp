@@ -66,8 +66,8 @@ inline sync::request request_for(const std::shared_ptr<sync::lock_descriptor>& l
     return sync::request_for(lock, how.timeout, wanted_lease(*lock, how));
 }
 
-/// Returns the thread-table entry of this thread for that lock: the hold, and how many times the
-/// thread has entered the lock.
+/// Returns the entry of this thread for the lock in the thread table: the hold, and how many times
+/// the thread has entered the lock.
 inline sync::thread_table::entry this_thread_entry(const sync::lock_descriptor& lock) {
     return lock.home->threads()->find(lock.entry(), lock.way());
 }

@@ -88,7 +88,7 @@ public:
 
     void wake() {
         if (all_.gone())
-            // The executor no longer exists, so a posted handler would never run.
+            // The executor no longer exists, so a handler that is posted now would never run.
             return forget_sleeper();
         asio::post(all_.executor(), take_sleeper());
     }

@@ -34,7 +34,7 @@ namespace {
 /// seeds than 128-bit identities.
 struct generator {
     std::array<std::uint64_t, 4> state{};
-    // Fork generation of the process that seeded the generator; empty: not seeded.
+    // Result of fork_generation() when the generator was seeded; empty: not seeded.
     std::optional<std::uint64_t> seeded_in{};
 
     std::uint64_t operator()() {

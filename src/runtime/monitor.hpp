@@ -145,7 +145,7 @@ public:
         come_back();
     }
 
-    /// Interrupts the wait outside the monitor, because its result is no longer wanted. Called
+    /// Interrupts the wait outside the monitor, because nobody needs its result any more. Called
     /// inside the monitor.
     void interrupt() noexcept;
     bool interrupted() const noexcept { return interrupted_; }

@@ -44,7 +44,7 @@ public:
         } // a signal interrupts sem_wait()
     }
 
-    /// Waits for at most `longest`. Returns false if nobody posted in that time.
+    /// Waits for at most `longest`. Returns false if the semaphore was not posted in that time.
     bool wait_for(duration longest) noexcept {
         timespec until{};
         ::clock_gettime(CLOCK_MONOTONIC, &until);

@@ -238,7 +238,7 @@ asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
     const engine::task busy{*home}; // close() waits until an unwanted grant is undone
     const acquisition::alarm_holder sleeps_here{*call};
     gate& here = *home->queues().find(key_of(*call));
-    // destroyed after the hold was added to the gate (local wait queue)
+    // destroyed only after the hold was added to the gate (local wait queue)
     const turn ours{*call, here};
     try {
         if (call->wanted.of->is_joint()) {

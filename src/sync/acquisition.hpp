@@ -78,11 +78,11 @@ public:
     std::shared_ptr<acquisition> step_out();
 
     void succeed(std::shared_ptr<held_lock>);
-    /// Completes the call with a hold on several locks. The members of that hold have reported
-    /// their grants already.
+    /// Completes the call with a hold on several locks. The grants of its members were already
+    /// reported to the observer.
     void succeed_jointly(std::shared_ptr<lock_handle>);
-    /// Completes the call with a share of another call's hold. The grant of that hold was reported
-    /// earlier.
+    /// Completes the call with a share of the hold of another call. The grant of that hold was
+    /// already reported to the observer.
     void share(std::shared_ptr<held_lock>);
     /// Completes a call to a counter. Returns false if the call had ended before. In that case the
     /// caller of this function must give the granted amount back.
@@ -107,7 +107,7 @@ public:
         if (wake_)
             wake_->ring();
     }
-    /// Moves the alarm out, for an operation that runs longer than the call.
+    /// Returns the alarm, and removes it here, for an operation that outlives the call.
     std::unique_ptr<alarm> take_wake() { return std::move(wake_); }
 
 protected:

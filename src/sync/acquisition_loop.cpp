@@ -104,7 +104,7 @@ std::optional<pauses> own_pauses(const acquisition& call) {
     return polls ? std::optional<pauses>{std::in_place, *call.home, *polls} : std::nullopt;
 }
 
-/// Returns when to send the next request after the reply "busy".
+/// Returns when to send the next request, after the store has replied "busy".
 time_point next_look(const engine& home, const answer& said, std::optional<pauses>& polls) {
     return later(home.now(), polls ? std::min(said.term, polls->next()) : said.term);
 }
@@ -269,7 +269,7 @@ constexpr duration unheard_poll_bound = std::chrono::seconds{1};
 /// Extra delay of a check after a lease ends. The store may delete an expired key 1 ms late.
 constexpr duration expiry_rounding{2};
 
-/// A call without a handler. Only the coroutine that created it reads its result.
+/// A call without a user's handler. Only the coroutine that created it reads its result.
 class sighting final : public acquisition {
 public:
     using acquisition::acquisition;

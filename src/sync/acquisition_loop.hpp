@@ -36,7 +36,7 @@ std::unique_ptr<place> line_up(acquisition&, owner_id owner);
 /// Longest time between two checks if the holder's program publishes no release notification.
 inline constexpr duration untold_poll_bound{250};
 
-/// Waiter that takes no lock. It reports "granted" when it sees the lock free.
+/// Waiter (`place`) that takes no lock. It reports "granted" when it sees that the lock is free.
 class seen_free final : public place {
 public:
     /// Creates the waiter. `home` and `wake` must outlive it.

@@ -26,7 +26,7 @@ std::array<std::uint8_t, 16> new_identity(const std::function<std::uint64_t()>& 
     return id;
 }
 
-/// Abandons a hold on the executor. The thread that held it is ending.
+/// Abandons a hold, on the executor, because the thread that held it is ending.
 void abandon_later(std::shared_ptr<lock_handle> held) {
     const std::shared_ptr<engine> home = held->home;
     auto abandon = [held = std::move(held)] { held->abandon(); };
@@ -513,8 +513,8 @@ void engine::hold_over(const held_lock& held) {
     next_turn(key, *here);
 }
 
-/// Starts readers that waited behind a call that has left the queue. They may get the lock or share
-/// a hold now.
+/// Starts readers that waited behind a call that has left the queue. These readers may now get the
+/// lock or share a hold.
 void engine::left_queue(const acquisition& call) {
     if (key_of(call).of != family::shared)
         return;

@@ -200,7 +200,7 @@ public:
         std::forward<Ask>(ask)(*store_);
         return true;
     }
-    /// Returns whether the executor was destroyed, and the store with it.
+    /// Returns whether the executor was destroyed, and the store together with it.
     bool gone() const noexcept { return gone_; }
     const limits& bounds() const noexcept {
         return bounds_;
@@ -210,7 +210,7 @@ public:
     bool forked() const { return around_.forked && around_.forked(); }
     bool borrowed() const { return around_.borrowed && around_.borrowed(); }
     bool closing() const noexcept { return closing_; }
-    /// Returns a token that is stopped, on the executor, when closing begins.
+    /// Returns a token that is stopped when closing begins. It is stopped on the executor.
     std::stop_token closes() const noexcept { return closes_.get_token(); }
     bool stopped() const noexcept { return stopped_; }
     /// Returns whether this engine has stopped using the executor and the clock.
@@ -278,7 +278,7 @@ public:
     void release_sent_off(const held_lock&);
     asio::awaitable<bool> force_unlock(lock_name, std::string only_from = {});
     asio::awaitable<bool> force_kind(lock_name, lock_kind);
-    /// Notes that the thread that should release the hold has ended.
+    /// Notes that the thread that should have released the hold has ended.
     void abandon(const std::shared_ptr<held_lock>&);
     /// Keeps an abandoned hold on several locks until it ends. Such a hold belongs to no gate
     /// (local wait queue).
@@ -286,7 +286,7 @@ public:
     void keep_no_more(const lock_handle& ended);
 
     void tell(const event&);
-    /// Reports an event of a hold, but nothing after the loss of the hold.
+    /// Reports an event of a hold to the observer, unless the loss of the hold was reported.
     void tell_of(const held_lock&, event_kind, event_cause, duration,
                  const boost::system::system_error* = nullptr);
     /// Reports an event of a hold on several locks.
@@ -404,7 +404,7 @@ private:
     std::vector<std::shared_ptr<lock_handle>> kept_;
     std::unique_ptr<alarm> quiet_;
     std::vector<closed_handler> closers_;
-    // Events that a borrowed thread could not report, and all later events.
+    // Events that a borrowed thread could not report at once, and all later events.
     std::deque<deferred_event> untold_;
     std::array<std::mutex, 16> mutexes_;
     std::stop_source closes_;

@@ -16,7 +16,7 @@ bool upgrades(const acquisition& call) {
     return call.wanted.under && !reads(call);
 }
 
-/// Returns whether the call wants permits. The store may grant several such calls at the same time.
+/// Returns whether the call wants permits. The store can grant several such calls at once.
 bool wants_permits(const acquisition& call) {
     const lock_descriptor& of = *call.wanted.of;
     const std::optional<counter_kind> counted = of.counts();
@@ -29,13 +29,13 @@ bool looks_once_at_latch(const acquisition& call) {
     return call.wanted.of->counts() == counter_kind::latch && !call.wanted.patient;
 }
 
-/// Maximum number of calls of one client that ask the store for permits of one name at the same
-/// time.
+/// Maximum number of this client's calls that may ask the store at the same time for permits of the
+/// same semaphore.
 constexpr int asking_max = 64;
 
 } // namespace
 
-/// Returns a shared empty object. It is never destroyed, since a client may be a global object.
+/// Returns a shared empty object that is never destroyed, as a client may be a global object.
 const gate::rare_fields& gate::no_rare_fields() {
     static const rare_fields& nothing = *new rare_fields;
     return nothing;
@@ -65,7 +65,7 @@ bool gate::unused() const {
     return !holds_some && nobody_negotiates() && queue_.empty() && !has_upgrade() && !sent_off_;
 }
 
-// If a call upgrades its own hold, it skips the queue, because the queued calls wait for that hold.
+// A call that upgrades its own hold skips the queue, because the queued calls wait for that hold.
 bool gate::admits(const acquisition& call) const {
     if (upgrades(call))
         return call.wanted.share.expired() || !call.wanted.under->shared_by_others();

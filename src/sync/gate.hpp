@@ -18,8 +18,8 @@
 // the release. In that case the reply "busy" may be caused by the client's own old hold (see
 // acquisition_loop.cpp).
 //
-// The table `gates` has all gates of a client. The class `timeout` has the timeouts of the queued
-// calls.
+// The table `gates` has all gates of a client. The class `call_timeouts` has the timeouts of
+// the queued calls.
 #pragma once
 
 #include "sync/acquisition.hpp"
@@ -37,14 +37,14 @@
 
 namespace holdfast::sync {
 
-/// Local wait queue, as described above. Use it on the executor only.
+/// Local wait queue, as described at the top of this file. Use it on the executor only.
 class gate {
 public:
     using shared_hold = std::shared_ptr<held_lock>;
     using hold_set = std::vector<shared_hold>;
 
     const shared_hold& holder() const { return holder_; } ///< the exclusive hold
-    /// Returns the shared holds of readers, or the holds of permits.
+    /// Returns the holds that several owners share: holds of readers, or holds of permits.
     const hold_set& readers() const { return rare().readers; }
     /// Returns all holds that this client may have under this name.
     hold_set holds() const;
@@ -60,16 +60,16 @@ public:
     /// as a writer.
     bool writer_before(const acquisition& reader) const;
 
-    /// Returns whether the call would deadlock, because two upgrades would each wait for the end of
-    /// the other reader's hold.
+    /// Returns whether the call would deadlock: this call and another call both want to upgrade,
+    /// and each would wait for the end of the other reader's hold.
     bool has_upgrade_against(const acquisition&) const;
 
     // The next two functions are about a deferred release, which must come before the next request
     // of the same thread. If no other call waits in this gate or in the store, the gate opens at
     // once.
     bool is_about_to_be_left() const; ///< the release was posted to the executor
-    /// Returns whether the release was sent and its reply is pending. The store replies within its
-    /// time limit.
+    /// Returns whether a release was sent and its reply is pending. The reply comes within the
+    /// store's time limit.
     bool is_being_left() const;
 
     /// Appends a call to the queue. The queue keeps the call alive until its turn comes or the call
@@ -91,8 +91,8 @@ public:
     /// waiter asks again, so that a release that is enough for one waiter does not wake all.
     bool serves_before(const acquisition&) const;
     acquisition* first_to_serve(); ///< returns the earliest waiter, in the store or in the queue
-    /// Returns the earliest waiters if they want exactly `amount` permits together. Otherwise
-    /// returns nothing.
+    /// Returns the earliest waiters whose wanted numbers of permits add up to exactly `amount`.
+    /// Otherwise returns nothing.
     std::vector<std::shared_ptr<acquisition>> served_by(std::int64_t amount);
 
     // Notes that the store granted permits, or that a release was sent to the store. From that time
@@ -112,8 +112,8 @@ public:
     /// lock to another call of this client. The old hold stays in this gate (local wait queue)
     /// until the old hold has ended.
     void revalidate_holder();
-    /// Removes a hold that a newer hold has superseded. Returns false if the hold was not
-    /// superseded.
+    /// Removes a hold that is no longer the present one, because a newer hold has replaced it.
+    /// Returns false if no newer hold has.
     bool forget_superseded(const held_lock&);
 
     /// Opens the gate for the next call before the store has acknowledged the holder's release. The
@@ -155,16 +155,16 @@ private:
         hold_set superseded{};
         hold_set readers{};
         std::vector<alarm*> alarms{};
-        // The upgrade that asks the store now. The pointer is only compared, because the call may
-        // have ended.
+        // The upgrade that asks the store now. The pointer is only compared and never used, because
+        // the call may have ended.
         const acquisition* upgrading = nullptr;
         // Calls that wait in the store for a counter or for permits, in order of arrival.
         std::vector<acquisition*> served_in_order{};
         std::int64_t amount_asked = 0; // sum over all calls that ask now
         std::uint64_t passes = 0;
         time_point contact_at = time_point::min();
-        // Number of readers that ask the store now, and number of these readers that would share
-        // their hold.
+        // Number of readers that ask the store now, and how many of these readers would share the
+        // hold that they get.
         int reads = 0, sharable = 0;
         bool owes_courtesy = false;
     };
@@ -223,7 +223,7 @@ public:
     void let_go();
     std::size_t count() const;
 
-    /// Returns this client's holds under that name, in all families.
+    /// Returns this client's holds under the given name, in all families.
     std::vector<std::shared_ptr<held_lock>> held_under(const std::string& name);
 
     /// Returns this client's present hold with the same owner number. If the hold was passed on
@@ -261,14 +261,14 @@ private:
     map& named(family which) { return gates_[static_cast<std::size_t>(which)]; }
 
     by_family<map> gates_; // key: the name
-    // Map node of the last deleted gate, kept for reuse, because most gates are created and deleted
-    // with each hold.
+    // Map node of the gate that was deleted last. It is kept for reuse, because most gates are
+    // created and deleted with each hold.
     map::node_type spare_;
     by_family<std::unordered_set<std::string>> contended_;
     std::unordered_map<std::string, polled> polled_;
 };
 
-/// Timeouts of the calls that queue at a gate (local wait queue). One alarm serves all calls.
+/// Timeouts of the calls that wait at a gate (local wait queue). They all use one alarm.
 class call_timeouts {
 public:
     explicit call_timeouts(engine&);

@@ -142,12 +142,12 @@ public:
     /// Returns the time until which the store may keep this hold, or the result of a late request.
     /// A late request may create a queue entry, which lasts longer than the lease.
     time_point remains_until() const;
-    /// Links a read hold of this client to this write hold, because the store keeps the write hold
-    /// at least as long as the read hold.
+    /// Notes that this client also has the given read hold. The store keeps this write hold at
+    /// least as long as the read hold, so the two holds are linked.
     void stands_with(std::shared_ptr<held_lock> read);
-    /// Adds a pending request for a linked read hold, because the store may have granted that
-    /// request already. `end_linked_request(until)` removes the request. If its reply was lost, a
-    /// grant has expired at `until`.
+    /// Notes that a request for a read hold under this write hold is pending: the store may have
+    /// granted it already. `end_linked_request(until)` ends this. If the reply to the request was
+    /// lost, a grant has expired at `until`.
     void begin_linked_request() { ++ensure_linked_holds().asked; }
     bool has_linked_request() const { return linked_ && linked_->asked > 0; }
     void end_linked_request(time_point until);
@@ -183,7 +183,7 @@ public:
     /// Returns whether other programs may shorten the hold. If so, each renewal request asks for
     /// the whole remaining time.
     bool may_be_shortened() const;
-    /// Returns whether a reply that arrived at the time `t` or later has prolonged the hold.
+    /// Returns whether the hold was prolonged by a reply that arrived at the time `t` or later.
     bool extended_since(time_point t) const { return extended_at_ >= t; }
     /// Estimates, from earlier replies, how long the store keeps the hold if another program
     /// shortens it right after a renewal request.

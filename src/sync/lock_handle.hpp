@@ -82,9 +82,9 @@ public:
     /// a static object.
     virtual void thread_came_back() noexcept = 0;
 
-    // Call the following functions on the executor only. They send their requests to the store on
-    // the executor `where`, see engine::spawn().
-    /// Asks the store to keep the hold for at least `length` from now.
+    // Call the functions below on the executor only. If they have a parameter `where`, they run
+    // their requests on that executor, see engine::spawn(). Asks the store to keep the hold for at
+    // least `length` from now.
     virtual void extend(duration length, release_handler) = 0;
     virtual void renew_from_now_on(duration lease) = 0;
     /// Asks the store once to have the hold confirmed by `replicas` replicas, which must be more

@@ -67,8 +67,8 @@ public:
     /// over a tenth of the shortest lease of these holds.
     void revalidate(const std::function<bool(const lock_name&)>& which, bool urgent);
 
-    /// Returns how many times revalidate() was called. If the request of a grant was sent before
-    /// the last call of revalidate(), the granted hold must be checked, too.
+    /// Returns how many times revalidate() was called. If this number grows while a lock is
+    /// requested, the granted hold must be checked, too, because revalidate() did not know it.
     std::size_t revalidations() const { return revalidations_; }
 
     /// Returns whether every hold in the schedule is abandoned, so that no caller releases it.

@@ -137,9 +137,9 @@ public:
     /// Stops a machine. Requests to it wait; writes to a stopped replica wait, too.
     void stop(std::size_t machine);
     void resume(std::size_t machine);
-    /// Makes a machine the primary, and announces it. The machine has the writes that reached it
-    /// until now, and no replicas. The old primary does not know the new primary; it continues with
-    /// its other replicas.
+    /// Makes a machine the primary, and announces it. The machine has only the writes that have
+    /// reached it until now, and no replicas. The old primary does not know of the new one; it
+    /// continues with its other replicas.
     void promote(std::size_t machine);
     /// Makes a machine a replica of the primary, which sends it a full copy. The machine keeps its
     /// old data until the copy has arrived. It tells clients that it takes no writes. Throws

@@ -70,7 +70,7 @@ struct options {
     std::uint16_t port = 6379;
     std::string unix_socket{};
     std::optional<sentinel_options> sentinel{}; ///< if set, `host` and `port` are not used
-    /// If set, `host` and `port` are not used, and `database` must be 0.
+    /// If this is set, `host` and `port` are not used, and `database` must be 0.
     std::optional<cluster_options> cluster{};
     /// Empty: no TLS, so anyone on the network path can read and change traffic.
     std::optional<tls_options> tls{};
@@ -107,8 +107,8 @@ struct options {
     /// new connection. 0 ms to 1 day.
     duration address_check = std::chrono::seconds{5};
 
-    /// Interval in which a cluster is asked for its slot map, while there are held locks or
-    /// waiters. The client asks at once when a server reports a change. 100 ms to 1 day.
+    /// Interval of the requests for the slot map of a cluster, while this client has locks or
+    /// waiters. It asks at once when a server reports a change. 100 ms to 1 day.
     duration topology_check = std::chrono::seconds{5};
 
     /// Form in which releases are published. Outside a cluster, it is always `plain`.
