@@ -42,7 +42,7 @@ inline constexpr deferred_release_t deferred_release{};
 ///
 ///     holdfast::mutex stock{client, "stock:42", {.lease = holdfast::lease_time{5s}}};
 struct mutex_options {
-    /// Overrides the client's lease time; the lease is still renewed.
+    /// Lease time of this lock; overrides the client's lease time. The lease is still renewed.
     std::optional<lease_time> lease{};
     bool deferred = false; ///< unlock() does not wait for the store: deferred_release_t
     std::optional<unsigned> required_replicas{}; ///< overrides the client's value (options.hpp)

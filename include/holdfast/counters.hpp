@@ -137,8 +137,8 @@ struct counter_list {
         counter_state state;
     };
     std::vector<entry> counters{};
-    /// False if there are more counters, if the store has too many keys to scan, or if some servers
-    /// could not be asked.
+    /// False if the list is incomplete: there are more counters, the store has too many keys to
+    /// scan, or some servers could not be asked.
     bool complete = true;
     /// An error text for each server that could not be asked.
     std::vector<std::string> unreachable{};
@@ -169,8 +169,8 @@ public:
     /// of a look() after the request of leave(), the look() takes nothing.
     virtual std::unique_ptr<place> line_up(counter_ask, alarm& wake) = 0;
 
-    /// Changes the counter. After an unknown outcome, repeat the call with the same request number,
-    /// for at most `memory() / 2`.
+    /// Changes the counter. If the outcome is unknown, repeat the call with the same request
+    /// number, but only for the time `memory() / 2`.
     virtual asio::awaitable<counter_answer> change(counter_change) = 0;
 
     /// Tells the store that the client will not repeat the change with this request number, for

@@ -18,7 +18,7 @@ namespace holdfast {
 ///
 ///     holdfast::leased_semaphore seats{client, "seats", {.lease = holdfast::lease_time{10s}}};
 struct leased_options {
-    /// Overrides the client's lease time; the lease is still renewed.
+    /// Lease time of the permits; overrides the client's lease time. Leases are still renewed.
     std::optional<lease_time> lease{};
     std::optional<unsigned> required_replicas{}; ///< overrides the client's value (options.hpp)
 };

@@ -7,7 +7,7 @@ namespace holdfast {
 
 /// Options of `shared_mutex`, for its readers' side and its writers' side.
 struct shared_options {
-    /// Overrides the client's lease time; the lease is still renewed.
+    /// Lease time of this lock; overrides the client's lease time. The lease is still renewed.
     std::optional<lease_time> lease{};
     recursion again = recursion::refused;
     bool deferred = false; ///< unlock() does not wait for the store: deferred_release_t

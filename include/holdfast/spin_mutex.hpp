@@ -9,7 +9,7 @@ namespace holdfast {
 ///
 ///     holdfast::spin_mutex stock{client, "stock:42", {.polls = {.first = 5ms, .longest = 50ms}}};
 struct spin_options {
-    /// Overrides the client's lease time; the lease is still renewed.
+    /// Lease time of this lock; overrides the client's lease time. The lease is still renewed.
     std::optional<lease_time> lease{};
     recursion again = recursion::refused;
     bool deferred = false; ///< unlock() does not wait for the store: deferred_release_t

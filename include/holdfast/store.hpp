@@ -97,9 +97,9 @@ struct hold {
     std::uint8_t replicas = 0;
 };
 
-/// How the tokens of a fenced lock grow. `counted`: by one. `dated`: by one, or to the server's
-/// time in µs if that is greater. `dated` tokens grow even if the server lost all its data, unless
-/// the server's clock is behind.
+/// How the token of a fenced lock changes. `counted`: it grows by one. `dated`: it becomes the old
+/// token plus one or the server's time in µs, whichever is greater. `dated` tokens grow even if the
+/// server lost all its data, unless the server's clock is behind.
 enum class fencing : std::uint8_t { counted, dated };
 
 /// List of pointers to holds, so that a request about a hundred thousand holds copies none of them.
@@ -131,7 +131,7 @@ struct ask : hold {
 
 /// Reply of the store to an attempt (look()) or a renewal.
 struct answer {
-    /// True if the lock was granted; for a renewal: if the owner still holds the lock.
+    /// True if the lock was granted. For a renewal: true if the owner still holds the lock.
     bool granted = false;
     /// If granted: how long the lease is valid, from the start of the call. If busy: how long to
     /// wait, at most, before the next attempt.
@@ -204,8 +204,8 @@ struct renewal_options {
     bool elsewhere = false;
 };
 
-/// Receives the outcome of a renewal, on the executor: exactly once for each hold, as soon as it is
-/// known. `which` is the index of the hold in the list.
+/// Receives the outcome of a renewal, on the executor: exactly once for each hold, as soon as the
+/// outcome is known. `which` is the index of the hold in the list.
 class renewal_sink {
 public:
     /// Called when the store has replied whether the lock is still held. If it is held, its
@@ -265,14 +265,14 @@ struct limits {
     /// each lease by its own clock, and then releases the lock. If a release or a call of leave()
     /// was not acknowledged, the store itself repeats it as long as the session lives.
     bool by_session = false;
-    /// Maximum of `hold::replicas`; zero: the store does not support confirmation.
+    /// Maximum of `hold::replicas`. Zero: the store does not support confirmation by replicas.
     std::uint8_t replicas_max = 0;
     /// Maximum time between two requests about a read hold, also if the lease of the hold is fixed.
     /// Other programs may shorten a read hold at any time, and the request restores the hold's
     /// remaining time. `duration::max()`: no other program shortens read holds.
     duration read_contact_max = duration::max();
-    /// Usual length of an outage, during which calls retry. It is longer if another server has to
-    /// take over when a server dies.
+    /// Usual length of an outage, during which calls retry. It is longer for stores in which
+    /// another server takes over when a server dies.
     duration usual_outage = std::chrono::seconds{10};
 };
 
@@ -424,7 +424,7 @@ struct store_context {
     std::array<std::uint8_t, 16> client{}; ///< identity of this client
     std::string label;     ///< label of this client, for servers that list their clients
     duration poll_bound{}; ///< longest sleep of a waiter that gets no notification
-    /// Reports events such as `reconnected`; may be called at any time.
+    /// Reports events such as `reconnected` to the observer. The store may call it at any time.
     std::function<void(const event&)> tell;
     /// Lease time of holds that have no lease time of their own.
     duration lease_time = std::chrono::seconds{30};

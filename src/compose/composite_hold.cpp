@@ -9,8 +9,8 @@
 #include <string>
 #include <utility>
 
-// The first section has the state of a hold on several locks and of its parts. The operations on
-// the hold, and its upkeep, follow below.
+// The first section of this file has the state of a hold on several locks and of its parts. The
+// second has the operations on the hold, and its upkeep.
 
 namespace holdfast::compose {
 namespace {

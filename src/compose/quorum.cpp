@@ -216,8 +216,8 @@ private:
         return sync::later(home_->now(), bound - home_->jitter(bound / 4));
     }
 
-    /// Returns until when earlier requests of this client may get a reply, for example a request
-    /// that is being undone. After that time, a node that has not replied is treated as not
+    /// Returns the time until which earlier requests of this client may get a reply, for example a
+    /// request that is being undone. After that time, a node that has not replied is treated as not
     /// reachable.
     time_point undecided_until() const {
         return sync::later(behind_since_.value_or(home_->now()), of_.rules.node_timeout);

@@ -173,9 +173,9 @@ ask_members(const composite_descriptor& of, work_on<T> work,
     co_return std::move(all->replies);
 }
 
-/// Combines the replies of all members. If so many members are held that another caller could not
-/// get enough of them, returns the state; its `remaining` says how long this will last. Otherwise
-/// returns nothing. Throws the first failure if too few members have replied for a decision.
+/// Combines the replies of all members into the state of the whole lock; its `remaining` is how
+/// long no other caller can get enough members. Returns nothing if another caller can get enough
+/// now. Throws the first failure if too few members have replied for a decision.
 std::optional<holding> as_one(const composite_descriptor&,
                               std::vector<reply_of<std::optional<holding>>>);
 
@@ -186,8 +186,8 @@ bool is_decided(const composite_descriptor&, const std::vector<reply_of<std::opt
 /// Returns whether the missing replies can no longer change the result of any_of().
 bool is_decided(const composite_descriptor&, const std::vector<reply_of<bool>>&);
 
-/// Returns whether any member replied true. Otherwise throws the first failure if so many members
-/// failed that the lock may still be held.
+/// Returns whether any member replied true. If none did, throws the first failure if so many
+/// members failed that the lock may still be held.
 bool any_of(const composite_descriptor&, const std::vector<reply_of<bool>>&);
 
 /// Combines the replies of several parts into one result. The result is a success if at least

@@ -16,7 +16,7 @@
 namespace holdfast {
 namespace {
 
-/// Table row: a server's error and the `errc` that it is equal to.
+/// Table row: one error of a server, and the `errc` value that the error is equal to.
 struct server_says {
     store_errc code;
     errc equal_to;

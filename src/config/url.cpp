@@ -252,8 +252,8 @@ std::string written_here(const parts& all, topology what, bool over_tls) {
            (of_sentinels ? '/' + (is_short ? service : "SERVICE") : "");
 }
 
-/// Throws for a URL of go-redis. For a cluster or Sentinels, go-redis writes one server with more
-/// addresses as parameters.
+/// Throws for a URL of go-redis. For a cluster or Sentinels, such a URL has one server as its host,
+/// and the other servers in parameters.
 void refuse_addresses(const parts& all) {
     const auto has = [&](std::string_view name) {
         return std::ranges::count(all.parameters, name, &parameter::name) > 0;

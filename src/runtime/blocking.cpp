@@ -80,7 +80,7 @@ bool outside_wait::prepare() noexcept {
     return nudge_ >= 0;
 }
 
-// Returns false also if a signal ends the wait early: the caller then waits in another way.
+// Also returns false if a signal ends the wait early: the caller then waits in another way.
 bool outside_wait::until_readable(int socket, duration longest) const noexcept {
     std::array<pollfd, 2> both{{{.fd = socket, .events = POLLIN, .revents = 0},
                                 {.fd = nudge_, .events = POLLIN, .revents = 0}}};

@@ -126,8 +126,8 @@ private:
     gate& here_;
 };
 
-/// Head start of other clients after a release. The notification reaches other clients later than
-/// this client. Without a head start, the other clients would never get the lock.
+/// Time for which other clients may go first after a release, because the notification reaches them
+/// later than this client. Without this head start, they would never get the lock.
 constexpr duration head_start{2};
 
 asio::awaitable<void> let_others_try(acquisition& call, gate& here) {
@@ -136,8 +136,8 @@ asio::awaitable<void> let_others_try(acquisition& call, gate& here) {
     co_await call.wake().wait_until(std::min(until, call.wanted.give_up_at));
 }
 
-/// Gives other clients that poll for a spin lock a chance to take the lock. Other clients find the
-/// lock free only if this client does not take it again at once.
+/// Gives other clients that poll for a spin lock a chance to take it: they find it free only if
+/// this client does not take it again at once.
 asio::awaitable<void> leave_to_others(acquisition& call) {
     engine& home = *call.home;
     const time_point until = home.queues().left_to_others_until(key_of(call));

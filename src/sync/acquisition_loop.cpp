@@ -266,7 +266,7 @@ namespace {
 /// Longest time between two checks if the client cannot subscribe to the release.
 constexpr duration unheard_poll_bound = std::chrono::seconds{1};
 
-/// Extra delay of a check after a lease ends. The store may delete an expired key 1 ms late.
+/// Extra delay of a check after the end of a lease: a store may delete the key 1 ms late.
 constexpr duration expiry_rounding{2};
 
 /// A call without a user's handler. Only the coroutine that created it reads its result.
@@ -293,8 +293,8 @@ private:
 
 } // namespace
 
-// The first check subscribes to nothing, and returns at once if the lock is busy. The second check
-// subscribes. So there is a subscription only if the caller waits.
+// The first check returns at once if the lock is busy; only the second check subscribes to the
+// release. So there is a subscription only if the caller waits.
 asio::awaitable<answer> seen_free::look() {
     if (found_busy_ && !subscriber_)
         subscriber_ = co_await home_.operators_view().listen(name_, wake_);

@@ -170,8 +170,8 @@ namespace {
 using held_locks = std::vector<std::shared_ptr<held_lock>>;
 
 /// Guard that marks holds during a force_unlock() of this client. If a renewal or a release finds a
-/// marked hold gone, the cause is `forced`, because its reply may arrive before the reply to the
-/// force_unlock().
+/// marked hold gone, the cause is `forced`. The mark is needed because that reply may arrive before
+/// the reply to the force_unlock().
 class force_mark {
 public:
     explicit force_mark(const held_locks& holds)
@@ -368,7 +368,7 @@ time_point engine::users_time() const noexcept {
     return shown;
 }
 
-/// Stops reading the user's clock. Waits until no other thread is inside the clock.
+/// Ends the use of the user's clock. Waits until no other thread runs a function of the clock.
 asio::awaitable<void> engine::let_go_of_clock() {
     closed_at_ = around_.time.now();
     const time_point limit = later(closed_at_, clock_timeout);

@@ -265,8 +265,8 @@ public:
     /// the store.
     void fewer_share(const held_lock&);
 
-    // Ends a lost hold. The first parameter keeps the hold alive during the call, because
-    // renewal::forget() drops another reference, which may be the last other one.
+    // Ends a lost hold. The hold is passed by value, so that it lives until the call ends:
+    // renewal::forget() drops another reference, perhaps the last other one.
     void hold_lost(std::shared_ptr<held_lock>, event_cause);
     /// Notes that the store has acknowledged the release.
     void released(const held_lock&, bool others_listen);

@@ -88,8 +88,8 @@ bool gate::admits_alone(const acquisition& call) const {
 }
 
 /// Returns whether a call for permits may ask the store: it is the next call, and all calls that
-/// ask now want the same number of permits. So calls that want few permits cannot overtake, for
-/// long, a call that wants many.
+/// ask now want the same number of permits. So calls for few permits cannot overtake a call for
+/// many permits for long.
 bool gate::admits_to_permits(const acquisition& call) const {
     const bool is_next = queue_.empty() || &queue_.front() == &call;
     const bool others_wait_there = alone_ > asking_;

@@ -100,7 +100,7 @@ public:
     // store, so that other clients get their turn.
     void note_contact(time_point);
     void note_passes(std::size_t some) { ensure_rare().passes += some; }
-    /// Returns how many calls were served locally since the last request to the store.
+    /// Returns how many calls were served locally since the last request to the store was sent.
     std::uint64_t passes() const { return rare().passes; }
     time_point last_contact() const { return rare().contact_at; }
     void end_negotiation(const acquisition&);
@@ -120,12 +120,12 @@ public:
     /// release must have been sent.
     void open_behind(const held_lock&);
     bool awaits_acknowledgement() const { return sent_off_ != nullptr; }
-    /// Notes that the result of a sent release is known. Returns false if no release of this gate
-    /// is pending, or if the pending release is a later one.
+    /// Notes that the result of a sent release is known. Returns false if this gate has no pending
+    /// release, or if its pending release is a later one.
     bool acknowledged(const held_lock&);
 
-    /// Guard that registers the alarm of a negotiating call. The gate rings the alarm in three
-    /// cases: the result of a sent release is known, the last reader has left, or the gate is
+    /// Guard that registers the alarm of a call that asks the store. The gate rings the alarm in
+    /// three cases: the result of a sent release is known, the last reader has left, or the gate is
     /// closed.
     class registered_alarm {
     public:
@@ -142,8 +142,8 @@ public:
         alarm& wake_;
     };
 
-    /// Returns whether the next call must first give other clients a head start, because this
-    /// client has passed the lock on locally while other clients were subscribed.
+    /// Returns whether the next call must first give other clients a head start. It must if this
+    /// client has passed the lock on locally while other clients were subscribed to its release.
     bool owes_courtesy() const { return rare_ && rare_->owes_courtesy; }
     void owe_courtesy(bool owed);
 

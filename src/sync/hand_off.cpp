@@ -9,14 +9,14 @@
 namespace holdfast::sync {
 namespace {
 
-/// Returns how long a hold may be passed on within this client. The time is halved if other clients
-/// wait, so that their turn comes earlier.
+/// Returns how long a hold may be passed on within this client before the store is asked again. If
+/// other clients wait, it is half of that, so that their turn comes earlier.
 duration time_budget(const hand_off& how, const held_lock& held) {
     return held.others_listen ? how.within / 2 : how.within;
 }
 
-/// Returns whether the time since the store granted the hold is within its limit. The time of
-/// earlier local owners is included.
+/// Returns whether the hold may still be passed on: the time since the store granted it, including
+/// the time of earlier local owners, is within the limit.
 bool young(const held_lock& held) {
     return held.home->now() - held.taken_at < time_budget(held.home->how().hand_off, held);
 }

@@ -145,9 +145,9 @@ public:
     /// Notes that this client also has the given read hold. The store keeps this write hold at
     /// least as long as the read hold, so the two holds are linked.
     void stands_with(std::shared_ptr<held_lock> read);
-    /// Notes that a request for a read hold under this write hold is pending: the store may have
-    /// granted it already. `end_linked_request(until)` ends this. If the reply to the request was
-    /// lost, a grant has expired at `until`.
+    /// Notes that a request for a linked read hold is pending, because the store may already have
+    /// granted it. `end_linked_request(until)` notes the end of the request. If its reply was lost,
+    /// a grant of this request has expired at `until`.
     void begin_linked_request() { ++ensure_linked_holds().asked; }
     bool has_linked_request() const { return linked_ && linked_->asked > 0; }
     void end_linked_request(time_point until);
@@ -193,7 +193,7 @@ public:
     bool lose(event_cause);
     void give_up(); ///< does the same when the client closes, but a release stays possible
     /// Stores why the hold was lost, unless an earlier cause is stored. If the store says that the
-    /// hold is gone and `forces` is not zero, the cause is `forced`.
+    /// hold is gone and `forces` (see below) is not zero, the cause is `forced`.
     void note_loss(event_cause);
     bool deserted() const;  ///< whether all threads that share it have ended
     void take_all_shares(); ///< makes the next release the last one

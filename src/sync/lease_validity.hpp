@@ -50,7 +50,7 @@ constexpr duration danger_period(duration lease) {
     return lease / 3;
 }
 
-/// Shortest wait for a reply, because a reply from another continent may take that long.
+/// Minimum wait for a reply, because a reply from another continent may need this time.
 constexpr duration answer_period_min{300};
 
 /// Returns how long to wait for the reply to a renewal when the time `left` of the lease remains.

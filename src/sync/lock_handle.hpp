@@ -78,8 +78,8 @@ public:
     /// Notes that a thread ended without releasing its share. From now on no call waits for that
     /// share. Call `abandon()` on the executor afterwards.
     virtual void thread_ended() noexcept = 0;
-    /// Undoes thread_ended(). Needed when the thread still releases its share, in the destructor of
-    /// a static object.
+    /// Undoes thread_ended(). Needed if the destructor of a static object, on the thread that ends,
+    /// still releases the thread's share.
     virtual void thread_came_back() noexcept = 0;
 
     // Call the functions below on the executor only. If they have a parameter `where`, they run

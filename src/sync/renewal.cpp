@@ -402,7 +402,7 @@ asio::awaitable<void> renewal::contact(std::shared_ptr<engine> home,
                                        request_content request_content, batch holds) {
     const engine::loop ends_before_closing_does{*home};
     renewal& self = home->renewals();
-    // An earlier action in this loop may have ended some of the holds.
+    // An earlier action in this loop may have ended some of these holds.
     std::erase_if(holds, [&self](const shared_hold& held) {
         if (self.watches(*held))
             return false;
@@ -456,7 +456,7 @@ void renewal::failed(held_lock& held, const boost::system::system_error& e) {
     if (!watches(held))
         return;
     engine_.tell_of(held, event_kind::renewal_failed, event_cause::failed, held.remaining(), &e);
-    // `once_more` stays set until the last of several pending requests ends.
+    // If several requests are pending, `once_more` stays set until the last of them ends.
     const bool at_once = held.once_more;
     held.once_more = at_once && held.in_flight > 0;
     const duration left = held.ends_at() - engine_.now();
@@ -655,8 +655,8 @@ duration whole_term(const held_lock& held) {
     return std::min(length, held.home->bounds().lease_max);
 }
 
-/// Maximum number of requests to have a hold confirmed. Each concurrent extension makes one more
-/// request necessary.
+/// Maximum number of requests for one confirmation of a hold by replicas. Each extension that runs
+/// at the same time makes one more request necessary.
 constexpr int confirmations_max = 5;
 
 asio::awaitable<failure> confirm_by(std::shared_ptr<held_lock> held, unsigned replicas) {

@@ -151,8 +151,8 @@ public:
 
     // The following functions act on the primary.
 
-    /// Forgets every lock, every counter and all remembered requests; notifies nobody. Replies then
-    /// report the time of the restart.
+    /// Forgets every lock, counter and remembered request, like a server that restarts without
+    /// data; notifies nobody. Replies then report the time of this restart.
     void restart_empty();
     bool evict(const lock_name&); ///< forgets one lock, notifies nobody
     /// Gives the lock to a foreign owner, even if another owner holds it. With kind `read`, the

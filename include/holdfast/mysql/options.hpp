@@ -31,7 +31,7 @@ struct options {
     std::vector<server_address> servers{{"127.0.0.1", 0}};
     std::string unix_socket{}; ///< if set, `servers` are not used
     std::string schema{};      ///< database that contains the tables; never empty
-    /// Table of the locks; the names of the other tables begin with it.
+    /// Name of the table of the locks; the names of the other tables begin with this name.
     std::string table = "holdfast_lock";
 
     /// Empty: no TLS, so anyone on the network path can read and change traffic.
