@@ -17,8 +17,8 @@ namespace sync {
 class lock_descriptor;
 } // namespace sync
 
-/// Behaviour of a lock when a thread that holds the lock locks it again. `refused`: the call fails
-/// with `already_held`. `counted`: the lock counts the entries, and is released at the last
+/// Behaviour of a thread's second lock() while the thread holds the lock. `refused`: the call fails
+/// with `already_held`. `counted`: the lock counts the calls of lock(), and is released at the last
 /// unlock().
 enum class recursion : std::uint8_t { refused, counted };
 
@@ -240,9 +240,9 @@ public:
     [[nodiscard]] bool is_held_by_this_thread() const;
     [[nodiscard]] std::size_t hold_count() const;
 
-    // The next functions ask the store about the lock. Its holder can be any client, also a JVM.
-    // The result may be out of date when it arrives. They throw the errors of the acquiring
-    // functions. The asynchronous versions cannot be cancelled.
+    // The next functions ask the store about the lock, whose holder can be any client, also a JVM.
+    // The result may be out of date when it arrives. The functions throw the errors of the
+    // acquiring functions. Their asynchronous versions cannot be cancelled.
     [[nodiscard]] bool is_locked() const;
     /// Returns the remaining time of the holder's lease. The result is empty if the lock is free,
     /// and `duration::max()` if the lease never expires. On ZooKeeper a hold ends with the session

@@ -71,8 +71,8 @@ public:
     client& operator=(client&&) noexcept;
     client(const client&) = delete;
 
-    /// Does the same as `close()` if the client has its own thread. On a user's executor, the
-    /// destructor starts the close and does not wait for it.
+    /// Does the same as `close()` if the client has its own thread. If the client uses a user's
+    /// executor, the destructor starts the close and does not wait for it.
     ~client();
 
     /// Closes the client. New calls are refused, waiting calls fail with `errc::closed`, and
@@ -130,10 +130,10 @@ public:
             [engine = engine_](auto handler) { start_set_up(engine, std::move(handler)); }, token);
     }
 
-    // The following functions ask about any lock, also about a lock that a JVM holds. They acquire
-    // nothing and delay no other client. The result may be out of date when it arrives. They throw
-    // the errors of the acquiring functions of a lock. The asynchronous versions complete with the
-    // same codes and cannot be cancelled.
+    // The next functions ask about any lock, also about a lock that a JVM holds. They acquire
+    // nothing and delay no other client. A result may be out of date when it arrives. The functions
+    // throw the errors of the acquiring functions of a lock. The asynchronous versions complete
+    // with the same codes and cannot be cancelled.
 
     /// Returns everything that the store reports about the lock with this name. The result is empty
     /// if the lock is free and no waiter is queued for it (see `lock_state::is_held`).
@@ -232,7 +232,7 @@ public:
             token);
     }
 
-    /// Returns the UUID of this client: the first half of every owner that it writes to the store.
+    /// Returns the UUID of this client. Each owner that it writes to the store begins with it.
     std::string id() const;
 
     /// Returns the implementation object, for the library's own types.

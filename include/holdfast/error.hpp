@@ -21,9 +21,9 @@ enum class errc {
     /// have been acquired is released in the background, and becomes free at the latest when its
     /// lease expires.
     outcome_unknown,
-    /// The store refused the request (a missing permission, a value of another type under the name,
-    /// no memory), or the client does not trust the server. Nothing was done. The exception and the
-    /// observer's event contain the server's own error text.
+    /// The store refused the request (reasons: a missing permission, a value of another type under
+    /// the name, no memory), or the client does not trust the server. Nothing was done. The
+    /// exception and the observer's event contain the server's own error text.
     refused,
     /// The lease expired before the release. Since then, another client may have held the lock.
     lease_lost,

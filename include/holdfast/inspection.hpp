@@ -76,7 +76,7 @@ struct lock_state {
     std::string name{}; ///< name at the store, with the client's prefix
     key_kind kind = key_kind::lock;
     std::string type{}; ///< the store's own word for the type: "hash", "string", …
-    /// Owners of the lock, a writer first. Empty for a lock with very many readers.
+    /// Owners of the lock; a writer comes first. Empty for a lock with very many readers.
     std::vector<lock_owner> owners{};
     /// remaining time of the lease; empty if the lease never expires
     std::optional<duration> remaining{};

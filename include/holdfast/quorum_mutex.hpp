@@ -27,7 +27,7 @@ struct quorum_options {
     /// disk before it replies. A restarted node then votes at once.
     bool nodes_remember = false;
     /// Number of replicas of each node that must confirm its vote, and each renewal of the vote.
-    /// Overrides the value of the node's own client (options.hpp).
+    /// Overrides `options::required_replicas` of the node's own client.
     std::optional<unsigned> required_replicas{};
 };
 

@@ -139,7 +139,7 @@ struct answer {
     /// Fencing token of the grant; 0 if the store or the kind has none. The holder gets it only
     /// for the kind `fenced`. Operators see other tokens in `lock_state::token`.
     std::uint64_t token = 0;
-    /// Number of reserved tokens, beginning with `token`. Each local hand-over uses one of them.
+    /// Number of reserved fencing tokens, beginning with `token`. Each local hand-over uses one.
     std::uint32_t tokens = 0;
     /// Remaining time in the store just before this request. For a renewal: the time of the renewed
     /// hold. For a grant: the time of the other owners who share the lock. Empty: the time is

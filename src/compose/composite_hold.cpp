@@ -42,7 +42,7 @@ composite_hold::composite_hold(std::shared_ptr<const composite_descriptor> of,
     , renewed_{wanted.renewed}
     , member_parts_(of_->members.size()) {}
 
-/// The parts of an abandoned hold are not released. They end when their leases expire.
+/// The parts (holds of the members) of an abandoned hold are not released, but expire.
 composite_hold::~composite_hold() {
     if (abandoned_)
         for (member_part& each : member_parts_)
@@ -95,7 +95,7 @@ std::size_t composite_hold::note_losses() {
         regain_from_ = sync::later(home->now(), sync::renewal_period(lease_));
     }
     if (of_->needs > valid && !causes.empty()) {
-        // The first loss that left fewer than `needs` parts decided. Earlier losses did no harm.
+        // The cause is the first loss that left fewer than `needs` parts; earlier ones did no harm.
         const std::size_t before = valid + causes.size();
         const std::size_t harmless = before > of_->needs ? before - of_->needs : 0;
         lost_because_ = causes[harmless];
@@ -122,7 +122,7 @@ bool composite_hold::is_over() const {
            (phase_ == phase::held && remaining_of_parts() == duration::zero());
 }
 
-// Checks the parts by the clock, because the executor may be blocked and report a loss late.
+// Checks the parts (members' holds) by the clock: a blocked executor may report a loss late.
 
 std::stop_token composite_hold::lost() const {
     const std::scoped_lock guard{mutex_};
@@ -192,8 +192,8 @@ void composite_hold::join(std::size_t which, part got, duration counts_in) {
         arm(one);
 }
 
-/// Registers the callbacks of a part. After a danger of loss has passed, the part has a new stop
-/// token for the next danger, and the new token needs a new callback.
+/// Registers the callbacks of a part (a member's hold). After a danger of loss has passed, the part
+/// has a new stop token for the next danger, which needs a new callback.
 void composite_hold::arm(member_part& one) {
     const news tell{weak_from_this(), home};
     if (!one.loss)
@@ -265,7 +265,7 @@ sync::failure lost_before() {
     return {make_error_code(errc::lease_lost), "the lease had ended before it was released"};
 }
 
-/// Runs `work` for each part on the part's own executor. Does not wait for the result.
+/// Runs `work` for each part (member's hold) on the part's own executor, without waiting for it.
 template <typename Work>
 void on_each(const std::vector<std::shared_ptr<sync::lock_handle>>& parts, Work work) {
     for (const std::shared_ptr<sync::lock_handle>& each : parts)
@@ -274,7 +274,7 @@ void on_each(const std::vector<std::shared_ptr<sync::lock_handle>>& parts, Work 
 
 } // namespace
 
-/// Returns all parts, and removes them here. The caller must release or abandon them.
+/// Returns all parts (members' holds) and removes them. The caller must release or abandon them.
 std::vector<part> composite_hold::take_parts(phase next) {
     const std::scoped_lock guard{mutex_};
     std::vector<part> all;
@@ -396,7 +396,7 @@ void composite_hold::extend(duration length, sync::release_handler done) {
                std::move(done));
 }
 
-/// Fails always. A quorum loses votes and gets new votes, and each new vote would also need the new
+/// Always fails: a quorum loses votes and gets new votes, and each new vote would also need the new
 /// number of replicas.
 void composite_hold::confirm(unsigned replicas, sync::release_handler done) {
     sync::tell(*home, std::move(done),
@@ -469,8 +469,8 @@ bool composite_hold::can_regain_parts() const {
            std::any_of(member_parts_.begin(), member_parts_.end(), is_missing);
 }
 
-/// Returns whether the hold needs upkeep. Upkeep is also needed if a part belongs to a client with
-/// another executor, because the end of the part is not reported if that executor stops.
+/// Returns whether the hold needs upkeep. It also does if a part (a member's hold) belongs to a
+/// client with another executor: if that executor stops, the end of the part is not reported.
 bool composite_hold::needs_keep_alive() const {
     if (can_regain_parts())
         return true;
@@ -504,8 +504,8 @@ void composite_hold::stop_keep_alive() {
         keep_alive_alarm_->ring();
 }
 
-/// Asks each member that has no part in this hold for a new part. If the hold is not renewed, it
-/// asks only for the remaining time of the hold.
+/// Asks each member that gave no hold, or lost it, for a new one. If the hold on several locks is
+/// not renewed, it asks only for the remaining time of that hold.
 void composite_hold::ask_missing() {
     std::optional<duration> rest;
     if (!renewed_)

@@ -53,19 +53,19 @@ public:
     void announce_release() noexcept override {}
     std::shared_ptr<lock_handle>
     hold_of(std::size_t which) const; ///< hold of that member; null if the member has no part
-    /// Returns the fencing tokens of the parts, in the order of the members.
+    /// Returns the fencing tokens of the parts (members' holds), in the order of the members.
     std::vector<std::uint64_t> tokens() const;
     vote_count votes() const;
-    /// Returns whether this is the hold of a quorum, which may lose parts and get them again.
+    /// Returns whether this is the hold of a quorum, which may lose votes and get new votes.
     bool is_quorum() const noexcept { return quorum_ != nullptr; }
 
-    // Call the following functions on the executor only.
-    /// Adds a part. The part is counted only after the time `counts_in` has passed. If the hold has
-    /// ended already, releases the part.
+    // Call the following functions on the executor only. Adds a part (the hold of one member). The
+    // part is counted only after the time `counts_in` has passed. If this hold has ended already,
+    // releases the part.
     void join(std::size_t which, part, duration counts_in = {});
     /// Starts to watch the hold: from now on, its loss is reported. Call it when the hold has
-    /// enough parts. Members that have not yet replied to the requests `asked` can add their part
-    /// later. A quorum also repeats its requests to the members that gave it no part.
+    /// enough parts (members' holds). Members that have not yet replied to the requests `asked` can
+    /// add a part later. A quorum also repeats its requests to members that gave no part.
     void begin(std::shared_ptr<member_requests> asked);
     void extend(duration, sync::release_handler) override;
     void renew_from_now_on(duration lease) override;
@@ -91,8 +91,8 @@ public:
 
 private:
     enum class phase : std::uint8_t { held, ended, lost };
-    /// Callback that posts a check of the hold to the executor. It is called when a part has ended
-    /// or is near its end, or when the client has closed.
+    /// Callback that posts a check of the hold to the executor. It is called when a part (a
+    /// member's hold) has ended or is near its end, or when the client has closed.
     struct news {
         std::weak_ptr<composite_hold> whose;
         std::shared_ptr<sync::engine> home;
@@ -115,11 +115,11 @@ private:
     /// returns whether the hold is lost, even if the loss is not reported yet
     bool is_over() const;
     std::size_t count_valid() const;
-    /// Returns the number of parts that are valid and in no danger of a loss.
+    /// Returns the number of parts (members' holds) that are valid and in no danger of a loss.
     std::size_t count_well() const;
     duration remaining_of_parts() const;
-    /// Notes the parts that were lost since the last call, and returns the number of valid parts.
-    /// If too few are valid, the cause of the decisive loss becomes the cause of the hold's loss.
+    /// Notes the parts (members' holds) that were lost since the last call, and returns the number
+    /// of valid parts. If it is too small, the decisive loss becomes the cause of this hold's loss.
     std::size_t note_losses();
 
     void arm(member_part&);
@@ -130,8 +130,8 @@ private:
     void warn();
     void ask_missing(); ///< asks each missing member once for a part
     using lock_handles = std::vector<std::shared_ptr<lock_handle>>;
-    /// Reports the end of the hold. `released` has its parts: first the parts that were valid when
-    /// the release began.
+    /// Reports the end of the hold. `released` has its parts (members' holds): first the parts that
+    /// were valid when the release began.
     void tell_end(const sync::failure&, const lock_handles& released);
     void start_keep_alive();
     void stop_keep_alive();
@@ -160,16 +160,16 @@ private:
     std::unique_ptr<news_callback> closing_;
     alarm* keep_alive_alarm_ = nullptr;
     bool keep_alive_runs_ = false;
-    /// Time from which missing parts are requested: one renewal period after the loss of a part.
-    /// Until then, the renewals of the other parts show whether the majority is lost too, for
+    /// Time from which missing parts (members' holds) are requested: one renewal period after the
+    /// loss of a part. Until then, the other renewals show whether the majority is lost too, for
     /// example after force_unlock(). A lost hold must not take a part again.
     time_point regain_from_{};
-    /// True if a part belongs to a client with another executor, because that executor may stop.
+    /// True if a part (a member's hold) belongs to a client with another executor, which may stop.
     bool has_far_ = false;
 };
 
-/// Upkeep coroutine: runs as long as the hold is held. Every third of the lease time, it removes
-/// parts that ended without a report, and requests new parts for the missing ones.
+/// Upkeep coroutine: runs as long as the hold is held. Every third of the lease time, removes parts
+/// (members' holds) that ended without a report, and requests the missing parts again.
 asio::awaitable<void> keep_alive(std::weak_ptr<composite_hold>, std::shared_ptr<sync::engine>);
 
 } // namespace holdfast::compose

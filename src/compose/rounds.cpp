@@ -20,9 +20,9 @@ namespace {
 /// How long a call waits, after its timeout, for the end of its releases. Usually it is shorter.
 constexpr duration farewell{100};
 
-/// Sends a request to all parts. Waits until all have replied, the time `limit` is reached, or the
-/// call ends. The handler may run later than this, but it always runs, because the `tally` (which
-/// combines the replies) has a timeout.
+/// Sends a request to all parts (members' holds). Waits until all have replied, the time `limit` is
+/// reached, or the call ends. The handler may run later than this, but it always runs, because the
+/// `tally` (which combines the replies) has a timeout.
 asio::awaitable<sync::failure> ask_parts(sync::acquisition& call, tally::lock_handles parts,
                                          duration timeout, tally::verb what, time_point limit) {
     const auto said = std::make_shared<std::optional<sync::failure>>();
@@ -232,7 +232,7 @@ void tally::answered(const sync::failure& why) {
         finish();
 }
 
-/// Returns the result: success, `lease_lost` if too few parts were still held, or another failure.
+/// Returns success, `lease_lost` if too few members' holds were still valid, or another failure.
 sync::failure tally::verdict() const {
     if (well_ >= needs_)
         return {};

@@ -284,7 +284,7 @@ namespace holdfast {
 namespace {
 
 /// Returns the Levenshtein distance: the number of letters that must be changed, inserted or
-/// removed.
+/// removed to turn one text into the other.
 std::size_t distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> row(b.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});

@@ -252,7 +252,7 @@ protected:
 
 private:
     one_shot_result<sync::outcome> pending_result_;
-    // inline call of the thread that runs the acquire call, until that call first sleeps
+    // set while the waiting thread itself runs the call, inside the monitor, up to its first sleep
     runtime::inline_call* inline_caller_ = nullptr;
 };
 

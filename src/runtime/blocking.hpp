@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits of a blocking call for a reply on a socket. An inline caller of the monitor uses
-// `outside_wait`. A call with a socket of its own uses `answer_wait`.
+// Waits of a blocking call for a reply on a socket. A thread that runs its operation inside the
+// monitor uses `outside_wait`. A call with a socket of its own uses `answer_wait`.
 #pragma once
 
 #include "runtime/monitor.hpp"

@@ -304,9 +304,9 @@ private:
     std::thread thread_;
 };
 
-/// Returns whether the calling thread runs `executor` now, or is inside its monitor as an inline
-/// caller. This works only for the executors of io_context and thread_pool, with or without a
-/// strand.
+/// Returns whether the calling thread runs `executor` now, or runs its own operation inside the
+/// monitor of the executor. This works only for the executors of io_context and thread_pool, with
+/// or without a strand.
 bool runs_here(const asio::any_io_executor& executor);
 
 /// Returns whether the calling thread is executing a function inside `executor`. If so, a posted

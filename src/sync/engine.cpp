@@ -530,8 +530,8 @@ void engine::left_queue(const acquisition& call) {
 void engine::fewer_share(const held_lock& held) {
     const gate_key key = key_of(held.what);
     gate* const here = gates_.find(key);
-    // One share of the hold ended, but the hold was not released, so calls that expected a release
-    // must be checked again.
+    // One caller has released its share of the hold, but the hold was not released. So calls that
+    // expected a release must be checked again.
     if (here && (here->upgrade() || queues_in_store(key.of)))
         next_turn(key, *here);
 }

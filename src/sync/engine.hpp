@@ -109,8 +109,8 @@ public:
         return to_ && other.to_ && to_ == other.to_;
     }
 
-    /// Returns a token that is stopped when the client no longer uses the executor. Threads that
-    /// wait for the executor stop waiting then.
+    /// Returns a stop token that is stopped when the client no longer uses the executor. Threads
+    /// that wait for the executor stop waiting then.
     std::stop_token ends() const { return ends_.get_token(); }
     bool ended() const noexcept { return ends_.stop_requested(); }
 
@@ -210,7 +210,7 @@ public:
     bool forked() const { return around_.forked && around_.forked(); }
     bool borrowed() const { return around_.borrowed && around_.borrowed(); }
     bool closing() const noexcept { return closing_; }
-    /// Returns a token that is stopped when closing begins. It is stopped on the executor.
+    /// Returns a stop token that is stopped, on the executor, when closing begins.
     std::stop_token closes() const noexcept { return closes_.get_token(); }
     bool stopped() const noexcept { return stopped_; }
     /// Returns whether this engine has stopped using the executor and the clock.

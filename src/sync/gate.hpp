@@ -56,8 +56,8 @@ public:
     bool admits(const acquisition&) const;
 
     /// Returns whether the reader must wait for a writer. That writer may hold the lock, ask the
-    /// store, wait in the store, or queue in this gate. A reader that wants to upgrade is treated
-    /// as a writer.
+    /// store, wait in the store, or wait in this gate (local wait queue). A reader that wants to
+    /// upgrade is treated as a writer.
     bool writer_before(const acquisition& reader) const;
 
     /// Returns whether the call would deadlock: this call and another call both want to upgrade,
@@ -65,8 +65,8 @@ public:
     bool has_upgrade_against(const acquisition&) const;
 
     // The next two functions are about a deferred release, which must come before the next request
-    // of the same thread. If no other call waits in this gate or in the store, the gate opens at
-    // once.
+    // of the same thread. The release opens this gate (local wait queue) at once, if no other call
+    // waits in the gate or in the store.
     bool is_about_to_be_left() const; ///< the release was posted to the executor
     /// Returns whether a release was sent and its reply is pending. The reply comes within the
     /// store's time limit.
@@ -116,17 +116,17 @@ public:
     /// Returns false if no newer hold has.
     bool forget_superseded(const held_lock&);
 
-    /// Opens the gate for the next call before the store has acknowledged the holder's release. The
-    /// release must have been sent.
+    /// Opens the gate (local wait queue) for the next call, before the store has acknowledged the
+    /// holder's release. The release must have been sent.
     void open_behind(const held_lock&);
     bool awaits_acknowledgement() const { return sent_off_ != nullptr; }
-    /// Notes that the result of a sent release is known. Returns false if this gate has no pending
-    /// release, or if its pending release is a later one.
+    /// Notes that the result of a sent release is known. Returns false if this gate (local wait
+    /// queue) has no pending release, or if its pending release is a later one.
     bool acknowledged(const held_lock&);
 
-    /// Guard that registers the alarm of a call that asks the store. The gate rings the alarm in
-    /// three cases: the result of a sent release is known, the last reader has left, or the gate is
-    /// closed.
+    /// Guard that registers the alarm of a call that asks the store. The gate (local wait queue)
+    /// rings it in three cases: the result of a sent release is known, the last reader has left, or
+    /// the gate is closed.
     class registered_alarm {
     public:
         registered_alarm(gate& at, alarm& wake)
@@ -261,8 +261,8 @@ private:
     map& named(family which) { return gates_[static_cast<std::size_t>(which)]; }
 
     by_family<map> gates_; // key: the name
-    // Map node of the gate that was deleted last. It is kept for reuse, because most gates are
-    // created and deleted with each hold.
+    // Map node of the gate (local wait queue) that was deleted last. It is kept for reuse, because
+    // most gates are created and deleted with each hold.
     map::node_type spare_;
     by_family<std::unordered_set<std::string>> contended_;
     std::unordered_map<std::string, polled> polled_;

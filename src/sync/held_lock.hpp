@@ -86,13 +86,13 @@ public:
     std::uint64_t token() const noexcept override { return token_; }
     std::vector<std::string> permit_ids() const override;
     bool share() override;
-    /// Ends one share. The result says whether other shares are left. If no share is left, the
-    /// caller must release the hold.
+    /// Ends the share of one lease or thread. The result says whether other shares are left. If
+    /// none is left, the caller must release the hold.
     enum class left { others, nobody, was_lost, was_ended };
     left unshare();
     void thread_ended() noexcept override;
     void thread_came_back() noexcept override;
-    /// Returns whether more than one share belongs to a lease or to a running thread.
+    /// Returns whether more than one lease or running thread shares this hold.
     bool shared_by_others() const;
     bool deferred() const noexcept override { return deferred_; }
     /// Returns the longest pause between two polls of the lock's waiters. The result is zero if the
@@ -151,7 +151,7 @@ public:
     void begin_linked_request() { ++ensure_linked_holds().asked; }
     bool has_linked_request() const { return linked_ && linked_->asked > 0; }
     void end_linked_request(time_point until);
-    /// Notifies each linked read hold that the store has released this write hold.
+    /// Notifies the read holds linked to this write hold that the store has released this hold.
     void tell_linked_of_release() const;
     /// Notes that the store has released a write hold that was linked to this read hold.
     void note_released_write(const hold& write);
@@ -189,7 +189,7 @@ public:
     /// shortens it right after a renewal request.
     duration kept_by_others() const { return kept_by_others_; }
     void warn(); ///< requests the stop of the in_danger() tokens
-    /// Requests the stop of the lost() tokens. Returns false if the hold had ended before.
+    /// Stops the stop tokens that lost() returns. Returns false if the hold had ended before.
     bool lose(event_cause);
     void give_up(); ///< does the same when the client closes, but a release stays possible
     /// Stores why the hold was lost, unless an earlier cause is stored. If the store says that the
@@ -270,8 +270,8 @@ private:
     time_point extended_at_ = time_point::min();
     duration kept_by_others_ = duration::max();
     std::unique_ptr<linked_holds> linked_;
-    // Each stop source is created when a caller first asks for its token. Most holds end before any
-    // caller asks.
+    // Each stop source is created when a caller first asks for its stop token. Most holds end
+    // before any caller asks.
     mutable std::stop_source lost_{std::nostopstate};
     mutable std::stop_source danger_{std::nostopstate};
 };

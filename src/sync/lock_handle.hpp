@@ -70,13 +70,13 @@ public:
     virtual std::uint64_t token() const noexcept { return 0; }
     /// Returns the ids of the held permits. The result is empty if the hold is the hold of a lock.
     virtual std::vector<std::string> permit_ids() const { return {}; }
-    /// Returns the clients of the parts of a composite hold, as lock_descriptor::homes() does. The
-    /// result is empty if `home` is the only client.
+    /// Returns the clients of the parts of a composite hold (hold on several locks), as
+    /// lock_descriptor::homes() does. The result is empty if `home` is the only client.
     virtual std::vector<const engine*> homes_of_parts() const { return {}; }
-    /// Adds a share for another lease or thread. Returns false if the hold has ended.
+    /// Lets one more lease or thread share the hold. Returns false if the hold has ended.
     virtual bool share() = 0;
-    /// Notes that a thread ended without releasing its share. From now on no call waits for that
-    /// share. Call `abandon()` on the executor afterwards.
+    /// Notes that a thread ended without releasing its share of the hold. From now on no call waits
+    /// for that share. Call `abandon()` on the executor afterwards.
     virtual void thread_ended() noexcept = 0;
     /// Undoes thread_ended(). Needed if the destructor of a static object, on the thread that ends,
     /// still releases the thread's share.
