@@ -19,7 +19,7 @@ class counter_descriptor;
 } // namespace sync
 
 namespace detail {
-/// Settings that the constructor of a counter type passes to `basic_counter`.
+/// Settings that the constructor of a counter type (for example `latch`) passes on.
 struct counter_setup {
     counter_kind kind;
     std::int64_t most = 0;              ///< maximum number of free permits; 0: no limit
@@ -88,7 +88,7 @@ protected:
 
     const shared_counter& counter() const noexcept { return counter_; }
 
-    /// Takes the requested amount. Returns false if the amount was not available before the
+    /// Takes the requested amount. Returns false if the counter did not have this amount before the
     /// timeout.
     bool take(detail::counter_options) const;
     counter_answer change(counter_verb, std::int64_t amount = 0,

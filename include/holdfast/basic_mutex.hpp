@@ -58,7 +58,7 @@ struct backoff {
 };
 
 namespace detail {
-/// Settings that the constructor of a lock type passes to `basic_mutex`.
+/// Settings that the constructor of a lock type (for example `mutex`) passes to `basic_mutex`.
 struct lock_setup {
     lock_kind kind = lock_kind::plain;
     std::optional<lease_time> lease{};
@@ -164,8 +164,8 @@ public:
                      .cancel = std::move(cancel)});
     }
 
-    /// Tries to acquire the lock until a deadline on any clock; see try_lock_for(). The remaining
-    /// time is computed once, at the start. `time_point::max()` means no limit.
+    /// Tries to acquire the lock until a deadline, which can be on any clock; see try_lock_for().
+    /// The time that remains is computed once, at the start. `time_point::max()` means no limit.
     template <typename Clock, typename Duration>
     [[nodiscard]] bool try_lock_until(std::chrono::time_point<Clock, Duration> deadline,
                                       std::stop_token cancel = {}) {

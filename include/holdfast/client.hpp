@@ -62,9 +62,9 @@ public:
     /// `would_deadlock` if the client can detect it.
     client(asio::any_io_executor executor, options how);
 
-    /// Creates a client like the constructor above, which also uses the user's clock, for
+    /// Creates a client as the constructor above does, but with the user's own clock, for
     /// simulations (docs/howto, tests/sim). After the close has completed, the client does not use
-    /// the clock any more, so the clock may be destroyed first.
+    /// the clock any more, so the clock may be destroyed before the client.
     client(asio::any_io_executor executor, clock& time, options how);
 
     client(client&&) noexcept;
@@ -87,7 +87,7 @@ public:
     /// executor, close() never returns: use the destructor, which does not wait.
     void close() noexcept;
 
-    /// Starts a close and completes when `close()` would return. It cannot be cancelled.
+    /// Starts a close; completes when `close()` would return. This operation cannot be cancelled.
     template <asio::completion_token_for<void(error_code)> Token>
     auto async_close(Token&& token) {
         return asio::async_initiate<Token, void(error_code)>(

@@ -184,7 +184,7 @@ public:
     virtual asio::awaitable<counter_list> list(counter_kind, std::string pattern,
                                                std::size_t limit) = 0;
 
-    /// Returns how long the store remembers the outcome of a request.
+    /// Returns for how long the store remembers the outcome of a request.
     virtual duration memory() const noexcept = 0;
 };
 

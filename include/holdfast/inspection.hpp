@@ -29,8 +29,8 @@ struct client_info {
 struct lock_owner {
     /// Owner in the store's own form: `<uuid>:<number>`, or Redisson's `<uuid>:<thread>`.
     std::string text{};
-    /// How many times the owner has entered the lock. For a holdfast owner the value is always 1,
-    /// because holdfast counts entries inside the client.
+    /// How many times the owner has locked the lock. For a holdfast owner the value is always 1,
+    /// because holdfast counts repeated calls inside the client.
     std::int64_t count = 1;
     /// False if the owner is a Redisson client, or a program that writes the same format. For a
     /// token lock, false means any other program.
@@ -49,9 +49,9 @@ struct lock_waiter {
     std::string text{};       ///< the waiter as the store has it, in the form of `lock_owner::text`
     bool is_holdfast = false; ///< true if the waiter is a holdfast client
     std::optional<client_info> client{}; ///< set if the waiter's client has described itself
-    /// How long the waiter keeps its place if it sends no more requests. Zero: the place has
-    /// expired, and the next request of any client removes it. Empty: the store does not report the
-    /// time.
+    /// How long the waiter still keeps its place in the queue if it sends no more requests. Zero:
+    /// the place has expired, and the next request of any client removes it. Empty: the store does
+    /// not report the time.
     std::optional<duration> remaining{};
     /// For the queue of a fair lock: whether the waiter is subscribed to its notification. A waiter
     /// that is not subscribed has just arrived, has lost its connection, or is dead. Empty: the

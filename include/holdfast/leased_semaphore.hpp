@@ -117,8 +117,8 @@ public:
                       .lease = lasts,
                       .cancel = std::move(cancel)}});
     }
-    /// Tries to acquire the permits until a deadline on any clock; see try_acquire_for(). The
-    /// remaining time is computed once, at the start.
+    /// Tries to acquire the permits until a deadline, which can be on any clock; see
+    /// try_acquire_for(). The time that remains is computed once, at the start.
     template <typename Clock, typename Duration>
     std::optional<lease> try_acquire_until(std::chrono::time_point<Clock, Duration> deadline,
                                            std::uint32_t permits = 1, std::stop_token cancel = {}) {

@@ -47,8 +47,8 @@ public:
     using basic_mutex::async_lock;
 
     /// Completes with a second lease for the hold that `outer` owns. Fails with `lease_lost` if
-    /// that hold is lost, and with `not_owner` if that hold is not a hold of this lock. The lock is
-    /// free when both leases are released.
+    /// that hold is lost, and with `not_owner` if that hold is on another lock. The lock is free
+    /// when both leases are released.
     template <asio::completion_token_for<void(error_code, lease)> Token>
     auto async_lock(const lease& outer, Token&& token) {
         return initiate_share(outer, std::forward<Token>(token));

@@ -116,9 +116,9 @@ public:
         return readers_.async_try_lock_for(timeout, std::forward<Token>(token));
     }
 
-    /// Completes at once with a shared lease in addition to `exclusive`. To downgrade, release
-    /// `exclusive` afterwards. Fails with `not_owner` if `exclusive` is not an exclusive hold of
-    /// this lock, and with `lease_lost` if that hold is lost.
+    /// Completes at once with a shared lease, in addition to `exclusive`. To downgrade, release
+    /// `exclusive` afterwards. Fails with `not_owner` if `exclusive` does not hold this lock
+    /// exclusively, and with `lease_lost` if its hold is lost.
     template <asio::completion_token_for<void(error_code, lease)> Token>
     auto async_lock_shared(const lease& exclusive, Token&& token) {
         return readers_.async_lock_beside(exclusive, std::forward<Token>(token));

@@ -76,7 +76,7 @@ enum class lock_kind : std::uint8_t { plain, spin, fenced, fair, read, write, to
 /// which share names; "a read-write lock", "a token lock" or "a leased semaphore" for the others.
 HOLDFAST_EXPORT const char* words_for(lock_kind) noexcept;
 
-/// Throws `store_errc::wrong_type`: the name has the type `there`, but `wanted` was requested.
+/// Throws `store_errc::wrong_type`: the name has a value of type `there` instead of `wanted`.
 [[noreturn]] HOLDFAST_EXPORT void throw_wrong_type(std::string_view there, std::string_view wanted);
 
 /// Lock, owner and settings of a hold that exists or is requested.
@@ -97,8 +97,8 @@ struct hold {
     std::uint8_t replicas = 0;
 };
 
-/// How the token of a fenced lock changes. `counted`: it grows by one. `dated`: it becomes the old
-/// token plus one or the server's time in µs, whichever is greater. `dated` tokens grow even if the
+/// How the token of a fenced lock changes. `counted`: it grows by one. `dated`: it becomes the
+/// server's time in µs, but at least the last token plus one. `dated` tokens grow even if the
 /// server lost all its data, unless the server's clock is behind.
 enum class fencing : std::uint8_t { counted, dated };
 
@@ -121,8 +121,8 @@ struct ask : hold {
     /// For a fenced lock: number of tokens to reserve. `answer::token` is the first reserved token.
     std::uint32_t tokens = 1;
     fencing numbers = fencing::counted;
-    /// For a shared lock: number of the hold of the other kind (read or write) that this client
-    /// already has and keeps. 0: none.
+    /// For a shared lock: owner number of the other hold (read or write) that this client has on
+    /// the lock and keeps. 0: there is none.
     std::uint64_t under = 0;
     /// For kind `write`: how long new readers must wait after the last reader has left. The store
     /// itself sets this value.
@@ -196,8 +196,8 @@ struct renewal_options {
     /// Requested lease time. Zero: the request extends nothing, and only asks whether the locks are
     /// held. It then needs no confirmation by replicas.
     duration lease_time{};
-    /// Deadline for the replies; later replies are of no use. A request that was sent fails with
-    /// `outcome_unknown` at the deadline.
+    /// Time after which replies are of no use. At this time, a request that was sent but has no
+    /// reply fails with `outcome_unknown`.
     time_point answer_by = time_point::max();
     /// True: an earlier request for the same holds got no reply. The store then uses another
     /// connection, if it has one.
@@ -237,7 +237,7 @@ private:
 };
 
 /// Callback for a hold that the store may have lost. It is called on the executor. The client then
-/// asks the store at once whether the hold still exists.
+/// asks the store at once whether the store still has the hold.
 class revalidator {
 public:
     virtual void revalidate() noexcept = 0;
@@ -304,8 +304,8 @@ public:
     /// Releases a hold. Idempotent.
     virtual asio::awaitable<release_answer> release(hold) = 0;
 
-    /// Returns a watch: while this object exists, the store calls `whom` when the store may have
-    /// lost the hold. Returns null if the store cannot notice a loss.
+    /// Returns a watch object: while it exists, the store calls `whom` when it may have lost the
+    /// hold. Returns null if the store cannot notice a loss.
     virtual std::unique_ptr<watch> watch_over(const hold&, revalidator& whom) = 0;
 };
 
@@ -369,10 +369,10 @@ public:
     /// `[^`. The number of requests to the store is bounded.
     virtual asio::awaitable<lock_list> list(std::string pattern, std::size_t limit) = 0;
 
-    /// Returns a watch: while this object exists, the alarm `wake` rings when the lock may have
+    /// Returns a watch object: while it exists, the alarm `wake` rings when the lock may have
     /// become free. Every later release rings the alarm, except a release that the store announces
     /// to one waiter only, or to nobody (fair and spin locks). Returns null if the store cannot
-    /// report releases at present.
+    /// report releases now.
     virtual asio::awaitable<std::unique_ptr<watch>> listen(lock_name, alarm& wake) = 0;
 };
 

@@ -40,7 +40,7 @@ public:
     using basic_mutex::async_lock;
 
     /// Completes with a second lease for the hold that `outer` owns; see
-    /// `recursive_mutex::async_lock`. Fails with `already_held` unless this lock has
+    /// `recursive_mutex::async_lock`. Fails with `already_held` if this lock does not have
     /// `recursion::counted`.
     template <asio::completion_token_for<void(error_code, lease)> Token>
     auto async_lock(const lease& outer, Token&& token) {

@@ -50,7 +50,7 @@ public:
     void take_back_parts() const override;
 };
 
-/// Lock that is held when any one member is held. The caller gets the hold of that member.
+/// Lock that is held when any one member is held. The caller gets the hold of this member.
 class any_descriptor final : public composite_descriptor {
 public:
     any_descriptor(std::vector<member>, duration lease);

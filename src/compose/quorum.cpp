@@ -194,8 +194,8 @@ private:
         const bool is_behind = can_vote >= of_.needs && can_vote < of_.needs + got.unasked;
         is_undecided_ = is_behind && home_->now() < undecided_until();
         const bool is_too_few = can_vote < of_.needs || (is_behind && !is_undecided_);
-        // An undecided round does not change this value: the result of the last round that was
-        // decided stays valid.
+        // This value stays as it is after an undecided round: the result of the last decided round
+        // is still valid.
         is_unanswered_ = is_too_few || (is_undecided_ && is_unanswered_);
         if (can_vote >= of_.needs + got.unasked) {
             trouble.over();

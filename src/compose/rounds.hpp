@@ -173,9 +173,9 @@ ask_members(const composite_descriptor& of, work_on<T> work,
     co_return std::move(all->replies);
 }
 
-/// Combines the replies of all members into the state of the whole lock; its `remaining` is how
-/// long no other caller can get enough members. Returns nothing if another caller can get enough
-/// now. Throws the first failure if too few members have replied for a decision.
+/// Combines the replies of all members. If another caller can still get enough members, returns
+/// nothing. Otherwise returns the state of the whole lock; its `remaining` says how long this
+/// lasts. Throws the first failure if too few members have replied for a decision.
 std::optional<holding> as_one(const composite_descriptor&,
                               std::vector<reply_of<std::optional<holding>>>);
 

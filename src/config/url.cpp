@@ -67,7 +67,7 @@ constexpr own_scheme own_schemes[] = {
     {"zookeeper", "", zookeeper_store},
 };
 
-/// Schemes that a component of holdfast adds, if the program uses the component.
+/// URL schemes that a component of holdfast adds, if the program uses that component.
 constexpr std::string_view scheme_of_testing = "memory";
 constexpr std::string_view schemes_of_mysql[] = {"mysql", "mariadb", "mysql+unix", "mariadb+unix"};
 
@@ -76,8 +76,8 @@ bool has(const Schemes& schemes, std::string_view name, Projection projection = 
     return std::ranges::find(schemes, name, projection) != std::end(schemes);
 }
 
-/// Schemes that the program has added. The object is never destroyed, because other static objects
-/// may still create clients.
+/// URL schemes that the program has added. The object is never destroyed, because other static
+/// objects may still create clients while the program ends.
 struct added_schemes {
     std::mutex mutex;
     std::map<std::string, scheme_reader, std::less<>> readers;

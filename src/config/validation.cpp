@@ -14,11 +14,11 @@ struct range {
     duration least;
     duration most;
 };
-/// Range of timeouts. `duration::max()` means for ever. Sums with these timeouts cannot overflow:
-/// they stop at the greatest value.
+/// Smallest and greatest timeout. `duration::max()` means for ever. Sums with such a timeout cannot
+/// overflow: they stop at the greatest value.
 constexpr range any_timeout{duration::zero(), duration::max()};
 constexpr range any_length{duration{1}, duration::max()};
-/// Range of times whose usual length is some seconds. The upper limit of one day ensures that sums
+/// Smallest and greatest time, for times of usually some seconds. The maximum is one day, so sums
 /// of these times cannot overflow.
 constexpr range up_to_a_day{duration{1}, day};
 

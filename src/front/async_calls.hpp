@@ -73,8 +73,8 @@ inline error_code to_error_code(const std::exception_ptr& thrown) {
     }
 }
 
-/// Runs `work`, unless the client has closed, because after the close `work` might use a clock that
-/// no longer exists.
+/// Runs `work`, unless the client has closed. After the close, `work` might use a clock that no
+/// longer exists.
 template <typename T>
 asio::awaitable<T> unless_closed(std::shared_ptr<sync::engine> home, asio::awaitable<T> work) {
     if (home->stopped())
@@ -106,7 +106,7 @@ void start(const std::shared_ptr<sync::engine>& home, asio::awaitable<void> work
     asio::co_spawn(home->executor(), unless_closed(home, std::move(work)), std::move(done));
 }
 
-/// An acquire call with a handler. `Deliver` turns the outcome into the handler's arguments.
+/// An asynchronous acquire call. `Deliver` turns its outcome into the handler's arguments.
 template <typename Handler, typename Deliver>
 class async_call final : public sync::acquisition {
 public:

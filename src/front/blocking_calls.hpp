@@ -76,7 +76,7 @@ public:
         return true;
     }
 
-    /// Waits until the value is there. Returns nothing if the executor has ended.
+    /// Waits until the value was delivered. Returns nothing if the executor has ended before.
     std::optional<T> wait() {
         const std::stop_callback on_end{way_.ends(), [this] { hurry(); }};
         while (state_ != state::brought) {
@@ -102,7 +102,7 @@ public:
         ready_.post();
     }
 
-    /// Returns whether the work had begun. Call it after a wait that returned nothing.
+    /// Returns whether the work had begun. Call it after a wait function has returned nothing.
     bool had_begun() const noexcept { return had_begun_; }
 
 private:

@@ -71,7 +71,7 @@ asio::awaitable<std::int64_t> value_at(shared_counter of) {
     co_return found.value;
 }
 
-/// Returns whether the call is for zero permits, and so succeeds at once.
+/// Returns whether the call is for zero permits. Such a call succeeds at once.
 bool is_for_nothing(const sync::counter_descriptor& of, std::int64_t amount) {
     return of.what != counter_kind::latch && amount == 0;
 }

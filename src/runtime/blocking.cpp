@@ -122,7 +122,7 @@ void answer_wait::breathe() noexcept {
 bool answer_wait::wait_readable(int socket, nanoseconds longest) noexcept {
     pollfd one{.fd = socket, .events = POLLIN, .revents = 0};
     const auto whole = std::chrono::ceil<std::chrono::milliseconds>(longest).count();
-    // Longest time of one poll(), in ms; the caller's loop then calls poll() again.
+    // Maximum time of one call of poll(), in ms; the caller's loop then calls poll() again.
     constexpr std::int64_t hour = 3'600'000;
     return ::poll(&one, 1, static_cast<int>(std::min<std::int64_t>(whole, hour))) != 0;
 }

@@ -30,8 +30,8 @@ credential_provider credentials_from_environment() {
 namespace holdfast::runtime {
 namespace {
 
-/// Generator xoshiro256** (Blackman, Vigna). Its state has 256 bits, so there are more possible
-/// seeds than 128-bit identities.
+/// Random generator xoshiro256** (Blackman, Vigna). Its state has 256 bits, so it has more possible
+/// seeds than there are 128-bit client identities.
 struct generator {
     std::array<std::uint64_t, 4> state{};
     // Result of fork_generation() when the generator was seeded; empty: not seeded.

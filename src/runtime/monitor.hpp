@@ -105,7 +105,7 @@ private:
 /// Wait of a calling thread outside the monitor. Other threads can end the wait.
 class interruptible {
 public:
-    /// Ends the wait soon. Called inside the monitor, possibly before the wait has begun.
+    /// Ends the wait soon. It is called inside the monitor, maybe before the wait has begun.
     virtual void interrupt() noexcept = 0;
 
 protected:
@@ -145,8 +145,8 @@ public:
         come_back();
     }
 
-    /// Interrupts the wait outside the monitor, because nobody needs its result any more. Called
-    /// inside the monitor.
+    /// Interrupts the wait outside the monitor, because nobody needs its result any more. It is
+    /// called inside the monitor.
     void interrupt() noexcept;
     bool interrupted() const noexcept { return interrupted_; }
 
@@ -223,8 +223,8 @@ void monitor::run(Function& what) {
 }
 
 /// Executor of a monitor. `Inner` is an executor of the background io_context, with any properties.
-/// An executor that belongs to an inline call (`of_inline_call`) runs a function on the calling
-/// thread if that thread submits the function.
+/// If `of_inline_call` is not zero, the executor belongs to a calling thread that is inside the
+/// monitor. A function that this thread submits then runs on this thread.
 template <typename Inner>
 class monitor::entering {
 public:
@@ -254,7 +254,7 @@ public:
                of_inline_call_ == other.of_inline_call_;
     }
 
-    // The io_context answers the query for every property that is not defined above.
+    // The io_context answers queries for all properties that have no function of their own here.
     template <typename Property>
     requires asio::can_query_v<const Inner&, Property>
     // The type that Asio returns may be const. NOLINTNEXTLINE(readability-const-return-type)

@@ -33,7 +33,7 @@ using change_handler = asio::any_completion_handler<void(failure, counter_answer
 void begin_change(const std::shared_ptr<engine>&, counter_change, change_handler,
                   const asio::any_io_executor& where);
 
-/// Gives permits back in the background. They were granted to a call that had ended already.
+/// Gives back, in the background, permits that were granted to a call which had already ended.
 void give_back(const counter_descriptor&, std::int64_t amount);
 
 /// Passes released permits to waiting callers of this client in their order, without a request to

@@ -40,7 +40,7 @@ public:
         , name_{e.name, e.name_size}
         , text_{e.text ? e.text : "", e.text_size} {}
 
-    /// Returns the event. The event is valid while this object lives and is not moved.
+    /// Returns the event. It is valid as long as this object lives and is not moved.
     event view() const {
         event e = event_;
         e.name = name_.data();
@@ -91,7 +91,7 @@ public:
             [&what](const asio::any_io_executor& to) { asio::post(to, std::forward<What>(what)); });
     }
 
-    /// Posts `what` like post(), but the caller need not keep the client alive.
+    /// Does the same as post(), but the caller need not keep the client alive.
     template <typename What>
     bool post_from_afar(What&& what) const {
         return use_guarded(
@@ -145,8 +145,8 @@ private:
     std::stop_source ends_;
 };
 
-/// Numbers of objects that an engine still has. All numbers are zero when no operation is pending;
-/// the simulation checks this.
+/// Numbers of the objects that an engine still has. When no operation is pending, all these numbers
+/// are zero; the simulation checks this.
 struct leftovers {
     std::size_t gates, waiters, holds, tasks;
 };

@@ -424,7 +424,7 @@ asio::awaitable<void> call_timeouts::run(std::shared_ptr<engine> home) {
 void call_timeouts::act_on_due() {
     const time_point now = engine_.now();
     while (!deadlines_.empty() && deadlines_.begin()->first <= now)
-        // The function out_of_timeout() removes the call from `deadlines_`.
+        // The loop ends, because out_of_timeout() removes the call from `deadlines_`.
         engine_.out_of_timeout(*deadlines_.begin()->second);
 }
 

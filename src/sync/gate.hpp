@@ -51,8 +51,8 @@ public:
     std::size_t waiting() const { return queue_.size(); }
     bool unused() const;
 
-    /// Returns whether the call may send its request to the store now. The call must be new, or the
-    /// next call in the queue.
+    /// Returns whether the call may send its request to the store now. To be admitted, the call
+    /// must be new, or the next call in the queue.
     bool admits(const acquisition&) const;
 
     /// Returns whether the reader must wait for a writer. That writer may hold the lock, ask the
@@ -230,7 +230,7 @@ public:
     /// locally, the result is the next owner's hold. Returns null if there is no such hold.
     std::shared_ptr<held_lock> present_hold_of(const hold&);
 
-    /// Returns whether other clients were subscribed when the lock was last released.
+    /// Returns whether other clients were subscribed to the lock when it was last released.
     bool others_listen(gate_key) const;
     void note_others(gate_key, bool listen);
 

@@ -151,7 +151,7 @@ public:
     void begin_linked_request() { ++ensure_linked_holds().asked; }
     bool has_linked_request() const { return linked_ && linked_->asked > 0; }
     void end_linked_request(time_point until);
-    /// Notifies the read holds linked to this write hold that the store has released this hold.
+    /// Tells each read hold that is linked to this write hold: the store has released this hold.
     void tell_linked_of_release() const;
     /// Notes that the store has released a write hold that was linked to this read hold.
     void note_released_write(const hold& write);
@@ -203,8 +203,8 @@ public:
     // Members that the renewal uses.
     using schedule_hook = boost::intrusive::set_member_hook<boost::intrusive::optimize_size<true>>;
     int extensions = 0; ///< number of extensions under way
-    /// Number of force_unlock() calls of this client that have removed the hold, or that may remove
-    /// it because they are under way.
+    /// Number of this client's force_unlock() calls that have removed the hold, or are under way
+    /// and may still remove it.
     int forces = 0;
     schedule_hook in_schedule;
     std::shared_ptr<held_lock> kept; ///< reference to the hold itself, while it is in the schedule

@@ -166,8 +166,8 @@ struct request {
     }
 };
 
-/// Creates a request. If the caller gives a lease, the hold is not renewed. The arguments must have
-/// been checked.
+/// Creates a request from arguments that were checked before. If the caller gives a lease, the hold
+/// is not renewed.
 request request_for(std::shared_ptr<const lock_descriptor>, duration timeout,
                     std::optional<duration> lease);
 

@@ -46,8 +46,8 @@ public:
         return done_ ? std::min(next, timeout_ends()) : next;
     }
 
-    /// Handles a failure. Returns whether to try again. Completes the caller's release when its
-    /// timeout has passed.
+    /// Handles a failure of a release request. Returns whether to try again. Completes the caller's
+    /// release if its timeout has passed.
     bool failed(const boost::system::system_error& e) {
         engine& home = *held_->home;
         home.hold_over(*held_); // from now on a local waiter may ask the store

@@ -335,7 +335,7 @@ void renewal::send(const shared_hold& held, time_point now, requests_by_content&
     contacts[own].push_back(held);
 }
 
-/// Receives the results of one request: one result for each hold.
+/// Receives the replies to one renewal request: one reply for each hold of the request.
 class renewal::reports final : public renewal_sink {
 public:
     reports(renewal& home, const batch& holds, time_point sent_at, const request_content& asked)
@@ -387,7 +387,7 @@ private:
         --held.in_flight;
         held.untried = held.untried && !was_renewal();
     }
-    // Returns false if the request only checked holds with a fixed lease.
+    // Returns false if the request only checked whether holds with a fixed lease still exist.
     bool was_renewal() const { return asked_.renews; }
 
     renewal& home_;

@@ -46,7 +46,7 @@ public:
         next_ = std::min(next_ * 2, how_.longest);
         return jittered(pause);
     }
-    /// Returns the pause after a failure, for operations that are repeated after every error.
+    /// Returns the pause after a failure, for an operation that is repeated after any error.
     duration next(const error_code& why) { return is_refusal(why) ? jittered(after_a_no) : next(); }
 
 private:

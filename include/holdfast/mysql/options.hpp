@@ -78,7 +78,7 @@ struct options {
 HOLDFAST_EXPORT store_factory make_store(options);
 
 /// Registers the URL schemes `mysql://`, `mariadb://`, `mysql+unix://` and `mariadb+unix://`. Any
-/// thread may call it, also repeatedly.
+/// thread may call this function, also more than once.
 HOLDFAST_EXPORT void add_schemes();
 
 } // namespace holdfast::mysql
