@@ -43,8 +43,8 @@ struct options {
     /// can change while the client runs (credentials.hpp).
     credential_provider credentials{};
 
-    /// Factory of the store, from a `make_store` function or your own. If it is set, `url` and
-    /// `credentials` are not used.
+    /// Factory of the store: the result of a `make_store` function, or your own function. If it is
+    /// set, `url` and `credentials` are not used.
     store_factory store{};
 
     /// Prefix that is put before every lock name at the store. Redisson calls this a NameMapper.

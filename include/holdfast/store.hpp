@@ -92,7 +92,7 @@ struct hold {
     /// others have the numbers after it. The hold is lost if one of its permits is lost.
     std::uint32_t permits = 1;
     /// Number of replicas that must confirm a grant or a renewal before the client relies on it. If
-    /// fewer replicas confirm it, the call fails with `store_errc::not_replicated`, although the
+    /// fewer confirm it in time, the call fails with `store_errc::not_replicated`, although the
     /// store may have the hold.
     std::uint8_t replicas = 0;
 };
@@ -102,7 +102,7 @@ struct hold {
 /// server lost all its data, unless the server's clock is behind.
 enum class fencing : std::uint8_t { counted, dated };
 
-/// List of pointers to holds, so that a request about a hundred thousand holds copies none of them.
+/// List of pointers to holds. A request about a hundred thousand holds then copies no hold.
 using hold_list = std::span<const hold* const>;
 
 /// Request to acquire a lock.
@@ -208,8 +208,8 @@ struct renewal_options {
 /// outcome is known. `which` is the index of the hold in the list.
 class renewal_sink {
 public:
-    /// Called when the store has replied whether the lock is still held. If it is held, its
-    /// validity is measured from a time just before the request was sent.
+    /// Called when the store has replied whether the lock is still held. The validity of a lock
+    /// that is held is measured from just before the request was sent.
     virtual void renewed(std::size_t which, const answer&) = 0;
     /// Called when the request failed. See `lock_store` for what the caller knows after each error.
     virtual void failed(std::size_t which, const boost::system::system_error&) = 0;

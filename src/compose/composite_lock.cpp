@@ -146,11 +146,11 @@ asio::awaitable<bool> composite_descriptor::force() const {
 
 namespace {
 
-/// Time by which the wait for the other members grows from each round to the next.
+/// In each round, the wait for the other members is longer by this time than in the round before.
 constexpr duration moment_more{10};
 
-/// Maximum number of rounds in which the last grant arrives after the first lease has ended. After
-/// that number the call fails.
+/// Maximum number of rounds in which the last grant arrives only after the first lease has ended.
+/// After this number of such rounds the call fails.
 constexpr int late_grants_max = 3;
 
 /// Pause between two rounds, so that competing calls do not send their next requests at the same

@@ -216,9 +216,9 @@ private:
         return sync::later(home_->now(), bound - home_->jitter(bound / 4));
     }
 
-    /// Returns the time until which earlier requests of this client may get a reply, for example a
-    /// request that is being undone. After that time, a node that has not replied is treated as not
-    /// reachable.
+    /// Returns the time until which replies to earlier requests of this client may arrive, for
+    /// example to a request that is being undone. After that time, a node that has not replied is
+    /// treated as not reachable.
     time_point undecided_until() const {
         return sync::later(behind_since_.value_or(home_->now()), of_.rules.node_timeout);
     }

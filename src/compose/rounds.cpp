@@ -17,7 +17,7 @@ asio::awaitable<void> wait_for_answers(sync::acquisition& call, time_point limit
 
 namespace {
 
-/// How long a call waits, after its timeout, for the end of its releases. Usually it is shorter.
+/// How long a call waits, after its timeout, until its releases end. Usually they end sooner.
 constexpr duration farewell{100};
 
 /// Sends a request to all parts (members' holds). Waits until all have replied, the time `limit` is

@@ -30,9 +30,9 @@
 
 namespace holdfast::front {
 
-/// How long a thread waits for the executor after the call's timeout: first for the result, and
-/// then, for the same time again, until the executor has run an empty function. If neither happens,
-/// no thread runs the executor, or its thread is blocked in code of the user, so the call returns.
+/// Time limit for an executor that does not react after the call's timeout. A thread waits this
+/// time for the result, and then the same time again until the executor has run an empty function.
+/// If it has not, no thread runs the executor or user code blocks it, so the call returns.
 inline constexpr duration executor_timeout = std::chrono::seconds{1};
 
 /// Returns the monitor that threads may enter instead of waking the client's own thread. Returns
@@ -41,9 +41,9 @@ inline runtime::monitor* monitor_of(const sync::engine& home) {
     return home.executor_access().lasting() ? runtime::monitor::of(home.executor()) : nullptr;
 }
 
-/// Result that the executor delivers to a waiting thread. The thread and the executor share
-/// ownership of this object, because the thread may end before the executor drops its reference.
-/// The thread keeps the engine alive.
+/// Result that the executor delivers to a waiting thread. The thread and the executor both own this
+/// object, because the thread may end before the executor drops its reference. The thread also
+/// keeps the engine alive.
 template <typename T>
 class one_shot_result {
 public:

@@ -15,8 +15,8 @@
 namespace holdfast {
 namespace {
 
-/// Returns a function that tells whether it is called in a child of fork(). It returns true in
-/// every process that is forked from this process after this call.
+/// Returns a function that returns true in every process that is forked from this process after
+/// this call, and false in this process itself.
 std::function<bool()> forked_since_now() {
     return [made_in = runtime::fork_generation()] { return runtime::fork_generation() != made_in; };
 }

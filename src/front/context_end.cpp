@@ -106,8 +106,8 @@ void engine_deleter::destruction::wait() const {
 void let_go_with_context(const std::shared_ptr<sync::engine>& home,
                          const std::shared_ptr<runtime::real_clock>& own) {
     asio::execution_context& context = asio::query(home->executor(), asio::execution::context);
-    // Services are destroyed in the reverse order of their creation. These objects create Asio's
-    // services first, so that our service is destroyed before Asio's services.
+    // Services are destroyed in the reverse order of their creation. The objects below create
+    // Asio's services before ours, so that our service is destroyed before Asio's services.
     const net_objects made_first{home->executor()};
     const auto* const deleter = std::get_deleter<engine_deleter>(home);
     asio::use_service<context_end>(context).add({home, own, deleter->end()});

@@ -44,8 +44,8 @@ asio::awaitable<void> do_it(shared_counter of, counter_command what) {
     (void)co_await answer_to(std::move(of), what);
 }
 
-/// Returns whether the change was carried out. If a latch was counted down and stays closed, the
-/// store does not report `done`, but a count above zero.
+/// Returns whether the change was carried out. For a latch that was counted down but stays closed,
+/// the store does not set `done`, but reports a count above zero.
 bool is_carried_out(counter_verb verb, const counter_answer& said) {
     return said.done || (verb == counter_verb::count_down && said.value > 0);
 }
@@ -92,7 +92,7 @@ basic_counter::basic_counter(client& home, lock_name name, const detail::counter
 basic_counter::~basic_counter() = default;
 
 bool basic_counter::take(detail::counter_options how) const {
-    // Keeps the counter alive, because at exit() a waiting thread may outlive this object.
+    // Keeps the counter alive: at exit(), a thread may wait here longer than this object lives.
     const shared_counter of = counter_;
     front::throw_if(front::objection_to_blocking(*of->home));
     const std::int64_t amount = front::checked_take(*of, how.amount);
@@ -341,7 +341,7 @@ leased_semaphore::leased_semaphore(client& home, lock_name name, leased_options 
 leased_semaphore::~leased_semaphore() = default;
 
 std::optional<lease> leased_semaphore::take(const detail::permit_options& wanted) {
-    // Keeps the semaphore alive, because at exit() a waiting thread may outlive this object.
+    // Keeps the semaphore alive: at exit(), a thread may wait here longer than this object lives.
     const shared_descriptor of = permits_;
     front::throw_if(front::objection_to_blocking(*of));
     sync::request what = permits_wanted(of, wanted);

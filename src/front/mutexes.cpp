@@ -64,7 +64,7 @@ basic_mutex::basic_mutex(std::shared_ptr<sync::lock_descriptor> lock)
 basic_mutex::~basic_mutex() = default;
 
 bool basic_mutex::take(detail::acquire_options how) {
-    // Keeps the lock alive, because at exit() a waiting thread may outlive this object.
+    // Keeps the lock alive: at exit(), a thread may wait here longer than this object lives.
     const std::shared_ptr<sync::lock_descriptor> lock = lock_;
     const std::shared_ptr<sync::engine>& home = lock->home;
     if (home->forked())

@@ -73,12 +73,12 @@ public:
         return load_.load(std::memory_order_relaxed) < load_max_.load(std::memory_order_relaxed);
     }
 
-    /// Returns the `inline_call` object of the caller's thread that is inside the monitor. Returns
-    /// null if the background thread is inside. Call this function only inside the monitor.
+    /// Returns the `inline_call` object of the calling thread that is inside the monitor. If the
+    /// background thread is inside, returns null. Call the function only inside the monitor.
     inline_call* inline_caller() const noexcept { return inline_caller_; }
 
-    /// Returns whether the calling thread is the background thread and is inside the monitor. If
-    /// so, a function that is posted to the executor runs later.
+    /// Returns whether the calling thread is the background thread and is inside the monitor. In
+    /// this case a function that is posted to the executor does not run at once.
     bool is_inside() const;
 
 private:

@@ -111,8 +111,8 @@ public:
     std::unique_ptr<alarm> take_wake() { return std::move(wake_); }
 
 protected:
-    /// Returns whether the user's function that started this call is still running. A handler must
-    /// not be called inside that function.
+    /// Returns whether the user's function that started this call is still running. While it runs,
+    /// the call's handler must not be called.
     bool beginning() const { return beginning_; }
 
     virtual void complete(outcome) = 0;

@@ -82,8 +82,8 @@ private:
         const bool reads = call_->wanted.of->kind == lock_kind::read;
         return reads ? call_->wanted.under.get() : nullptr;
     }
-    /// Returns the time after which it is certain that a grant has expired which the store may have
-    /// made to this attempt.
+    /// The store may have made a grant to this attempt. Returns the time when such a grant has
+    /// certainly expired.
     time_point gone_at() const {
         if (!spot_ || !spot_->must_leave())
             return time_point::min();
@@ -97,8 +97,8 @@ private:
     bool granted_ = false;
 };
 
-/// Returns the pauses between polls, which grow. Returns nothing if the release of this lock sends
-/// a notification, because its waiters then need not poll.
+/// Returns the pauses between polls, each longer than the one before. Returns nothing if a release
+/// of this lock sends a notification, so that its waiters need not poll.
 std::optional<pauses> own_pauses(const acquisition& call) {
     const std::optional<backoff>& polls = call.wanted.of->polls;
     return polls ? std::optional<pauses>{std::in_place, *call.home, *polls} : std::nullopt;

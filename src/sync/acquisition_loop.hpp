@@ -28,9 +28,9 @@ inline constexpr int late_grants_max = 3;
 /// never given to a later grant.
 inline constexpr std::uint32_t tokens_reserved_max = 1000;
 
-/// Creates the waiter (`place`) of this call. The acquisition loop asks this waiter repeatedly. A
-/// grant belongs to `owner`. Calls for different kinds of locks and counters differ only in their
-/// waiter.
+/// Creates the waiter (`place`) of this call, which the acquisition loop asks again and again. A
+/// grant belongs to `owner`. Calls for different kinds of locks and counters have different
+/// waiters, and nothing else differs.
 std::unique_ptr<place> line_up(acquisition&, owner_id owner);
 
 /// Longest time between two checks if the holder's program publishes no release notification.

@@ -76,8 +76,8 @@ private:
     const counter_change& what_;
 };
 
-/// Asks the store whether the permits that this client holds still exist, because the change may
-/// have ended one of these holds.
+/// Asks the store whether this client still has the permits that it holds, because the change may
+/// have ended a hold of permits.
 void revalidate_holds(engine& home, const counter_change& what) {
     if (what.kind != counter_kind::permits)
         return;

@@ -23,8 +23,8 @@ bool wants_permits(const acquisition& call) {
     return of.kind == lock_kind::permit || (counted && counted != counter_kind::latch);
 }
 
-/// Returns whether the call checks a latch only once. Such a check takes nothing from other calls,
-/// so the call need not queue.
+/// Returns whether the call checks a latch only once. Such a call need not queue, because the check
+/// takes nothing from other calls.
 bool looks_once_at_latch(const acquisition& call) {
     return call.wanted.of->counts() == counter_kind::latch && !call.wanted.patient;
 }
@@ -147,9 +147,9 @@ bool gate::is_on_its_way_out() const {
                        (holder_->deferred() && holder_->now_in() == held_lock::phase::releasing));
 }
 
-/// Returns whether a reader may ask the store at the same time as other readers. If another reader
-/// is about to get a hold that can be shared, a reader that can wait does not ask: it waits for
-/// that hold.
+/// Returns whether a reader may ask the store at the same time as other readers. A reader that can
+/// wait does not ask if another reader is about to get a hold that can be shared: it waits for that
+/// hold.
 bool gate::admits_reader(const acquisition& call) const {
     if (call.wanted.under)
         return true;

@@ -91,8 +91,8 @@ public:
     /// waiter asks again, so that a release that is enough for one waiter does not wake all.
     bool serves_before(const acquisition&) const;
     acquisition* first_to_serve(); ///< returns the earliest waiter, in the store or in the queue
-    /// Returns the earliest waiters whose wanted numbers of permits add up to exactly `amount`.
-    /// Otherwise returns nothing.
+    /// Returns the earliest waiters if they want exactly `amount` permits, all together. Otherwise
+    /// returns nothing.
     std::vector<std::shared_ptr<acquisition>> served_by(std::int64_t amount);
 
     // Notes that the store granted permits, or that a release was sent to the store. From that time
@@ -112,8 +112,8 @@ public:
     /// lock to another call of this client. The old hold stays in this gate (local wait queue)
     /// until the old hold has ended.
     void revalidate_holder();
-    /// Removes a hold that is no longer the present one, because a newer hold has replaced it.
-    /// Returns false if no newer hold has.
+    /// Removes a hold that a newer hold of this client has replaced. Returns false, and removes
+    /// nothing, if no newer hold has replaced it.
     bool forget_superseded(const held_lock&);
 
     /// Opens the gate (local wait queue) for the next call, before the store has acknowledged the

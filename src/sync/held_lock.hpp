@@ -95,8 +95,8 @@ public:
     /// Returns whether more than one lease or running thread shares this hold.
     bool shared_by_others() const;
     bool deferred() const noexcept override { return deferred_; }
-    /// Returns the longest pause between two polls of the lock's waiters. The result is zero if the
-    /// waiters do not poll.
+    /// Returns how long the lock's waiters sleep, at most, between two polls. The result is zero if
+    /// the waiters do not poll.
     duration polled_within() const { return polled_within_; }
     void announce_release() noexcept override { ++releases_announced_; }
     bool release_follows() const noexcept { return releases_announced_ > 0; }
@@ -193,7 +193,7 @@ public:
     bool lose(event_cause);
     void give_up(); ///< does the same when the client closes, but a release stays possible
     /// Stores why the hold was lost, unless an earlier cause is stored. If the store says that the
-    /// hold is gone and `forces` (see below) is not zero, the cause is `forced`.
+    /// hold is gone, and `forces` counts a force_unlock() of this client, the cause is `forced`.
     void note_loss(event_cause);
     bool deserted() const;  ///< whether all threads that share it have ended
     void take_all_shares(); ///< makes the next release the last one

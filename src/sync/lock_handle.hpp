@@ -21,8 +21,8 @@ namespace holdfast::sync {
 
 class engine;
 
-/// Reason of a failure: the code, and a readable text. The text is from the server if the server
-/// sent a text.
+/// Reason of a failure: an error code, and a readable text, which is the server's own text if the
+/// server sent one.
 struct failure {
     error_code code;
     std::string text;
@@ -82,9 +82,9 @@ public:
     /// still releases the thread's share.
     virtual void thread_came_back() noexcept = 0;
 
-    // Call the functions below on the executor only. If they have a parameter `where`, they run
-    // their requests on that executor, see engine::spawn(). Asks the store to keep the hold for at
-    // least `length` from now.
+    // Call the functions below on the executor only. A function with a parameter `where` sends its
+    // requests on that executor, see engine::spawn(). Asks the store to keep the hold for at least
+    // `length` from now.
     virtual void extend(duration length, release_handler) = 0;
     virtual void renew_from_now_on(duration lease) = 0;
     /// Asks the store once to have the hold confirmed by `replicas` replicas, which must be more

@@ -28,11 +28,11 @@ public:
     void acknowledged(const release_answer& said) {
         held_->end_release();
         held_->tell_linked_of_release();
-        // Note the release before the handler is called, because the handler may ask for the lock
+        // Note the release before the handler is called, because the handler may request the lock
         // again at once.
         held_->home->released(*held_, said.others_listen);
-        // If an earlier reply was lost, the reply "not ours" may mean that this client's earlier
-        // request has released the lock. That is a success.
+        // If the reply to an earlier request was lost, that request may have released the lock. The
+        // reply "not ours" to this request then means success.
         const bool well = said.was_ours || uncertain_;
         if (!reported_)
             report_end(well);

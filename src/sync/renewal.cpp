@@ -50,7 +50,7 @@ void renewal::reschedule(held_lock& held) {
         return;
     const time_point now = engine_.now();
     set_next_contact(held, now, draw());
-    // The last extension was shorter than a lease, so the hold needs an earlier renewal.
+    // The last extension was shorter than the usual lease, so renew the hold earlier.
     if (held.renewed() && !held.out_of_time()) {
         const duration usual_rest = held.effective_lease() - renewal_period(held.effective_lease());
         held.contact_at = std::min(held.contact_at, std::max(now, held.ends_at() - usual_rest));
@@ -97,14 +97,14 @@ void renewal::contact_by(held_lock& held, time_point when) {
 
 namespace {
 
-/// Returns the time over which non-urgent checks are spread: a tenth of the shortest lease. A
-/// server that comes back after an outage would otherwise get the checks of all clients at once.
+/// Returns the time over which checks that are not urgent are spread: a tenth of the shortest
+/// lease. Otherwise a server would get the checks of all clients at once after an outage.
 constexpr duration revalidation_period(duration shortest_lease) {
     return shortest_lease / 10;
 }
 
-/// Range of the random number that makes a renewal request earlier, by at most a tenth of its
-/// period. Without it, holds that were granted together would always be renewed together.
+/// Greatest random number for earlier_by(), which makes a renewal request earlier by up to a tenth
+/// of its period. Otherwise holds that were granted together would always be renewed together.
 constexpr int chance_max = 1000;
 
 constexpr duration earlier_by(duration period, int drawn) {
@@ -573,8 +573,8 @@ asio::awaitable<void> ask_beside(std::shared_ptr<held_lock> held, extend_options
 /// Maximum number of requests for one extension.
 constexpr int tries_max = 3;
 
-/// Waits for the first reply, until the given time or until the hold expires. The expiry may move
-/// during the wait.
+/// Waits for the first reply, but only until the given time or until the hold expires. The time of
+/// the expiry may move during the wait.
 asio::awaitable<void> await_answer(const held_lock& held, tries& all, time_point until) {
     engine& home = *held.home;
     while (!all.said && all.pending > 0 && !home.stopped()) {

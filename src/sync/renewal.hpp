@@ -119,7 +119,7 @@ private:
     void send(const shared_hold&, time_point now, requests_by_content&);
     void tell_unanswered(held_lock&, time_point now);
     static asio::awaitable<void> contact(std::shared_ptr<engine>, request_content, batch);
-    /// Handles the reply for one hold. `drawn` is one random number for all holds of a request.
+    /// Handles the reply for one hold. `drawn` is a random number, the same for the whole request.
     void answered(const shared_hold&, const request_content&, time_point sent_at, const answer&,
                   int drawn);
     void failed(held_lock&, const boost::system::system_error&);

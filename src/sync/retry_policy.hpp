@@ -21,8 +21,8 @@ inline bool is_retryable(const error_code& ec) {
     return ec == errc::unreachable || ec == errc::outcome_unknown;
 }
 
-/// Returns whether the server has refused the request itself. The result is false for failed
-/// authentication, an untrusted server and lack of memory.
+/// Returns whether the server refused the request itself. Returns false for other refusals: failed
+/// authentication, an untrusted server, or lack of memory.
 inline bool is_refusal(const error_code& ec) {
     return ec == errc::refused && ec != store_errc::not_authenticated &&
            ec != store_errc::untrusted && ec != store_errc::out_of_memory;

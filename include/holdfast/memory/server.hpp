@@ -134,7 +134,7 @@ public:
     /// Disconnects a replica. It receives nothing any more, not even writes that are on their way,
     /// and confirms nothing.
     void cut_replica(std::size_t replica);
-    /// Stops a machine. Requests to it wait; writes to a stopped replica wait, too.
+    /// Stops a machine: requests to it must wait. If it is a replica, writes to it wait, too.
     void stop(std::size_t machine);
     void resume(std::size_t machine);
     /// Makes a machine the primary, and announces it. The machine has only the writes that have

@@ -98,8 +98,8 @@ struct options {
     duration subscription_linger = std::chrono::seconds{5};
 
     /// Timeout for the confirmation of a grant or a renewal by the required replicas
-    /// (`options::required_replicas`). 1 ms to a third of `command_timeout`. If a third of
-    /// `command_timeout` is less than the default of one second, it is the default.
+    /// (`options::required_replicas`). 1 ms to a third of `command_timeout`. The default is one
+    /// second, or a third of `command_timeout` if that is less.
     duration replica_timeout = std::chrono::seconds{1};
 
     /// Interval of the lookups of the server's name while the client is connected. If the name has
