@@ -34,7 +34,7 @@ enum class event_kind : std::int32_t {
     disconnected, ///< a connection to the store failed or was lost; name: its address
     reconnected,  ///< the connection works again; `duration_us`: how long it was lost
     /// Locks work, but the store denies a feature. `text`: the consequence, and the permission to
-    /// grant. On ZooKeeper also: the session timeout is not the one that was asked for.
+    /// grant. On ZooKeeper also: the session timeout differs from the requested timeout.
     impaired,
     /// All or some of the locks are now on another server. `name`: the address of that server.
     /// `text`: who reported the change. The client asks the new server at once whether it still has

@@ -82,9 +82,9 @@ public:
     /// interval below 1 ms or above ten years. It also throws if `rate::kept` is shorter than the
     /// interval.
     bool try_set_rate(rate);
-    /// Sets the rate, even if a rate is set already. The permits that any client has taken before
-    /// are no longer counted. With `per_client`, only the permits of this client are no longer
-    /// counted; those of other clients still are.
+    /// Sets the rate, even if a rate is set already. All permits that were taken
+    /// before become free; with `per_client`, only the permits that this client has
+    /// taken.
     void set_rate(rate);
     /// Returns the rate, or nothing if no rate is set. The result may be out of date when it
     /// arrives.

@@ -108,7 +108,7 @@ using hold_list = std::span<const hold* const>;
 /// Request to acquire a lock.
 struct ask : hold {
     using hold::hold;
-    /// Requested lease time; a store with sessions grants the remaining session time instead.
+    /// Requested lease time. A store with sessions grants the remaining session time instead.
     duration lease_time{};
     /// Deadline of the request. After the deadline, the store must not grant a repeated attempt
     /// (look()), not even if the server was stalled. The first attempt ignores the deadline,
@@ -246,7 +246,7 @@ protected:
     ~revalidator() = default;
 };
 
-/// Subscription to events. While it exists, its events call a `revalidator` or ring an alarm.
+/// Subscription to events of the store, which call a `revalidator` or ring an alarm.
 class watch {
 public:
     virtual ~watch() = default;

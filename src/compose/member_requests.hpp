@@ -77,7 +77,7 @@ struct request_options {
 /// Requests of one call to several members. Use it on the executor of the call's client.
 class member_requests : public std::enable_shared_from_this<member_requests> {
 public:
-    /// Creates an object without requests. The alarm `wake` rings at each reply.
+    /// Creates an object that has no requests yet. The alarm `wake` rings at each reply.
     member_requests(std::shared_ptr<sync::engine> home, const std::vector<member>&, alarm& wake);
     member_requests(const member_requests&) = delete;
 

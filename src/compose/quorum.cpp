@@ -24,11 +24,11 @@
 namespace holdfast::compose {
 namespace {
 
-/// Pause after a split vote. It is longer than the usual differences between the nodes' reply
-/// times.
+/// Pause after a vote in which nobody got a majority. It is longer than the usual differences
+/// between the nodes' reply times.
 constexpr backoff after_split{duration{4}, duration{200}};
 
-/// Maximum number of majorities that are reached too late. After that number the call fails.
+/// Maximum number of times that a majority comes too late. After that the call fails.
 constexpr int late_votes_max = 3;
 
 /// Shortest time between two rounds, even if the nodes report at once that the lock is free.
@@ -194,8 +194,8 @@ private:
         const bool is_behind = can_vote >= of_.needs && can_vote < of_.needs + got.unasked;
         is_undecided_ = is_behind && home_->now() < undecided_until();
         const bool is_too_few = can_vote < of_.needs || (is_behind && !is_undecided_);
-        // This value stays as it is after an undecided round: the result of the last decided round
-        // is still valid.
+        // In an undecided round, this value does not change: it is the result of the last round
+        // that was decided.
         is_unanswered_ = is_too_few || (is_undecided_ && is_unanswered_);
         if (can_vote >= of_.needs + got.unasked) {
             trouble.over();
@@ -274,8 +274,8 @@ private:
         return busy;
     }
 
-    /// Waits until so many nodes are free that a majority is possible. These nodes become free
-    /// together, because a holder releases its lock on all nodes.
+    /// Waits until enough nodes for a majority are free. These nodes become free together, because
+    /// a holder releases its lock on all nodes.
     asio::awaitable<void> until_seen_free(const std::vector<std::size_t>& busy, time_point limit) {
         const time_point end = std::min(limit, call_->wanted.give_up_at);
         const retired_with_scope watched{

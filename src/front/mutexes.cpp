@@ -124,7 +124,7 @@ std::size_t basic_mutex::hold_count() const {
     return mine.count > 0 && mine.hold->is_valid() ? mine.count : 0;
 }
 
-// Asynchronous functions of basic_mutex, and its functions that ask the store.
+// The asynchronous functions of basic_mutex, and its functions that ask the store.
 
 namespace {
 

@@ -109,7 +109,7 @@ void acquisition::cancel() {
 namespace {
 
 /// Guard of this call's turn to ask the store about a lock name. The destructor gives the turn to
-/// the next call of this client that waits for that name.
+/// the next call of this client that waits for the same name.
 class turn {
 public:
     explicit turn(const acquisition& call, gate& here)

@@ -114,9 +114,9 @@ bool looks_by_itself(const acquisition& call) {
     return call.wanted.of->polls || (call.wanted.of->kind == lock_kind::token && call.wanted.takes);
 }
 
-/// Time between the last request of a polling call and the call's deadline. The request contains
-/// the deadline, and the store refuses a later request, so the request must arrive before the
-/// deadline.
+/// How long before its deadline a polling call sends its last request. The request contains the
+/// deadline, and the store refuses a request that arrives later. So the request must be sent some
+/// time before.
 constexpr duration last_look_margin{5};
 
 /// Returns when to send the next request: at `look_at`, or at the last possible moment before the
@@ -196,8 +196,8 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
         if (is_always_late)
             fail_late(call->wanted.lease); // the store did reply, so the call is not retried
         if (home.now() >= call->wanted.give_up_at) {
-            // Without a reply it is unknown whether the lock is busy, so the call fails with the
-            // last error.
+            // Without a reply, it is unknown whether the lock is busy. So the call fails with the
+            // last error, not as busy.
             trouble.rethrow_if_unanswered();
             // This request may have reached the store before this client's own earlier release did.
             // In that case the lock was busy only because of this client's own old hold.

@@ -227,8 +227,8 @@ void engine::keep_no_more(const lock_handle& ended) {
     kept_.erase(found);
 }
 
-/// Returns a token for a background loop of the store. The loop keeps the token until it ends. The
-/// token may outlive the engine, because close() does not wait for a user's own store that is too
+/// Returns an object that a background loop of the store keeps until the loop ends. The object
+/// may outlive the engine, because close() does not wait for a user's own store that is too
 /// slow.
 std::shared_ptr<void> engine::store_at_work() {
     ++loops_;

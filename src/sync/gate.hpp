@@ -37,7 +37,7 @@
 
 namespace holdfast::sync {
 
-/// Local wait queue, as described at the top of this file. Use it on the executor only.
+/// Local wait queue for one name and one family of locks. Use it on the executor only.
 class gate {
 public:
     using shared_hold = std::shared_ptr<held_lock>;
@@ -112,8 +112,8 @@ public:
     /// lock to another call of this client. The old hold stays in this gate (local wait queue)
     /// until the old hold has ended.
     void revalidate_holder();
-    /// Removes a hold that a newer hold of this client has replaced. Returns false, and removes
-    /// nothing, if no newer hold has replaced it.
+    /// Removes a hold that a newer hold of this client has replaced. Returns false if there is no
+    /// such newer hold.
     bool forget_superseded(const held_lock&);
 
     /// Opens the gate (local wait queue) for the next call, before the store has acknowledged the

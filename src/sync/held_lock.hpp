@@ -145,9 +145,9 @@ public:
     /// Notes that this client also has the given read hold. The store keeps this write hold at
     /// least as long as the read hold, so the two holds are linked.
     void stands_with(std::shared_ptr<held_lock> read);
-    /// Notes that a request for a linked read hold is pending, because the store may already have
-    /// granted it. `end_linked_request(until)` notes the end of the request. If its reply was lost,
-    /// a grant of this request has expired at `until`.
+    /// Notes that a request for a linked read hold begins: from now on, the store may grant it.
+    /// `end_linked_request(until)` notes the end of the request. If the reply was lost, a grant of
+    /// the request has expired at `until`.
     void begin_linked_request() { ++ensure_linked_holds().asked; }
     bool has_linked_request() const { return linked_ && linked_->asked > 0; }
     void end_linked_request(time_point until);

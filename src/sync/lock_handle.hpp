@@ -55,8 +55,8 @@ public:
     virtual std::stop_token lost() const = 0;
     virtual std::stop_token in_danger() const = 0;
     virtual bool renewed() const noexcept = 0;
-    // The next two functions are called by a hold on several locks, for each of its
-    // parts. Returns why the hold of the part was lost, or `none` if it was not
+    // A hold on several locks calls the next two functions, for each hold that
+    // is a part of it. Returns why this hold was lost, or `none` if it was not
     // lost.
     virtual event_cause why_lost() const { return event_cause::none; }
     /// Returns whether the hold was renewed for as long as `options::max_hold` allows.

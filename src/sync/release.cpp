@@ -93,8 +93,8 @@ private:
     const time_point started_at_;
     engine::task busy_;
     bool uncertain_ = false;
-    // True after the failure was reported to the observers. An observer that counts holds has then
-    // subtracted this hold already.
+    // True after the failure was reported to the observer. An observer that counts holds has then
+    // already subtracted this hold.
     bool reported_ = false;
 };
 

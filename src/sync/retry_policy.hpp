@@ -120,11 +120,11 @@ public:
     /// Mean time from one request to the next during a flood of notifications.
     static constexpr duration between_looks{5};
 
-    /// Number of requests that are sent without delay after a quiet time. Most waits need no more
-    /// than this number.
+    /// Number of requests that a waiter may send without delay after a quiet time. Most waits need
+    /// no more requests than this.
     static constexpr int prompt_looks = 4;
 
-    /// Returns when the next request may be sent if a caller wants to send it at `now`.
+    /// Returns when a request that a caller wants to send at `now` may be sent.
     time_point next(time_point now) {
         const time_point at = std::max(now, paid_until_ - (prompt_looks - 1) * between_looks);
         paid_until_ = later(std::max(paid_until_, now), between_looks);

@@ -62,8 +62,8 @@ using fault_function = std::function<fate(const request&)>;
 /// machine that is a replica by then.
 using notice_function = std::function<std::optional<duration>()>;
 
-/// Settings of a client's connection to the server. Both functions are called on that client's
-/// executor.
+/// Settings of a client's connection to the server. The two functions in it are called on the
+/// executor of that client.
 struct way {
     fault_function faults{}; ///< called for each request; empty: no faults
     duration command_timeout = std::chrono::seconds{3};
@@ -117,9 +117,9 @@ public:
     /// because a server with sessions cannot have replicas.
     void keep_by_session(duration session_time);
 
-    // The server's own clock decides when leases expire, and which requests arrive after their
-    // deadline. Each machine has its own clock. Replicas receive expiry dates on the primary's
-    // clock.
+    // Each machine of the server has its own clock. The clock of the primary decides when leases
+    // expire, and which requests arrive after their deadline. Replicas receive expiry dates on the
+    // primary's clock.
     void step_clock(duration); ///< moves the primary's clock at once, forward or back
     void step_clock(std::size_t machine, duration);
 
