@@ -89,9 +89,9 @@ public:
     /// holder then gets new ids, so an id never names a permit of a later holder.
     [[nodiscard]] std::vector<std::string> permit_ids() const;
 
-    /// Makes the lease last at least `length` from now; never shortens the lease. If the hold is
-    /// renewed, later renewals use at least that length. Fails with `lease_lost` if the hold is
-    /// lost. After any other error the hold is unchanged.
+    /// Makes the lease last at least `length` from now; never shortens it. If the hold is renewed,
+    /// later renewals use at least that length. Fails with `lease_lost` if the hold is lost. After
+    /// any other error, the hold is as it was before.
     void extend(lease_time length);
     template <asio::completion_token_for<void(error_code)> Token>
     auto async_extend(lease_time length, Token&& token) {

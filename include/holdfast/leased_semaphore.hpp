@@ -125,7 +125,7 @@ public:
         return try_acquire_for(detail::timeout_until(deadline), permits, std::move(cancel));
     }
 
-    /// Gives back one permit of any holder. The id comes from `lease::permit_ids()` or Redisson's
+    /// Gives back one permit of any holder. Its id comes from `lease::permit_ids()` or Redisson's
     /// `acquire()`. Returns false if the id is unknown or its lease has expired. The holder loses
     /// the permit: at once if its lease belongs to this client, otherwise at its next renewal.
     /// Throws `invalid_argument` if the id is not 32 hexadecimal digits.

@@ -103,8 +103,8 @@ public:
     /// suggests the most similar known parameter.
     void refuse_unknown() const;
 
-    /// Throws an error with this text. The text may contain parts of the URL only in the form that
-    /// `shown()` returned.
+    /// Throws an error with this text. If the text contains a part of the URL, it must be in the
+    /// form that `shown()` returned for this part.
     [[noreturn]] void refuse(std::string_view why) const;
     /// Returns the text in quotes, for an error text. If the text could be part of a password,
     /// returns instead the reason why the text is hidden.

@@ -304,8 +304,8 @@ public:
     /// Releases a hold. Idempotent.
     virtual asio::awaitable<release_answer> release(hold) = 0;
 
-    /// Returns a watch object: while it exists, the store calls `whom` when it may have lost the
-    /// hold. Returns null if the store cannot notice a loss.
+    /// Returns a watch object. While it exists, the store calls `whom` when the given hold may be
+    /// lost. Returns null if the store cannot notice a loss.
     virtual std::unique_ptr<watch> watch_over(const hold&, revalidator& whom) = 0;
 };
 
@@ -382,8 +382,8 @@ struct server_identity {
     /// server, of any type. Empty: the identity is unknown.
     std::string id{};
     /// The server may have forgotten everything from before this time. `time_point::min()`: the
-    /// server forgets nothing. Empty: the time is unknown, and a quorum with this server is
-    /// reported as impaired.
+    /// server forgets nothing. Empty: the time is unknown; a quorum that contains this server is
+    /// then reported as impaired.
     std::optional<time_point> forgets_before{};
 };
 
@@ -441,7 +441,7 @@ struct store_context {
     /// often. Call the function on the executor.
     std::function<bool()> holds_any{};
 
-    /// How long the store has to remember the outcome of a request that changes a counter.
+    /// For how long the store has to remember the outcome of a request that changes a counter.
     duration request_memory = std::chrono::seconds{60};
 
     /// Returns an object that keeps the client's close() from completing. A loop of the store keeps
@@ -450,10 +450,10 @@ struct store_context {
     /// close() does not wait for the loop.
     std::function<std::shared_ptr<void>()> at_work{};
 
-    /// Runs the work on the executor. Threads that do not run the executor must use this function
-    /// instead of `executor`, because the executor may be destroyed in the meantime. The function
-    /// may outlive the store. Returns false if the client has closed or its executor has ended; the
-    /// work is then destroyed and never called.
+    /// Runs the given work on the executor. Threads that do not run the executor must use this
+    /// function instead of `executor`, because the executor may be destroyed while they use it. The
+    /// function may outlive the store. Returns false if the client has closed or its executor has
+    /// ended; the work is then destroyed and never called.
     std::function<bool(asio::any_completion_handler<void()>)> post{};
 };
 

@@ -274,7 +274,7 @@ void on_each(const std::vector<std::shared_ptr<sync::lock_handle>>& parts, Work 
 
 } // namespace
 
-/// Returns all parts (members' holds) and removes them. The caller must release or abandon them.
+/// Takes all parts (members' holds) out of this hold. The caller must release or abandon them.
 std::vector<part> composite_hold::take_parts(phase next) {
     const std::scoped_lock guard{mutex_};
     std::vector<part> all;
@@ -469,8 +469,8 @@ bool composite_hold::can_regain_parts() const {
            std::any_of(member_parts_.begin(), member_parts_.end(), is_missing);
 }
 
-/// Returns whether the hold needs upkeep. It also does if a part (a member's hold) belongs to a
-/// client with another executor: if that executor stops, the end of the part is not reported.
+/// Returns whether the hold needs upkeep. One reason is a part (a member's hold) of a client with
+/// another executor: if that executor stops, the end of the part is not reported.
 bool composite_hold::needs_keep_alive() const {
     if (can_regain_parts())
         return true;

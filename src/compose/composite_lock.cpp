@@ -146,7 +146,7 @@ asio::awaitable<bool> composite_descriptor::force() const {
 
 namespace {
 
-/// In each round, the wait for the other members is longer by this time than in the round before.
+/// Each round waits for the other members longer than the round before, by this time.
 constexpr duration moment_more{10};
 
 /// Maximum number of rounds in which the last grant arrives only after the first lease has ended.
@@ -291,8 +291,8 @@ private:
         co_await wait_for_answers(*call_, end, [] { return false; });
     }
 
-    /// Counts the rounds in which all members granted, but the first lease ended before the last
-    /// grant arrived. Throws after too many such rounds.
+    /// Counts the rounds in which all members granted their locks, but the first lease ended before
+    /// the last grant arrived. Throws after too many such rounds.
     void refuse_late_grants() {
         if (call_->finished() || round_->open() > 0 || fails())
             return;

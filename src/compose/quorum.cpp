@@ -233,8 +233,8 @@ private:
         return goes_on();
     }
 
-    /// Returns why there is no majority. If some nodes failed permanently, the returned code is the
-    /// code of such a failure.
+    /// Returns why there is no majority. If some nodes failed permanently, returns the error code
+    /// of such a failure.
     sync::failure why_too_few(const member_requests& round) const {
         std::string text = "no majority of the " + std::to_string(round.size()) + " nodes can vote";
         error_code code = make_error_code(errc::unreachable);

@@ -179,11 +179,11 @@ ask_members(const composite_descriptor& of, work_on<T> work,
 std::optional<holding> as_one(const composite_descriptor&,
                               std::vector<reply_of<std::optional<holding>>>);
 
-/// Returns whether the result of as_one() stays the same whatever the missing replies are. In the
-/// list, a member without a reply is entered as failed.
+/// Returns whether the missing replies cannot change the result of as_one() any more. In the list,
+/// a member without a reply is entered as failed.
 bool is_decided(const composite_descriptor&, const std::vector<reply_of<std::optional<holding>>>&);
 
-/// Returns whether the result of any_of() stays the same whatever the missing replies are.
+/// Returns whether the missing replies cannot change the result of any_of() any more.
 bool is_decided(const composite_descriptor&, const std::vector<reply_of<bool>>&);
 
 /// Returns whether any member replied true. If none did, throws the first failure if so many

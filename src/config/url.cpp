@@ -335,7 +335,7 @@ std::string_view behind_first_slash(const parts& all) {
 
 redis::options of_one_server(const parts& all) {
     redis::options server = over_network(all, one_server);
-    // The error text does not show the hosts, because their text may be a password.
+    // The error text does not show the hosts, because a password may stand in their place.
     if (all.hosts.size() > 1)
         refuse(
             "url: " + all.scheme +

@@ -29,8 +29,8 @@ struct host_and_port {
     std::optional<std::string> port; ///< as written in the URL
 };
 
-/// Parts of a URL. All parts are decoded, except the ports and the fragment. An empty optional
-/// means that the part and its separator are missing.
+/// Parts of a URL. All parts except the ports and the fragment are percent-decoded. An empty
+/// optional means that the part and its separator are missing.
 struct parts {
     std::string scheme; ///< in lower case
     bool has_authority = false;

@@ -18,8 +18,8 @@ struct range {
 /// overflow: they stop at the greatest value.
 constexpr range any_timeout{duration::zero(), duration::max()};
 constexpr range any_length{duration{1}, duration::max()};
-/// Smallest and greatest time, for times of usually some seconds. The maximum is one day, so sums
-/// of these times cannot overflow.
+/// Smallest and greatest value for times that are usually some seconds long. With a maximum of one
+/// day, sums of these times cannot overflow.
 constexpr range up_to_a_day{duration{1}, day};
 
 std::string in_words(duration length) {

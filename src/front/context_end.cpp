@@ -76,7 +76,7 @@ private:
     std::vector<living> living_;
 };
 
-/// Has one object of each type that a store or a clock creates on an execution context.
+/// Creates one object of each type that a store or a clock creates on an execution context.
 struct net_objects {
     explicit net_objects(const asio::any_io_executor& executor)
         : file{executor}

@@ -30,8 +30,8 @@ credential_provider credentials_from_environment() {
 namespace holdfast::runtime {
 namespace {
 
-/// Random generator xoshiro256** (Blackman, Vigna). Its state has 256 bits, so it has more possible
-/// seeds than there are 128-bit client identities.
+/// Random generator xoshiro256** (Blackman, Vigna). Its state has 256 bits, more than the 128 bits
+/// of a client identity.
 struct generator {
     std::array<std::uint64_t, 4> state{};
     // Result of fork_generation() when the generator was seeded; empty: not seeded.

@@ -107,7 +107,7 @@ public:
         if (wake_)
             wake_->ring();
     }
-    /// Returns the alarm, and removes it here, for an operation that outlives the call.
+    /// Gives away the call's alarm, for an operation that lasts longer than the call.
     std::unique_ptr<alarm> take_wake() { return std::move(wake_); }
 
 protected:

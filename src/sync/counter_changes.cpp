@@ -178,8 +178,8 @@ bool hand_over(engine& home, const counter_change& released) {
     }
     here->note_passes(some.size());
     for (const std::shared_ptr<acquisition>& each : some)
-        // `succeed_counted()` returns false if this call has ended in the meantime. The handler of
-        // another call, which was completed just before, may have cancelled this call.
+        // `succeed_counted()` returns false if the call has already ended. For example, the handler
+        // of the call before it may have cancelled it.
         if (!each->succeed_counted())
             give_back(static_cast<const counter_descriptor&>(*each->wanted.of),
                       each->wanted.amount);

@@ -199,7 +199,7 @@ void held_lock::tell_linked_of_release() const {
 }
 
 void held_lock::note_released_write(const hold& write) {
-    // Eight are enough, because a failover rarely loses more than the last writes.
+    // Eight released holds are enough: a failover rarely loses more than the last writes.
     constexpr std::size_t released_max = 8;
     std::vector<hold>& released = ensure_linked_holds().released;
     if (std::ranges::find(released, write.owner, &hold::owner) != released.end())

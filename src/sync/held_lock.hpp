@@ -142,8 +142,8 @@ public:
     /// Returns the time until which the store may keep this hold, or the result of a late request.
     /// A late request may create a queue entry, which lasts longer than the lease.
     time_point remains_until() const;
-    /// Notes that this client also has the given read hold. The store keeps this write hold at
-    /// least as long as the read hold, so the two holds are linked.
+    /// Links a read hold of this client to this write hold, because the store keeps this write hold
+    /// at least as long as the read hold.
     void stands_with(std::shared_ptr<held_lock> read);
     /// Notes that a request for a linked read hold begins: from now on, the store may grant it.
     /// `end_linked_request(until)` notes the end of the request. If the reply was lost, a grant of
@@ -189,7 +189,7 @@ public:
     /// shortens it right after a renewal request.
     duration kept_by_others() const { return kept_by_others_; }
     void warn(); ///< requests the stop of the in_danger() tokens
-    /// Stops the stop tokens that lost() returns. Returns false if the hold had ended before.
+    /// Stops all tokens that lost() has returned. Returns false if the hold had ended before.
     bool lose(event_cause);
     void give_up(); ///< does the same when the client closes, but a release stays possible
     /// Stores why the hold was lost, unless an earlier cause is stored. If the store says that the

@@ -33,7 +33,7 @@ bool is_of_its_side(const holding& found, lock_kind kind) {
     return kind != lock_kind::write || found.alone;
 }
 
-/// Returns a lock kind that has the same name in error texts as the kind of the found hold.
+/// Returns the lock kind with which error texts name the kind of the found hold.
 lock_kind kind_of(const holding& found) {
     switch (found.kind) {
     case key_kind::read_write_lock:

@@ -456,7 +456,7 @@ void renewal::failed(held_lock& held, const boost::system::system_error& e) {
     if (!watches(held))
         return;
     engine_.tell_of(held, event_kind::renewal_failed, event_cause::failed, held.remaining(), &e);
-    // If several requests are pending, `once_more` stays set until the last of them ends.
+    // `once_more` (ask again at once) stays set until the last of several requests ends.
     const bool at_once = held.once_more;
     held.once_more = at_once && held.in_flight > 0;
     const duration left = held.ends_at() - engine_.now();

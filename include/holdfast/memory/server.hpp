@@ -57,7 +57,7 @@ struct request {
 
 using fault_function = std::function<fate(const request&)>;
 
-/// Function that returns how long after the announcement of a new primary the client learns of it.
+/// Function that returns how long a client takes to learn of a new primary after its announcement.
 /// Empty: the client misses the announcement. It then learns of the new primary only if it asks a
 /// machine that is a replica by then.
 using notice_function = std::function<std::optional<duration>()>;
@@ -155,9 +155,9 @@ public:
     /// data; notifies nobody. Replies then report the time of this restart.
     void restart_empty();
     bool evict(const lock_name&); ///< forgets one lock, notifies nobody
-    /// Gives the lock to a foreign owner, even if another owner holds it. With kind `read`, the
-    /// foreign owner joins the other readers. With kind `token`, the foreign owner is a program
-    /// that is not a holdfast client.
+    /// Gives the lock to a foreign owner (not a client of this server), even if another owner holds
+    /// it. With kind `read`, the foreign owner joins the other readers. With kind `token`, it is a
+    /// program that does not use holdfast.
     void occupy(const lock_name&, duration lease, lock_kind = lock_kind::plain);
     /// Releases the lock of the foreign owner. Notifies the waiters, except for kind `token`.
     bool vacate(const lock_name&);
