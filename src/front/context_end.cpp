@@ -45,8 +45,8 @@ public:
     }
 
 private:
-    /// Engine that exists when the context begins to end. The reference keeps it until the
-    /// destructor of this service has run, so that no other thread destroys it in between.
+    /// Engine that exists when the context begins to end. This reference keeps the engine until the
+    /// destructor of this service has run, so that no other thread destroys it before.
     struct living {
         std::shared_ptr<sync::engine> home;
         std::shared_ptr<runtime::real_clock> time;

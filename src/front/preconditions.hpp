@@ -31,9 +31,9 @@ inline bool runs_here(const sync::engine& home) {
     return here;
 }
 
-/// Returns why this thread must not make a blocking call. Returns no code if it is allowed to.
-/// After a close, the function does not use the executor or the clock, because they may no longer
-/// exist.
+/// Returns why this thread must not make a blocking call. The code is empty if the thread may make
+/// one. After a close, the function does not use the executor or the clock, because they may no
+/// longer exist.
 inline sync::failure objection_to_blocking(const sync::engine& home) {
     if (home.forked())
         return forked();

@@ -36,11 +36,11 @@ private:
     bool nudged_ = false;
 };
 
-/// Waits for a reply on a socket. First it polls for a short time, then it sleeps in poll().
-/// Polling is faster, because the wake-up of a thread takes longer than most replies. But a polling
-/// thread occupies a core. So the object polls only if the options allow it, if enough cores are
-/// free, and if replies usually arrive within the polling time. It measures the usual time until a
-/// reply.
+/// Waits for a reply on a socket. First it checks the socket in a loop for a short time, then it
+/// sleeps in poll(). The loop is faster, because the wake-up of a thread takes longer than most
+/// replies, but it occupies a core. So the object uses the loop only if the options allow it, if
+/// enough cores are free, and if replies usually arrive within the time of the loop. The object
+/// measures the usual time until a reply.
 ///
 /// Thread safety: any thread may call every function.
 class answer_wait {

@@ -51,8 +51,8 @@ inline_call::~inline_call() {
     if (!alone_)
         return;
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
-        // The task is moved out of the vector, because the call may add tasks, which may reallocate
-        // the vector.
+        // Move the task out of the vector before the call: the call may add tasks, and the vector
+        // may then move its elements in memory.
         auto due = std::move(tasks_[i]);
         std::move(due)();
     }

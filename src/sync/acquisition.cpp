@@ -168,7 +168,7 @@ asio::awaitable<void> leave_a_gap(acquisition& call, gate& here) {
 }
 
 /// Throws `lease_lost` if the caller's existing hold was released in the meantime. The call wants a
-/// second hold in addition to the existing hold, but the lock may belong to another client by now.
+/// second hold in addition to it, but the lock may now belong to another client.
 void must_have_its_share(const request& wanted) {
     if (wanted.under && (wanted.share.expired() || !wanted.under->is_valid()))
         throw boost::system::system_error{make_error_code(errc::lease_lost),

@@ -280,8 +280,8 @@ public:
     asio::awaitable<bool> force_kind(lock_name, lock_kind);
     /// Notes that the thread that should have released the hold has ended.
     void abandon(const std::shared_ptr<held_lock>&);
-    /// Keeps an abandoned hold on several locks until it ends. Such a hold belongs to no gate
-    /// (local wait queue).
+    /// Keeps an abandoned hold on several locks until the hold ends, because no gate (local wait
+    /// queue) keeps such a hold.
     void keep(std::shared_ptr<lock_handle> abandoned) { kept_.push_back(std::move(abandoned)); }
     void keep_no_more(const lock_handle& ended);
 
@@ -293,8 +293,8 @@ public:
     void tell_of(const lock_handle&, event_kind, event_cause, duration, const failure& = {});
     /// Reports to the observer that a counter granted the call.
     void tell_of_count(const acquisition&);
-    /// Reports a loss to the observer, but only once for each hold, because close() reports the
-    /// loss earlier than the end of the hold.
+    /// Reports a loss to the observer, but only once for each hold: close() reports the loss before
+    /// the hold ends, and the end must not report it again.
     void tell_lost(held_lock&, event_cause);
     void tell_of_wait(const acquisition&, event_cause, const failure&);
 

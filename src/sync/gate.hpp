@@ -88,7 +88,7 @@ public:
     /// Returns whether the store has replied "busy" to any call that still waits.
     bool somebody_waits_there() const;
     /// Returns whether an earlier call waits in the store for the same counter. Only the earliest
-    /// waiter asks again, so that a release that is enough for one waiter does not wake all.
+    /// call asks again. So a release that is enough for one call does not make all calls ask.
     bool serves_before(const acquisition&) const;
     acquisition* first_to_serve(); ///< returns the earliest waiter, in the store or in the queue
     /// Returns the earliest waiters if they want exactly `amount` permits, all together. Otherwise

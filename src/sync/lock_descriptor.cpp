@@ -25,8 +25,8 @@ lock_descriptor::take(std::shared_ptr<acquisition>) const {
 
 namespace {
 
-/// Returns whether a found hold is a hold of the side of a shared lock that the caller uses. The
-/// readers' side reports only read holds, and the writers' side reports only write holds.
+/// Returns whether the found hold is on the side of a shared lock that the caller uses. The
+/// readers' side reports only read holds, and the writers' side only write holds.
 bool is_of_its_side(const holding& found, lock_kind kind) {
     if (kind == lock_kind::read)
         return found.shared;

@@ -130,8 +130,8 @@ public:
     virtual asio::awaitable<std::optional<holding>> inspect() const;
     virtual asio::awaitable<bool> force() const;
 
-    /// Returns the clients that a call uses. If a thread runs the executor of one of these clients,
-    /// it must not wait for the call, because it would wait for itself.
+    /// Returns the clients that a call uses. A thread that runs the executor of one of these
+    /// clients must not wait for the call, because it would wait for itself.
     virtual std::vector<const engine*> homes() const { return {home.get()}; }
 
     /// Throws `already_held` if this thread holds a member of the lock. lend_parts() adds the

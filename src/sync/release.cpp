@@ -166,8 +166,8 @@ void release(std::shared_ptr<held_lock> held, release_handler done,
 namespace {
 
 /// Repeats the function `step`, which leaves a queue or releases a hold, until the store has
-/// replied. It stops at the time `gone()`, when nothing is left to clean up. This time may move
-/// during the call.
+/// replied or the time `gone()` is reached. After that time, nothing is left to clean up. The time
+/// may change during the call.
 template <typename Gone, typename Step>
 asio::awaitable<void> repeat_until(engine& home, engine::task& busy, Gone gone, Step step) {
     pauses pause{home};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of the component holdfast::mysql. It is a separate library, so that only programs that
-// use it link libmariadb.
+// Options of the component holdfast::mysql. The component is a separate library, so that other
+// programs need not link libmariadb.
 #pragma once
 
 #include <holdfast/address.hpp>

@@ -49,7 +49,7 @@ struct cluster_options {
 
 /// How releases are published and received. All programs must use the same form, or `both`.
 enum class pubsub_form : std::uint8_t {
-    /// Sharded in a cluster whose servers support it (7.0 and later); otherwise plain.
+    /// Sharded in a cluster whose servers support sharded channels (7.0 and later), else plain.
     automatic,
     plain,   ///< PUBLISH: Redisson before 3.22, and every Redisson without a cluster
     sharded, ///< SPUBLISH: Redisson from 3.22 on, in a cluster
