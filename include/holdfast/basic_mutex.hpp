@@ -284,8 +284,8 @@ protected:
             },
             token);
     }
-    /// Acquires the read side or the write side of a shared lock while the given hold has the other
-    /// side.
+    /// Acquires the read side or the write side of a shared lock, while the given hold is on the
+    /// other side.
     static void start_lock_beside(std::shared_ptr<sync::lock_descriptor>,
                                   std::shared_ptr<sync::lock_handle>, detail::acquire_options,
                                   detail::lease_handler);

@@ -62,7 +62,7 @@ public:
     basic_mutex& shared() noexcept { return readers_; }
     const basic_mutex& shared() const noexcept { return readers_; }
 
-    // The next functions do on the readers' side what those of basic_mutex do on its own side.
+    // The next functions do the same for readers as basic_mutex's functions do for writers.
     void lock_shared(std::stop_token cancel = {}) { readers_.lock(std::move(cancel)); }
     void lock_shared(lease_time lease, std::stop_token cancel = {}) {
         readers_.lock(lease, std::move(cancel));

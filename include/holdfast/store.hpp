@@ -333,7 +333,7 @@ struct forced {
     std::vector<std::string> owners{};
 };
 
-/// Functions for operators: report whether a lock is held, by whom and how long; remove a lock.
+/// Functions for operators: report whether, by whom and how long a lock is held; remove a lock.
 class inspector {
 public:
     virtual ~inspector() = default;

@@ -21,7 +21,7 @@ namespace {
 constexpr duration farewell{100};
 
 /// Sends a request to all parts (members' holds). Waits until all have replied, the time `limit` is
-/// reached, or the call ends. The handler may run later than this, but it always runs, because the
+/// reached, or the call ends. The handler can run after this wait, but it always runs, because the
 /// `tally` (which combines the replies) has a timeout.
 asio::awaitable<sync::failure> ask_parts(sync::acquisition& call, tally::lock_handles parts,
                                          duration timeout, tally::verb what, time_point limit) {

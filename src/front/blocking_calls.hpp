@@ -30,9 +30,9 @@
 
 namespace holdfast::front {
 
-/// Time limit for an executor that does not react after the call's timeout. A thread waits this
-/// time for the result, and then the same time again until the executor has run an empty function.
-/// If it has not, no thread runs the executor or user code blocks it, so the call returns.
+/// How long a thread waits for the executor after the call's timeout: first for the result, and
+/// then, for the same time again, for the executor to run an empty function. If it has not run by
+/// then, no thread runs the executor, or user code blocks that thread, so the call returns.
 inline constexpr duration executor_timeout = std::chrono::seconds{1};
 
 /// Returns the monitor that threads may enter instead of waking the client's own thread. Returns

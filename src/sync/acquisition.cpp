@@ -175,9 +175,9 @@ void must_have_its_share(const request& wanted) {
                                           "the hold that it was to stand beside was released"};
 }
 
-/// Links a read hold and a write hold that this client has on the same lock. The store keeps a
-/// lock, with all its holds, until the longest lease of these holds ends. So the write hold can
-/// last as long as the read hold.
+/// Links a read hold and a write hold that this client has on the same lock. The store keeps the
+/// lock, with all its holds, until the last lease of these holds ends. So the write hold may last
+/// as long as the read hold.
 void note_linked_hold(const acquisition& call, const std::shared_ptr<held_lock>& held) {
     if (!call.wanted.under)
         return;

@@ -404,7 +404,7 @@ private:
     std::vector<std::shared_ptr<lock_handle>> kept_;
     std::unique_ptr<alarm> quiet_;
     std::vector<closed_handler> closers_;
-    // Events that a borrowed thread could not report at once, and all later events.
+    // Events that a borrowed thread (a caller's thread) could not report, and all later events.
     std::deque<deferred_event> untold_;
     std::array<std::mutex, 16> mutexes_;
     std::stop_source closes_;

@@ -16,7 +16,7 @@ std::stop_source stopped_source() {
 }
 
 /// Returns a stop token of `source`. If `over` is true, the token is already stopped: either for
-/// this danger only, or `for_good`. The function is called under the mutex, so it must not run
+/// the present only, or `for_good`. The function is called under the mutex, so it must not run
 /// callbacks and does not stop `source`; the executor stops `source` afterwards.
 std::stop_token token_of(std::stop_source& source, bool over, bool for_good) {
     if (!source.stop_possible() && (for_good || !over))

@@ -155,9 +155,9 @@ public:
     void tell_linked_of_release() const;
     /// Notes that the store has released a write hold that was linked to this read hold.
     void note_released_write(const hold& write);
-    /// Returns the last few released write holds that were linked to this read hold. A failover may
-    /// undo such a release. The store then has the write hold again, and keeps it as long as the
-    /// read hold.
+    /// Returns the last few write holds that were linked to this read hold and are released. If a
+    /// failover undoes such a release, the store has the write hold again, and keeps it as long as
+    /// the read hold.
     std::vector<hold> released_writes() const;
     /// Notes a granted request that was sent at `sent_at` and asked for the lease `asked`, or for
     /// no lease. The store granted the time `term`, and `replicas` replicas confirmed it. If the

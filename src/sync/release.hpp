@@ -30,8 +30,8 @@ void release(std::shared_ptr<held_lock>, release_handler);
 void undo(acquisition&, owner_id, std::unique_ptr<place>);
 
 /// Cleans up after a hold that is gone: the store's reply to a request that was sent at `asked_at`
-/// said that it was released or did not exist. The store may still carry out requests that were
-/// sent before this request.
+/// said that the hold was released or does not exist. The store may still carry out requests that
+/// were sent before this request.
 void release_when_settled(std::shared_ptr<held_lock>, time_point asked_at);
 
 /// Releases whatever the store may still have of a hold that has ended without a release. In a

@@ -103,8 +103,8 @@ constexpr duration revalidation_period(duration shortest_lease) {
     return shortest_lease / 10;
 }
 
-/// Greatest random number for earlier_by(), which makes a renewal request earlier by up to a tenth
-/// of its period. Otherwise holds that were granted together would always be renewed together.
+/// Greatest random number for earlier_by(). Each renewal request is sent earlier at random, by up
+/// to a tenth of its period, so that holds that were granted together are renewed apart.
 constexpr int chance_max = 1000;
 
 constexpr duration earlier_by(duration period, int drawn) {
@@ -456,7 +456,7 @@ void renewal::failed(held_lock& held, const boost::system::system_error& e) {
     if (!watches(held))
         return;
     engine_.tell_of(held, event_kind::renewal_failed, event_cause::failed, held.remaining(), &e);
-    // `once_more` (ask again at once) stays set until the last of several requests ends.
+    // `once_more` (ask again at once) stays set until the last pending request has ended.
     const bool at_once = held.once_more;
     held.once_more = at_once && held.in_flight > 0;
     const duration left = held.ends_at() - engine_.now();

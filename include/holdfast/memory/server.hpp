@@ -107,8 +107,8 @@ public:
     server(const server&) = delete;
     ~server();
 
-    /// Returns a value of `options::store` with which a client uses this server. `faults`, if
-    /// given, is called for each request of that client, on that client's executor.
+    /// Returns the value of `options::store` for a client of this server. `faults`, if given, is
+    /// called for each request of that client, on that client's executor.
     store_factory connect(fault_function faults = {},
                           duration command_timeout = std::chrono::seconds{3});
     store_factory connect(way);
