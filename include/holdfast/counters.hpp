@@ -113,7 +113,7 @@ struct counter_answer {
     /// set_lease: true if the permit was held.
     bool done = false;
     bool beyond = false; ///< nothing was done: the value would exceed `most` or the maximum
-    /// For drain: the number of permits taken; otherwise the current value.
+    /// For drain: number of permits that were taken. For others: the current value.
     std::int64_t value = 0;
     bool others_listen = false;
 };

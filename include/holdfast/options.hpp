@@ -116,8 +116,8 @@ struct options {
 
     std::shared_ptr<holdfast::observer> observer{};
 
-    /// Returns 64 random bits, for identities and jitter. The function must be thread-safe. Empty:
-    /// the random numbers of the system.
+    /// Function that returns 64 random bits, for identities and jitter. It must be thread-safe.
+    /// Empty: the random numbers of the system are used.
     std::function<std::uint64_t()> random{};
 };
 

@@ -21,8 +21,8 @@ namespace {
 
 using shared_counter = std::shared_ptr<const sync::counter_descriptor>;
 
-/// Change of a counter that does not wait for permits. Its arguments are checked on the executor,
-/// so that the handler of an asynchronous function gets the error.
+/// Change of a counter; the change does not wait for permits. Its arguments are checked on the
+/// executor, so that the handler of an asynchronous function gets the error.
 struct counter_command {
     counter_verb verb;
     std::int64_t amount = 0;

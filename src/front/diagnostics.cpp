@@ -37,7 +37,7 @@ std::string without_wildcards(std::string_view name) {
     return literal;
 }
 
-/// Writes each `[!` that begins a class of bytes as `[^`, because a store knows only `[^`.
+/// Replaces each `[!` that begins a class of bytes by `[^`, because a store knows only `[^`.
 std::string with_negated_classes(std::string pattern) {
     bool is_class = false;
     for (std::size_t at = 0; at < pattern.size(); ++at) {

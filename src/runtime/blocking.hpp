@@ -50,8 +50,8 @@ public:
     /// Creates an object that polls for at most `longest`. Zero: it never polls.
     explicit answer_wait(microseconds longest);
 
-    /// Waits until `arrived()` returns true. Calls `arrived()` while it polls, and after data has
-    /// arrived. Returns false after the timeout `timeout`.
+    /// Waits until `arrived()` returns true. Calls `arrived()` in a loop at first, and later
+    /// whenever data has arrived. Returns false after the timeout `timeout`.
     template <typename Arrived>
     bool wait(int socket, duration timeout, Arrived arrived) {
         const nanoseconds began = now();

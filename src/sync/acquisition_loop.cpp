@@ -197,7 +197,7 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
             fail_late(call->wanted.lease); // the store did reply, so the call is not retried
         if (home.now() >= call->wanted.give_up_at) {
             // Without a reply, it is unknown whether the lock is busy. So the call fails with the
-            // last error, not as busy.
+            // last error, and does not report the lock as busy.
             trouble.rethrow_if_unanswered();
             // This request may have reached the store before this client's own earlier release did.
             // In that case the lock was busy only because of this client's own old hold.

@@ -192,8 +192,8 @@ private:
     int asking_ = 0; // number of calls, including readers, that have no reply yet
 };
 
-/// Returns whether the call may share a hold, either its own hold with later calls or the hold of
-/// an earlier call. A shared hold is renewed, and is not linked to a write hold.
+/// Returns whether the call can share a hold: its own hold with later calls, or the hold of an
+/// earlier call. Such a hold is renewed, and is not linked to a write hold.
 inline bool may_share(const request& wanted) {
     return wanted.of->kind == lock_kind::read && wanted.renewed && !wanted.under;
 }

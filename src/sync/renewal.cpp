@@ -599,8 +599,8 @@ asio::awaitable<answer> ask_in_time(std::shared_ptr<held_lock> held, extend_opti
         home.spawn(ask_beside(held, wanted, {.answer_by = answer_by, .elsewhere = tried > 1}, all));
         const time_point until = is_last ? time_point::max() : later(home.now(), wait);
         co_await await_answer(*held, *all, until);
-        // A request gives up at its deadline `answer_by`. If another extension has moved the expiry
-        // in the meantime, there is time for one more request.
+        // A request ends at its deadline `answer_by`. If another extension has meanwhile moved the
+        // expiry of the hold, there is time for one more request.
         const bool given_up =
             all->failed && all->failed->code() == errc::outcome_unknown && home.now() >= answer_by;
         const bool over = all->pending == 0 && !given_up;
