@@ -31,7 +31,7 @@ contest waking_at_database() {
     return all;
 }
 
-/// Returns a contest with very long turns. The waiters poll only every few seconds.
+/// Returns a comparison of waiters. It runs long, because the waiters poll only every few seconds.
 contest waiting(std::string name, int waiters) {
     contest all = at_database(std::move(name), waiters, holdfast_waiters, shed_lock_waiters,
                               {{".server_cpu", {.value = 1}}});

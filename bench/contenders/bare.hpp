@@ -123,7 +123,7 @@ public:
     /// Sends the requests; with replicas, waits until the previous requests are confirmed.
     void write_all();
 
-    /// Reads the replies that have arrived. Takes released locks again until `end`.
+    /// Reads the replies that have arrived. Before the time `end`, requests released locks again.
     void read_some(stopwatch::time_point end, tally& all);
 
 private:

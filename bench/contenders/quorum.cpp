@@ -150,7 +150,7 @@ private:
         loop_.run();
     }
 
-    /// Waits until the grants that arrived after the majority are released.
+    /// Lets the clients release each grant that a server sent after a majority had granted.
     void settle() {
         const auto limit = stopwatch::now() + settles_within;
         do {

@@ -187,8 +187,8 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
                 home.found_busy(*call);
             look_at = next_look(home, said, polls);
             if (door && door->serves_before(*call))
-                // This call need not poll, because the gate (local wait queue) wakes it after an
-                // earlier waiter of this client.
+                // Only this client's earliest waiter asks the store again. When its wait ends, the
+                // gate (local wait queue) wakes the next waiter, so this call need not poll.
                 look_at = time_point::max();
         } catch (const boost::system::system_error& e) {
             look_at = trouble.next_try(e, sent_at);

@@ -695,11 +695,11 @@ void session_client::limit_reached(time_point now) {
     give_up_late(now);
 }
 
-/// Sends a heartbeat. If the session is in use, the heartbeat is a write, because only a write
-/// proves that the ensemble has heard from the session. A write also proves that the ensemble heard
-/// earlier requests (`session_lease`). Therefore the pings of an idle session are useful later: the
-/// first write after these pings proves that at least a third of the session's timeout is left,
-/// minus the possible drift of the clocks.
+/// Sends a heartbeat: a ping, or a write if the session is in use and its last write is old. A ping
+/// proves nothing yet. The reply to a write proves that the ensemble also received the requests
+/// answered half a session timeout earlier (`session_lease`). So the first write after idle time
+/// proves a ping from at most two thirds of the timeout ago. Therefore at least a third of the
+/// timeout is left, minus the possible drift of the clocks.
 void session_client::send_heartbeat(time_point now) {
     heartbeat_due_ = now + heartbeat_period();
     if (users_ > 0 && last_write_ <= now - 2 * heartbeat_period()) {

@@ -72,9 +72,9 @@ inline constexpr duration unheard_poll_bound = std::chrono::seconds{1};
 /// safety: call everything on the client's executor.
 class attempts {
 public:
-    /// `command_timeout` is the longest time for a request and its reply. If `is_told` is true,
-    /// waiters for this kind of lock subscribe before the second request. All arguments must
-    /// outlive this object.
+    /// `command_timeout` is the time limit for one request. `is_told`: a release notifies waiters,
+    /// so a caller that finds the lock busy subscribes, and then asks again at once. The first two
+    /// arguments must outlive this object.
     attempts(const store_context&, const ask&, duration command_timeout, bool is_told = true);
 
     /// Sends one request. The server replies "late" if it processes the request after `deadline`.

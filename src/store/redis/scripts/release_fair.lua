@@ -60,8 +60,8 @@ if waited then
     redis.call('zrem', KEYS[3], me)
 end
 
--- Also notify if the lease of this hold had expired before. The next waiter may have sent its last
--- request during an earlier lease, and would otherwise sleep until the end of that earlier lease.
+-- Notify even if the lease of this hold has ended. The next waiter may have asked last during an
+-- earlier hold with a longer lease, and would sleep until the later end of that lease.
 local others, denied = 0, false
 if owners == ended and (ended == 1 or head_is_new or not waited) then
     for _, owner in ipairs(told) do
