@@ -13,6 +13,7 @@
 #include "sync/counter_changes.hpp"
 #include "sync/engine.hpp"
 #include "sync/lock_descriptor.hpp"
+#include "sync/retry_policy.hpp"
 
 #include <holdfast/lease.hpp>
 
@@ -373,6 +374,15 @@ T wait_for(const std::shared_ptr<sync::engine>& home, asio::awaitable<T> work) {
     if (got->first)
         std::rethrow_exception(got->first);
     return std::move(got->second);
+}
+
+/// Runs a query on the executor and waits for its result. `make_query` returns a new coroutine; it
+/// keeps no references, because the query may continue after the caller has given up. If no server
+/// can be reached, the query is repeated while another server may take over. An asynchronous query
+/// is not repeated, because it cannot be cancelled.
+template <typename Make>
+auto wait_for_query(const std::shared_ptr<sync::engine>& home, Make make_query) {
+    return wait_for(home, sync::outlast_failover(home, std::move(make_query)));
 }
 
 } // namespace holdfast::front

@@ -4,7 +4,6 @@
 #include "front/async_calls.hpp"
 #include "front/blocking_calls.hpp"
 #include "front/requests.hpp"
-#include "sync/retry_policy.hpp"
 
 #include <holdfast/basic_counter.hpp>
 #include <holdfast/counting_semaphore.hpp>
@@ -60,14 +59,8 @@ asio::awaitable<std::int64_t> number_from(shared_counter of, counter_command wha
     co_return said.value;
 }
 
-/// Returns the state of the counter at the store.
-asio::awaitable<counter_state> state_of(shared_counter of) {
-    co_return co_await sync::outlast_failover(
-        of->home, [&] { return of->home->counters()->inspect(of->name, of->what); });
-}
-
 asio::awaitable<std::int64_t> value_at(shared_counter of) {
-    const counter_state found = co_await state_of(std::move(of));
+    const counter_state found = co_await of->home->counters()->inspect(of->name, of->what);
     co_return found.value;
 }
 
@@ -111,7 +104,7 @@ counter_answer basic_counter::change(counter_verb verb, std::int64_t amount,
 }
 
 std::int64_t basic_counter::value() const {
-    return front::wait_for(counter_->home, value_at(counter_));
+    return front::wait_for_query(counter_->home, [of = counter_] { return value_at(of); });
 }
 
 bool basic_counter::erase() const {
@@ -230,7 +223,7 @@ asio::awaitable<bool> set_at(shared_limiter of, counter_verb verb, rate to) {
 }
 
 asio::awaitable<std::optional<rate>> rate_at(shared_limiter of) {
-    const counter_state found = co_await state_of(std::move(of));
+    const counter_state found = co_await of->home->counters()->inspect(of->name, of->what);
     std::optional<rate> set;
     if (found.exists)
         set = found.of;
@@ -254,7 +247,7 @@ void rate_limiter::set_rate(rate to) {
 }
 
 std::optional<rate> rate_limiter::current_rate() const {
-    return front::wait_for(counter()->home, rate_at(counter()));
+    return front::wait_for_query(counter()->home, [of = counter()] { return rate_at(of); });
 }
 
 void rate_limiter::release(std::int64_t permits) {
@@ -313,7 +306,7 @@ asio::awaitable<bool> held_changed(leased_capacity of, counter_verb verb, std::s
 }
 
 asio::awaitable<std::int64_t> taken_at(leased_capacity of) {
-    const counter_state found = co_await state_of(std::move(of));
+    const counter_state found = co_await of->home->counters()->inspect(of->name, of->what);
     co_return found.taken;
 }
 
@@ -386,7 +379,7 @@ void leased_semaphore::add_permits(std::int64_t permits) {
 }
 
 std::int64_t leased_semaphore::acquired_permits() const {
-    return front::wait_for(counter()->home, taken_at(counter()));
+    return front::wait_for_query(counter()->home, [of = counter()] { return taken_at(of); });
 }
 
 void leased_semaphore::start_acquire(const shared_descriptor& of,

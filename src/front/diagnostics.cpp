@@ -4,7 +4,6 @@
 #include "front/blocking_calls.hpp"
 #include "front/requests.hpp"
 #include "sync/acquisition_loop.hpp"
-#include "sync/retry_policy.hpp"
 
 #include <holdfast/client.hpp>
 
@@ -63,28 +62,24 @@ std::string pattern_at_store(const shared_engine& home, std::string pattern) {
 
 asio::awaitable<std::optional<lock_state>> describe(shared_engine home, lock_name name) {
     const lock_name of_store = mapped(home, name);
-    co_return co_await sync::outlast_failover(
-        home, [&] { return home->operators_view().describe(of_store); });
+    co_return co_await home->operators_view().describe(of_store);
 }
 
 asio::awaitable<counter_state> look_at(shared_engine home, lock_name name, counter_kind kind) {
     const auto counter = front::make_counter(home, name, {.kind = kind});
-    co_return co_await sync::outlast_failover(
-        home, [&] { return home->counters()->inspect(counter->name, kind); });
+    co_return co_await home->counters()->inspect(counter->name, kind);
 }
 
 asio::awaitable<lock_list> list_all(shared_engine home, std::string pattern, std::size_t limit) {
-    const std::string of_store = pattern_at_store(home, std::move(pattern));
-    co_return co_await sync::outlast_failover(
-        home, [&] { return home->operators_view().list(of_store, limit); });
+    std::string of_store = pattern_at_store(home, std::move(pattern));
+    co_return co_await home->operators_view().list(std::move(of_store), limit);
 }
 
 asio::awaitable<counter_list> list_counters(shared_engine home, counter_kind kind,
                                             std::string pattern, std::size_t limit) {
     front::must_offer(*home, kind);
-    const std::string of_store = pattern_at_store(home, std::move(pattern));
-    co_return co_await sync::outlast_failover(
-        home, [&] { return home->counters()->list(kind, of_store, limit); });
+    std::string of_store = pattern_at_store(home, std::move(pattern));
+    co_return co_await home->counters()->list(kind, std::move(of_store), limit);
 }
 
 asio::awaitable<bool> watch_until_free(shared_engine home, lock_name name, duration timeout) {
@@ -99,19 +94,23 @@ asio::awaitable<bool> force(shared_engine home, lock_name name, std::string only
 } // namespace
 
 std::optional<lock_state> client::inspect(lock_name name) {
-    return front::wait_for(engine_, describe(engine_, std::move(name)));
+    return front::wait_for_query(engine_, [home = engine_, name] { return describe(home, name); });
 }
 
 counter_state client::inspect(lock_name name, counter_kind kind) {
-    return front::wait_for(engine_, look_at(engine_, std::move(name), kind));
+    return front::wait_for_query(
+        engine_, [home = engine_, name, kind] { return look_at(home, name, kind); });
 }
 
 lock_list client::list(std::string pattern, std::size_t limit) {
-    return front::wait_for(engine_, list_all(engine_, std::move(pattern), limit));
+    return front::wait_for_query(
+        engine_, [home = engine_, pattern, limit] { return list_all(home, pattern, limit); });
 }
 
 counter_list client::list(counter_kind kind, std::string pattern, std::size_t limit) {
-    return front::wait_for(engine_, list_counters(engine_, kind, std::move(pattern), limit));
+    return front::wait_for_query(engine_, [home = engine_, kind, pattern, limit] {
+        return list_counters(home, kind, pattern, limit);
+    });
 }
 
 bool client::await_free(lock_name name, duration timeout) {

@@ -3,7 +3,6 @@
 #include "front/async_calls.hpp"
 #include "front/blocking_calls.hpp"
 #include "front/requests.hpp"
-#include "sync/retry_policy.hpp"
 
 #include <holdfast/basic_mutex.hpp>
 #include <holdfast/fenced_mutex.hpp>
@@ -158,17 +157,13 @@ void start_call(const shared_descriptor& lock, const detail::acquire_options& ho
     });
 }
 
-asio::awaitable<std::optional<holding>> holding_at(shared_descriptor lock) {
-    co_return co_await sync::outlast_failover(lock->home, [&] { return lock->inspect(); });
-}
-
 asio::awaitable<bool> is_locked_at(shared_descriptor lock) {
-    const std::optional<holding> found = co_await holding_at(std::move(lock));
+    const std::optional<holding> found = co_await lock->inspect();
     co_return found.has_value();
 }
 
 asio::awaitable<std::optional<duration>> remaining_at(shared_descriptor lock) {
-    const std::optional<holding> found = co_await holding_at(std::move(lock));
+    const std::optional<holding> found = co_await lock->inspect();
     if (!found)
         co_return std::nullopt;
     co_return found->remaining.value_or(duration::max());
@@ -183,6 +178,12 @@ template <typename T>
 T wait_for(const shared_descriptor& lock, asio::awaitable<T> answer) {
     front::throw_if(front::objection_to_blocking(*lock));
     return front::wait_for(lock->home, std::move(answer));
+}
+/// Waits for the result of a query, which is repeated during a failover.
+template <typename Query>
+auto wait_for_query(const shared_descriptor& lock, Query query) {
+    front::throw_if(front::objection_to_blocking(*lock));
+    return front::wait_for_query(lock->home, [lock, query] { return query(lock); });
 }
 
 } // namespace
@@ -239,11 +240,11 @@ void basic_mutex::start_share(shared_descriptor lock, shared_lock_handle outer,
 }
 
 bool basic_mutex::is_locked() const {
-    return wait_for(lock_, is_locked_at(lock_));
+    return wait_for_query(lock_, is_locked_at);
 }
 
 std::optional<duration> basic_mutex::remaining_lease() const {
-    return wait_for(lock_, remaining_at(lock_));
+    return wait_for_query(lock_, remaining_at);
 }
 
 bool basic_mutex::force_unlock() {
@@ -269,8 +270,7 @@ void basic_mutex::start_force_unlock(shared_descriptor lock,
 namespace {
 
 asio::awaitable<std::uint64_t> last_token_at(std::shared_ptr<sync::lock_descriptor> lock) {
-    co_return co_await sync::outlast_failover(
-        lock->home, [&] { return lock->home->operators_view().last_token(lock->name); });
+    co_return co_await lock->home->operators_view().last_token(lock->name);
 }
 
 } // namespace
@@ -293,7 +293,8 @@ std::uint64_t fenced_mutex::fencing_token() const noexcept {
 }
 
 std::uint64_t fenced_mutex::last_token() const {
-    return front::wait_for(lock_descriptor()->home, last_token_at(lock_descriptor()));
+    return front::wait_for_query(lock_descriptor()->home,
+                                 [lock = lock_descriptor()] { return last_token_at(lock); });
 }
 
 void fenced_mutex::start_last_token(
