@@ -128,26 +128,31 @@ void remember_counter(const locked_run& wanted) {
         remember_counter_of_run(wanted.name);
 }
 
-/// Returns the result of `asking`. If the server refuses the request, repeats it with `ask_again`,
-/// a blocking call, whose exception has the reason. An asynchronous call reports only a code.
+/// Returns the result of `asking`. If the server refuses the request, repeats it as a blocking call
+/// `ask_again(client)` of another client, because only the exception of a blocking call has the
+/// reason. A blocking call of the same client is not possible on the thread of its executor.
 template <typename Blocking>
-asio::awaitable<bool> with_reason(asio::awaitable<bool> asking, Blocking ask_again) {
+asio::awaitable<bool> with_reason(asio::awaitable<bool> asking, const locked_run& wanted,
+                                  Blocking ask_again) {
     try {
         co_return co_await std::move(asking);
     } catch (const boost::system::system_error& failure) {
         if (failure.code() != holdfast::errc::refused)
             throw;
     }
-    co_return ask_again();
+    holdfast::client another{reaching(wanted.url)};
+    co_return ask_again(another);
 }
 
 asio::awaitable<void> settle_slots(holdfast::client& home, holdfast::leased_semaphore& slots,
                                    const locked_run& wanted) {
     const std::int64_t number = *wanted.slots;
     for (int i = 0; i < settings_max; ++i) {
-        const bool is_new =
-            co_await with_reason(slots.async_try_set_permits(number, asio::use_awaitable),
-                                 [&] { return slots.try_set_permits(number); });
+        const bool is_new = co_await with_reason(
+            slots.async_try_set_permits(number, asio::use_awaitable), wanted,
+            [&](holdfast::client& another) {
+                return holdfast::leased_semaphore{another, wanted.name}.try_set_permits(number);
+            });
         if (is_new)
             co_return remember_counter(wanted);
         const counter_state found = co_await state_of(home, wanted.name, counter_kind::permits);
@@ -169,9 +174,11 @@ asio::awaitable<void> settle_slots(holdfast::client& home, holdfast::leased_sema
 
 asio::awaitable<void> settle_rate(holdfast::rate_limiter& starts, const locked_run& wanted) {
     for (int i = 0; i < settings_max; ++i) {
-        const bool is_new =
-            co_await with_reason(starts.async_try_set_rate(*wanted.rate, asio::use_awaitable),
-                                 [&] { return starts.try_set_rate(*wanted.rate); });
+        const bool is_new = co_await with_reason(
+            starts.async_try_set_rate(*wanted.rate, asio::use_awaitable), wanted,
+            [&](holdfast::client& another) {
+                return holdfast::rate_limiter{another, wanted.name}.try_set_rate(*wanted.rate);
+            });
         if (is_new)
             co_return remember_counter(wanted);
         const std::optional<holdfast::rate> found =
