@@ -134,7 +134,7 @@ TEST_P(JobEnds, TermKeepsTheLockUntilEachProcessHasCleanedUp) {
 TEST_P(JobEnds, OnLossEachProcessHasTheGrace) {
     for (const std::string& wrapped : wrappers) {
         SCOPED_TRACE(wrapped);
-        program holder{job(wrapped, {"--on-loss", "TERM:1h"}), url()};
+        program holder{job(wrapped, {"--lease", "6s", "--on-loss", "TERM:1h"}), url()};
         ASSERT_EQ(holder.line(), "begun");
         ASSERT_EQ(run({"unlock", "--force", "--yes", "job"}, url()).status, 0);
         ASSERT_EQ(holder.line(), "cleaning");
