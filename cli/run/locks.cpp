@@ -140,7 +140,9 @@ asio::awaitable<bool> with_reason(asio::awaitable<bool> asking, const locked_run
         if (failure.code() != holdfast::errc::refused)
             throw;
     }
-    holdfast::client another{reaching(wanted.url)};
+    holdfast::options how = reaching(wanted.url);
+    how.unavailable_timeout = holdfast::duration::zero(); // signals are not handled meanwhile
+    holdfast::client another{std::move(how)};
     co_return ask_again(another);
 }
 

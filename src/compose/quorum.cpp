@@ -174,10 +174,8 @@ private:
                 const duration counts_in = round->answer(which).counts_in;
                 held->join(which, std::move(round->answer(which).got), counts_in);
             }
-        if (!held->is_valid()) {
-            round.keep()->retire(); // releases the votes that arrive later
+        if (!held->is_valid())
             return nullptr;
-        }
         tell_acquired(*call_, *held); // first, because begin() may find votes lost already
         held->begin(round.keep());
         return held;

@@ -34,6 +34,8 @@ public:
         // If the reply to an earlier request was lost, that request may have released the lock. The
         // reply "not ours" to this request then means success.
         const bool well = said.was_ours || uncertain_;
+        if (!well)
+            held_->note_loss(event_cause::refused);
         if (!reported_)
             report_end(well);
         answer(well ? failure{} : lost_before());

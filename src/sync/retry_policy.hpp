@@ -109,6 +109,8 @@ std::invoke_result_t<Query&> outlast_failover(std::shared_ptr<engine> home, Quer
             again_at = trouble.next_try(e, began);
         }
         co_await home->nap(again_at);
+        if (home->stopped())
+            throw boost::system::system_error{make_error_code(errc::closed)};
     }
 }
 

@@ -289,6 +289,19 @@ TEST_F(Quorum, HolderTakesNoVoteAgainAfterAllVotesWereTakenAway) {
     EXPECT_EQ(held_at(), 1u) << "the foreign lock on node 4";
 }
 
+TEST_F(Quorum, ALaterLossDoesNotPostponeTheRequestForALostVote) {
+    nodes[0]->dice = nodes[1]->dice = 1000; // renewed after 9 and 18 s
+    const lease held = taken(*stock);
+    settle();
+    servers[0].evict("stock");
+    run_for(10s);
+    servers[1].evict("stock");
+    run_for(8500ms);
+    EXPECT_EQ(quorum_mutex::votes(held).held, 3u);
+    run_for(1s);
+    EXPECT_EQ(quorum_mutex::votes(held).held, 5u) << "asked ten seconds after the first loss";
+}
+
 TEST_F(Quorum, ADeadNodeIsAskedAgainWhileItIsHeld) {
     cut_off(2);
     const lease held = taken(*stock);
