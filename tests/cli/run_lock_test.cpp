@@ -14,6 +14,11 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 
+/// End of a script that waits for a signal with a trap. A shell that is about to begin `read` when
+/// the signal arrives runs the trap only after the `read`, so the script begins new commands again
+/// and again.
+const std::string until_a_signal = "while :; do sleep 0.1; done";
+
 class Loss : public on_server {
 protected:
     static constexpr duration lease = 3s;
@@ -28,7 +33,7 @@ protected:
 HOLDFAST_ON_EACH_SERVER(Loss);
 
 TEST_P(Loss, ACommandThatEndsOnTermMayCleanUp) {
-    program holder{command("trap 'echo cleaning; exit 0' TERM; read nothing"), url()};
+    program holder{command("trap 'echo cleaning; exit 0' TERM; " + until_a_signal), url()};
     holder.line();
     server().command({"DEL", name});
     EXPECT_EQ(holder.line(), "cleaning");
@@ -49,7 +54,7 @@ TEST_P(Loss, ACommandThatIgnoresTermIsKilledBeforeTheLeaseWouldHaveEnded) {
 
 TEST_P(Loss, TheCommandGetsTheSignalThatWasAskedFor) {
     for (const char* const wish : {"INT", "SIGINT:1s", "2"}) {
-        program holder{shell("trap 'echo cleaning; exit 0' INT; echo held; read nothing",
+        program holder{shell("trap 'echo cleaning; exit 0' INT; echo held; " + until_a_signal,
                              {"--lease", "3s", "--on-loss", wish}),
                        url()};
         ASSERT_EQ(holder.line(), "held");
@@ -233,7 +238,7 @@ TEST_P(HoldFor, ASignalEndsTheWaitAndNotTheStatus) {
 }
 
 TEST_P(HoldFor, WhoIsToldToEndDuringTheCommandDoesNotWaitAfterIt) {
-    program holder{shell("trap 'exit 5' TERM; echo held; read nothing", long_after), url()};
+    program holder{shell("trap 'exit 5' TERM; echo held; " + until_a_signal, long_after), url()};
     ASSERT_EQ(holder.line(), "held");
     holder.signal(SIGTERM);
     EXPECT_EQ(holder.end().status, 5);
