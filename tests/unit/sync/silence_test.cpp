@@ -471,17 +471,6 @@ TEST_F(Overtaken, WhoWaitsForTheReleaseMayBeCancelledAndTheClientClosed) {
 
 // What an acquisition does when the store does not answer, answers late, or says no.
 
-/// Where another server may have to take over.
-class locks_with_failover final : public support::wrapped_locks {
-public:
-    using wrapped_locks::wrapped_locks;
-    limits bounds() const noexcept override {
-        limits all = wrapped_locks::bounds();
-        all.usual_outage = 30s;
-        return all;
-    }
-};
-
 class Outage : public on_stage {
 protected:
     actor& alice = enter({.unavailable_timeout = 10s}, 1s);
