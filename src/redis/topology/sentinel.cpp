@@ -76,7 +76,8 @@ sentinel_choice::verdict sentinel_choice::decide(std::span<const sentinel_answer
         epoch_ = std::max(epoch_, made.epoch);
     const bool most_agree = 2 * made.votes > asked;
     if (speaks_against_us(made)) {
-        if (!most_agree || !is_agreed(made, now))
+        const bool corrects_the_first = made.is_strange && !confirmed_;
+        if (!most_agree || (!corrects_the_first && !is_agreed(made, now)))
             return verdict::stays;
     } else {
         disputed_.reset();
@@ -84,8 +85,12 @@ sentinel_choice::verdict sentinel_choice::decide(std::span<const sentinel_answer
             return verdict::stays;
     }
     epoch_ = counts ? epoch_ : made.epoch;
-    if (!made.servers.empty())
+    disputed_.reset();
+    confirmed_ = confirmed_ || most_agree;
+    if (made.tells_replicas || made.is_strange || !knows_replicas_) {
         servers_ = made.servers;
+        knows_replicas_ = made.tells_replicas;
+    }
     if (made.where == primary_)
         return verdict::stays;
     go_to(made.where);
@@ -93,12 +98,13 @@ sentinel_choice::verdict sentinel_choice::decide(std::span<const sentinel_answer
 }
 
 /// Returns the replies of the Sentinels that watch our servers. If no Sentinel watches our servers,
-/// or if no server is known yet, returns the replies of the largest group.
+/// or if most Sentinels have not confirmed yet which servers are ours, returns the replies of the
+/// largest group.
 std::vector<sentinel_answer>
 sentinel_choice::of_our_service(std::span<const sentinel_answer> answers) const {
-    const bool all_tell = std::ranges::all_of(
+    const bool none_tells = std::ranges::none_of(
         answers, [](const sentinel_answer& one) { return one.replicas.has_value(); });
-    if (!all_tell) // a Sentinel without a list of replicas may belong to any group
+    if (none_tells) // then two Sentinels of one service may name no common server
         return {answers.begin(), answers.end()};
     std::vector<watchers> services;
     for (const sentinel_answer& one : answers)
@@ -107,7 +113,10 @@ sentinel_choice::of_our_service(std::span<const sentinel_answer> answers) const 
         const auto is_ours = [&](const server_address& each) { return is_known(each); };
         const bool here = std::ranges::any_of(one.servers, is_ours);
         const bool there = std::ranges::any_of(other.servers, is_ours);
-        return here != there ? there : one.answers.size() < other.answers.size();
+        const std::size_t size = one.answers.size(), others_size = other.answers.size();
+        if (!confirmed_ && size != others_size)
+            return size < others_size;
+        return here != there ? there : size < others_size;
     };
     return std::ranges::max_element(services, is_less)->answers;
 }
@@ -145,10 +154,12 @@ void sentinel_choice::elect(proposal& made, std::span<const sentinel_answer> ans
     bool all_tell = true;
     for (const sentinel_answer& one : answers) {
         all_tell = all_tell && one.replicas.has_value();
+        made.tells_replicas = made.tells_replicas || one.replicas.has_value();
         std::ranges::copy(servers_of(one), std::back_inserter(made.servers));
     }
     const auto is_ours = [&](const server_address& each) { return is_known(each); };
-    made.is_strange = primary_ && all_tell && std::ranges::none_of(made.servers, is_ours);
+    made.is_strange =
+        primary_ && (all_tell || knows_replicas_) && std::ranges::none_of(made.servers, is_ours);
     if (made.is_strange)
         made.is_newer = false;
 }
@@ -166,7 +177,7 @@ bool sentinel_choice::is_agreed(const proposal& made, time_point now) {
 }
 
 bool sentinel_choice::hear(const primary_switch& news) {
-    if (primary_ && (news.from != *primary_ || news.to == *primary_))
+    if (!primary_ || news.from != *primary_ || news.to == *primary_)
         return false;
     disputed_.reset();
     go_to(news.to);
