@@ -605,6 +605,42 @@ TEST_F(Outage, ATimedTryFailsWhenItsTimeoutEnds) {
     EXPECT_TRUE(tried.failed(errc::unreachable));
 }
 
+TEST_F(Outage, ATryBehindACallWithoutAReplyIsNotBusy) {
+    server.occupy("stock", 1h);
+    stock.async_lock(held.handler());
+    run_for(1s);
+    cut();
+    run_for(9s); // the call polls, and gets no reply
+    said<std::optional<lease>> timed;
+    stock.async_try_lock_for(500ms, timed.handler());
+    stock.async_try_lock(tried.handler());
+    settle();
+    EXPECT_TRUE(tried.failed(errc::unreachable)) << "nobody knows whether it is busy";
+    run_for(500ms);
+    EXPECT_TRUE(timed.failed(errc::unreachable));
+
+    mend();
+    run_for(2s);
+    EXPECT_FALSE(held.done());
+    said<std::optional<lease>> busy;
+    stock.async_try_lock(busy.handler());
+    settle();
+    ASSERT_TRUE(busy.well()) << "the store has replied again";
+    EXPECT_FALSE(busy.value());
+    server.vacate("stock");
+    run_for(1s);
+    EXPECT_TRUE(held.well());
+}
+
+TEST_F(Outage, ATryBesideAHoldOfItsClientIsBusy) {
+    const lease mine = taken(stock);
+    cut();
+    stock.async_try_lock_for(500ms, tried.handler());
+    run_for(500ms);
+    ASSERT_TRUE(tried.well()) << "this client knows who holds it";
+    EXPECT_FALSE(tried.value());
+}
+
 TEST_F(Outage, AStalledServerDelaysATimedTryByOneTimeLimitAtMost) {
     alice.always = fate{.request_lost = true};
     stock.async_try_lock_for(100ms, tried.handler());
