@@ -70,7 +70,7 @@ sentinel_choice::verdict sentinel_choice::decide(std::span<const sentinel_answer
     const auto answers = those(all, [](const auto& one) { return one.primary.has_value(); });
     if (answers.empty())
         return all.empty() ? verdict::nobody_answers : verdict::unknown_service;
-    const proposal made = propose(of_our_service(answers));
+    const proposal made = propose(of_our_service(answers, asked));
     const bool counts = !made.is_older && !made.is_strange;
     if (counts)
         epoch_ = std::max(epoch_, made.epoch);
@@ -97,11 +97,11 @@ sentinel_choice::verdict sentinel_choice::decide(std::span<const sentinel_answer
     return verdict::moves;
 }
 
-/// Returns the replies of the Sentinels that watch our servers. If no Sentinel watches our servers,
-/// or if most Sentinels have not confirmed yet which servers are ours, returns the replies of the
-/// largest group.
+/// Returns the replies of the Sentinels that watch our servers. Returns the replies of the largest
+/// group instead in three cases: no Sentinel watches our servers; most Sentinels have not confirmed
+/// yet which servers are ours; or the largest group has more than half of all Sentinels.
 std::vector<sentinel_answer>
-sentinel_choice::of_our_service(std::span<const sentinel_answer> answers) const {
+sentinel_choice::of_our_service(std::span<const sentinel_answer> answers, std::size_t asked) const {
     const bool none_tells = std::ranges::none_of(
         answers, [](const sentinel_answer& one) { return one.replicas.has_value(); });
     if (none_tells) // then two Sentinels of one service may name no common server
@@ -114,7 +114,8 @@ sentinel_choice::of_our_service(std::span<const sentinel_answer> answers) const 
         const bool here = std::ranges::any_of(one.servers, is_ours);
         const bool there = std::ranges::any_of(other.servers, is_ours);
         const std::size_t size = one.answers.size(), others_size = other.answers.size();
-        if (!confirmed_ && size != others_size)
+        const bool largest_counts = !confirmed_ || 2 * std::max(size, others_size) > asked;
+        if (largest_counts && size != others_size)
             return size < others_size;
         return here != there ? there : size < others_size;
     };

@@ -101,7 +101,8 @@ private:
     };
 
     proposal propose(std::span<const sentinel_answer>) const;
-    std::vector<sentinel_answer> of_our_service(std::span<const sentinel_answer>) const;
+    std::vector<sentinel_answer> of_our_service(std::span<const sentinel_answer>,
+                                                std::size_t asked) const;
     bool is_known(const server_address&) const;
     void elect(proposal&, std::span<const sentinel_answer>) const;
     bool speaks_against_us(const proposal&) const;

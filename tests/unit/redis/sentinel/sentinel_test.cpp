@@ -289,6 +289,16 @@ TEST_F(SentinelChoice, SentinelWithoutAListOfReplicasHasNoVoteForAStrangeServer)
     EXPECT_EQ(primary(), "b");
 }
 
+TEST_F(SentinelChoice, OneForgottenSentinelDoesNotHoldUpMostThatWatchAnotherService) {
+    const sentinel_answer old = of_service("a", 5, {"b"}), now = of_service("x", 1, {"y"});
+    ask({old, old, old});
+    EXPECT_EQ(ask({old, now, now}), verdict::stays);
+    EXPECT_EQ(ask({old, now, now}, 9s), verdict::stays);
+    EXPECT_EQ(ask({now, old, now}, 1s), verdict::moves);
+    EXPECT_EQ(primary(), "x");
+    EXPECT_EQ(ask({old, now, now}), verdict::stays);
+}
+
 TEST_F(SentinelChoice, AServiceThatMostSentinelsWatchNowIsBelievedAfterAWhile) {
     ask({of_service("a", 5, {"b"}), of_service("a", 5, {"b"})});
     const std::vector moved{of_service("x", 9, {}), of_service("x", 9, {})};
