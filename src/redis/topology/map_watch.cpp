@@ -468,14 +468,13 @@ std::vector<slot_ranges> map_watch::believed_of_strangers(const map_poll& told) 
 /// Returns whether the reply of this round must not change the map yet, because it comes from a
 /// single member.
 bool map_watch::contradicts_alone(const map_poll& told) {
-    if (!told.is_lone_contradiction()) {
-        alone_since_.reset();
-        return false;
-    }
     const time_point now = context_->home.time.now();
     if (!alone_since_)
         alone_since_ = now;
-    return now < net::later(*alone_since_, alone_wait);
+    const bool waits = told.is_lone_contradiction() && now < net::later(*alone_since_, alone_wait);
+    if (!waits)
+        alone_since_.reset();
+    return waits;
 }
 
 void map_watch::wake_waiters() {
