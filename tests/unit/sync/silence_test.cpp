@@ -4,13 +4,24 @@
 #include "sync/retry_policy.hpp"
 #include "unit/sync/stage.hpp"
 
+#include <holdfast/counting_semaphore.hpp>
+#include <holdfast/fair_mutex.hpp>
+#include <holdfast/leased_semaphore.hpp>
+#include <holdfast/rate_limiter.hpp>
+#include <holdfast/spin_mutex.hpp>
+#include <holdfast/token_mutex.hpp>
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
 
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 
@@ -639,6 +650,88 @@ TEST_F(Outage, ATryBesideAHoldOfItsClientIsBusy) {
     run_for(500ms);
     ASSERT_TRUE(tried.well()) << "this client knows who holds it";
     EXPECT_FALSE(tried.value());
+}
+
+/// Locks and counters of each kind that somebody else has.
+class OutageOfEachKind : public Outage {
+protected:
+    struct attempt_at {
+        std::string kind;
+        std::function<bool()> is_unreachable;
+    };
+
+    OutageOfEachKind() {
+        server.occupy("fair", 1h, lock_kind::fair);
+        server.occupy("spin", 1h);
+        server.occupy("token", 1h, lock_kind::token);
+        server.occupy("written", 1h, lock_kind::write);
+        server.occupy("read", 1h, lock_kind::write);
+        seats.async_try_set_permits(0, said<bool>{}.handler());
+        leased.async_try_set_permits(1, said<bool>{}.handler());
+        starts.async_try_set_rate({.permits = 1, .per = 1h}, said<bool>{}.handler());
+        settle();
+        his_leased.async_acquire(1, his.handler());
+        starts.async_acquire(1, said<>{}.handler());
+        settle();
+    }
+
+    std::vector<attempt_at> try_all(duration timeout) {
+        std::vector<attempt_at> all;
+        for (const auto& [kind, lock] : {std::pair<const char*, basic_mutex*>{"fair", &fair},
+                                         {"spin", &spin},
+                                         {"token", &token},
+                                         {"writer", &written},
+                                         {"reader", &read.shared()}}) {
+            said<std::optional<lease>> told;
+            lock->async_try_lock_for(timeout, told.handler());
+            all.push_back({kind, [told] { return told.failed(errc::unreachable); }});
+        }
+        said<bool> seat, start;
+        said<std::optional<lease>> permit;
+        seats.async_try_acquire_for(timeout, 1, seat.handler());
+        starts.async_try_acquire_for(timeout, 1, start.handler());
+        leased.async_try_acquire_for(timeout, 1, permit.handler());
+        all.push_back({"semaphore", [seat] { return seat.failed(errc::unreachable); }});
+        all.push_back({"rate limiter", [start] { return start.failed(errc::unreachable); }});
+        all.push_back({"permit", [permit] { return permit.failed(errc::unreachable); }});
+        return all;
+    }
+    static void expect_unreachable(const std::vector<attempt_at>& all) {
+        for (const attempt_at& each : all)
+            EXPECT_TRUE(each.is_unreachable()) << each.kind;
+    }
+
+    actor& bob = enter();
+    fair_mutex fair{alice, "fair"};
+    spin_mutex spin{alice, "spin"};
+    token_mutex token{alice, "token"};
+    shared_mutex written{alice, "written"}, read{alice, "read"};
+    counting_semaphore seats{alice, "seats"};
+    rate_limiter starts{alice, "starts"};
+    leased_semaphore leased{alice, "leased"}, his_leased{bob, "leased"};
+    said<lease> his;
+};
+
+TEST_F(OutageOfEachKind, ATryWithoutATimeoutIsNotBusy) {
+    cut();
+    const std::vector<attempt_at> all = try_all(0ms);
+    settle();
+    expect_unreachable(all);
+}
+
+TEST_F(OutageOfEachKind, ATimedTryIsNotBusy) {
+    cut();
+    const std::vector<attempt_at> all = try_all(2s);
+    run_for(3s);
+    expect_unreachable(all);
+}
+
+TEST_F(OutageOfEachKind, ATimedTryIsNotBusyIfItsLastLookGetsNoReply) {
+    const std::vector<attempt_at> all = try_all(8s);
+    run_for(1s); // all of them are busy
+    cut();
+    run_for(8s);
+    expect_unreachable(all);
 }
 
 TEST_F(Outage, AStalledServerDelaysATimedTryByOneTimeLimitAtMost) {
