@@ -70,11 +70,12 @@ sentinel_choice::verdict sentinel_choice::decide(std::span<const sentinel_answer
     const auto answers = those(all, [](const auto& one) { return one.primary.has_value(); });
     if (answers.empty())
         return all.empty() ? verdict::nobody_answers : verdict::unknown_service;
-    const proposal made = propose(of_our_service(answers, asked));
-    const bool counts = !made.is_older && !made.is_strange;
+    const proposal made = propose(of_our_service(without_unknown_primaries(answers, asked), asked));
+    const bool most_agree = 2 * made.votes > asked;
+    const bool counts =
+        !made.is_older && !made.is_strange && (most_agree || !is_unknown(made.where));
     if (counts)
         epoch_ = std::max(epoch_, made.epoch);
-    const bool most_agree = 2 * made.votes > asked;
     if (speaks_against_us(made)) {
         const bool corrects_the_first = made.is_strange && !confirmed_;
         if (!most_agree || (!corrects_the_first && !is_agreed(made, now)))
@@ -95,6 +96,20 @@ sentinel_choice::verdict sentinel_choice::decide(std::span<const sentinel_answer
         return verdict::stays;
     go_to(made.where);
     return verdict::moves;
+}
+
+/// Returns the replies without those that name an unknown server as the primary. A reply stays if
+/// more than half of the Sentinels name this server, or if no other reply is left.
+std::vector<sentinel_answer>
+sentinel_choice::without_unknown_primaries(std::span<const sentinel_answer> answers,
+                                           std::size_t asked) const {
+    const auto counts = [&](const sentinel_answer& one) {
+        const auto votes = static_cast<std::size_t>(
+            std::ranges::count(answers, one.primary, &sentinel_answer::primary));
+        return !is_unknown(*one.primary) || 2 * votes > asked;
+    };
+    std::vector<sentinel_answer> some = those(answers, counts);
+    return some.empty() ? std::vector<sentinel_answer>{answers.begin(), answers.end()} : some;
 }
 
 /// Returns the replies of the Sentinels that watch our servers. Returns the replies of the largest
@@ -124,6 +139,11 @@ sentinel_choice::of_our_service(std::span<const sentinel_answer> answers, std::s
 
 bool sentinel_choice::is_known(const server_address& where) const {
     return where == primary_ || std::ranges::find(servers_, where) != servers_.end();
+}
+
+/// Returns whether the server is certainly new: it is neither our primary nor a known replica.
+bool sentinel_choice::is_unknown(const server_address& where) const {
+    return confirmed_ && knows_replicas_ && !is_known(where);
 }
 
 sentinel_choice::proposal sentinel_choice::propose(std::span<const sentinel_answer> answers) const {
@@ -161,7 +181,7 @@ void sentinel_choice::elect(proposal& made, std::span<const sentinel_answer> ans
     const auto is_ours = [&](const server_address& each) { return is_known(each); };
     made.is_strange =
         primary_ && (all_tell || knows_replicas_) && std::ranges::none_of(made.servers, is_ours);
-    if (made.is_strange)
+    if (made.is_strange || is_unknown(made.where))
         made.is_newer = false;
 }
 
@@ -178,7 +198,7 @@ bool sentinel_choice::is_agreed(const proposal& made, time_point now) {
 }
 
 bool sentinel_choice::hear(const primary_switch& news) {
-    if (!primary_ || news.from != *primary_ || news.to == *primary_)
+    if (!primary_ || news.from != *primary_ || news.to == *primary_ || is_unknown(news.to))
         return false;
     disputed_.reset();
     go_to(news.to);

@@ -50,6 +50,10 @@ inline login sentinel_login(const node_context& context) {
 /// isolated Sentinels still name the old primary. If no reply has a greater epoch, the primary
 /// changes only if more than half of all Sentinels name the same other server.
 ///
+/// A server that no earlier reply has listed becomes the primary only if more than half of the
+/// Sentinels name it. The Sentinel that names it may watch another service, in which the address of
+/// one of our replicas is used again.
+///
 /// Some replies contradict the newest known state: they name a former primary, have a smaller
 /// epoch, or describe a service that has none of our servers. The Sentinels behind these replies
 /// may watch another deployment, because service names are often the same and addresses are used
@@ -101,6 +105,9 @@ private:
     };
 
     proposal propose(std::span<const sentinel_answer>) const;
+    std::vector<sentinel_answer> without_unknown_primaries(std::span<const sentinel_answer>,
+                                                           std::size_t asked) const;
+    bool is_unknown(const server_address&) const;
     std::vector<sentinel_answer> of_our_service(std::span<const sentinel_answer>,
                                                 std::size_t asked) const;
     bool is_known(const server_address&) const;

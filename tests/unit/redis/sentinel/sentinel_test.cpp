@@ -289,6 +289,27 @@ TEST_F(SentinelChoice, SentinelWithoutAListOfReplicasHasNoVoteForAStrangeServer)
     EXPECT_EQ(primary(), "b");
 }
 
+TEST_F(SentinelChoice, ReusedAddressOfAReplicaGivesAnotherServiceNoVote) {
+    const sentinel_answer ours = of_service("a", 5, {"b", "c"});
+    const sentinel_answer strange = of_service("x", 90, {"b", "y"});
+    ask({ours, ours, ours});
+    EXPECT_EQ(ask({strange, ours, ours}), verdict::stays);
+    for (int question = 0; question < 20; ++question)
+        EXPECT_EQ(ask({strange}), verdict::stays);
+    EXPECT_FALSE(hear("a", "x"));
+    EXPECT_EQ(primary(), "a");
+    EXPECT_EQ(ask({strange, of_service("b", 6, {"a", "c"}), ours}), verdict::moves);
+    EXPECT_EQ(primary(), "b");
+}
+
+TEST_F(SentinelChoice, AReplicaThatWasAddedLatelyIsBelievedWhenMostSentinelsNameIt) {
+    const sentinel_answer before = of_service("a", 5, {"b"}), after = of_service("d", 6, {"b"});
+    ask({before, before, before});
+    EXPECT_EQ(ask({after, before, before}), verdict::stays);
+    EXPECT_EQ(ask({after, after, before}), verdict::moves) << "at once";
+    EXPECT_EQ(primary(), "d");
+}
+
 TEST_F(SentinelChoice, OneForgottenSentinelDoesNotHoldUpMostThatWatchAnotherService) {
     const sentinel_answer old = of_service("a", 5, {"b"}), now = of_service("x", 1, {"y"});
     ask({old, old, old});
