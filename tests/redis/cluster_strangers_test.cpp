@@ -131,6 +131,27 @@ TEST_F(ClusterStrangers, AClusterThatWasSetUpAnewIsBelievedAtOnceByAnIdleClient)
     EXPECT_EQ(calls_at(2), 1u);
 }
 
+TEST_F(ClusterStrangers, FirstReplyOfAnotherClusterIsCorrectedByMostSeeds) {
+    how_.cluster->addresses = {address(0), address(1), address(2)};
+    says_map(0, map_of({0, "z"}));
+    for (const std::size_t each : {1u, 2u})
+        at(each).says.erase("CLUSTER");
+    const asked first = ask(low_);
+    pass(2500ms);
+    EXPECT_EQ(first->answer.integer, 1);
+    EXPECT_EQ(calls_at(0), 1u) << "no other seed has replied";
+    holds_ = true;
+    for (const std::size_t each : {1u, 2u}) {
+        says_map(each, map_of({1, "a"}, {{2, "b"}}));
+        at(each).drop_connections();
+    }
+    pass(10s);
+    EXPECT_TRUE(calls_go_to(1));
+    pass(2min);
+    EXPECT_TRUE(calls_go_to(1));
+    EXPECT_EQ(calls_at(0), 1u);
+}
+
 TEST_F(ClusterStrangers, AStaleNodeThatAnswersFirstDecidesNothing) {
     how_.cluster->addresses = {address(0), address(1), address(2)};
     const std::string before = map_of({0, "a"}, {{1, "x"}, {2, "y"}});

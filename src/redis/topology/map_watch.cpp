@@ -59,11 +59,15 @@ map_poll::map_poll(known_context context, const ways& how, const slot_map& map, 
     , members_{known_.addresses} {}
 
 asio::awaitable<void> map_poll::run(std::function<bool()> closed) {
+    if (plan_.is_start)
+        queue(plan_.seeds);
     queue_members();
     if (plan_.urgent)
         queue(plan_.seeds);
     if (plan_.lonely || !known_.any())
         queue_others();
+    if (plan_.is_start)
+        ask_up_to(std::max(many, plan_.seeds.size()));
     ask_up_to(plan_.urgent && known_.any() ? many : few);
     time_point next_step = net::later(began_, step);
     for (take_in(); !closed() && !is_over() && !timed_out_; take_in()) {
@@ -181,6 +185,7 @@ void map_poll::take_in() {
 /// these replies name.
 void map_poll::judge() {
     ours_.clear();
+    seeds_in_vote_.clear();
     members_ = known_.addresses;
     agreeing_ = 0;
     differs_ = false;
@@ -189,6 +194,8 @@ void map_poll::judge() {
     for (const std::size_t place : votes_of(known_, votes_)) {
         const map_vote& one = votes_[place];
         ours_.push_back(one.said);
+        if (std::ranges::find(plan_.seeds, one.from) != plan_.seeds.end())
+            seeds_in_vote_.insert(text_of(one.from));
         members_.insert(one.addresses.begin(), one.addresses.end());
         all_know_shards_ = all_know_shards_ && votes_know_shards_[place];
         differs_ = differs_ || (known_.any() && map_.differs_from(one.said));
@@ -229,7 +236,7 @@ bool map_poll::is_over() const {
     const bool asks_more = may_ask_more() && asked_.size() < enough;
     // The first round must also find out whether all nodes support sharded pub/sub. Therefore it
     // waits for more replies.
-    const bool waits_on = !known_.any() || !ours_are_whole_;
+    const bool waits_on = !known_.any() || !ours_are_whole_ || plan_.is_start;
     return agreed && !asks_more &&
            (round_->pending() == 0 || !waits_on || now() >= net::later(began_, step));
 }
@@ -387,7 +394,9 @@ asio::awaitable<void> map_watch::rest() {
     const time_point hurried =
         net::later(asked_at, hurried_min + (hurried_max - hurried_min) * jitter / 1000);
     const duration period = context_->how.topology_check;
-    const time_point unhurried = net::later(asked_at, period - period / 5 * jitter / 1000);
+    const time_point unhurried =
+        net::later(asked_at, is_start() ? std::min(start_period, period)
+                                        : period - period / 5 * jitter / 1000);
     while (!closed_) {
         const bool is_used = around_.is_used();
         const bool is_urgent = wanted_ || !waiters_.empty() || (incomplete_ && is_used);
@@ -403,6 +412,7 @@ asio::awaitable<void> map_watch::rest() {
 asio::awaitable<void> map_watch::ask() {
     const map_poll::plan what{.urgent = std::exchange(wanted_, false),
                               .lonely = lonely_,
+                              .is_start = is_start(),
                               .seeds = seeds_of(context_->how)};
     const slot_map::stamp asked = map_.now();
     map_poll round{context_, around_.nodes, map_, what, *wake_};
@@ -430,8 +440,11 @@ void map_watch::judge(const map_poll& told, slot_map::stamp asked) {
         return wake_waiters();
     }
     confirmed_at_ = context_->home.time.now();
-    if (!std::exchange(known_, true))
+    confirmed_ = confirmed_ || !strange.empty() || told.is_confirmed_by_seeds();
+    if (!std::exchange(known_, true)) {
+        known_since_ = confirmed_at_;
         knows_shards_ = told.all_know_shards();
+    }
     const std::size_t voters = strange.empty() ? told.voters() : strange.size();
     const std::vector<slot_map::change> all = map_.renew(maps, asked, voters);
     vouched_.clear();
@@ -445,10 +458,12 @@ void map_watch::judge(const map_poll& told, slot_map::stamp asked) {
 /// Returns the maps of seeds (nodes in the options) that belong to another cluster, if these maps
 /// are accepted. They are accepted when no node of the known cluster has replied for
 /// `strangers_wait`. A client without holds accepts them at once if the known map was last
-/// confirmed more than `forgotten_after` ago.
+/// confirmed more than `forgotten_after` ago. At the start, the maps of most seeds correct the
+/// first map at once, because the first map may come from a node of another cluster.
 std::vector<slot_ranges> map_watch::believed_of_strangers(const map_poll& told) {
     std::vector<slot_ranges> maps;
-    if (known_ && told.maps().empty())
+    const bool is_doubtful = is_start() && !told.is_confirmed_by_seeds();
+    if (known_ && (told.maps().empty() || is_doubtful))
         maps = told.maps_of_strange_seeds();
     if (maps.empty()) {
         strange_since_.reset();
@@ -460,9 +475,15 @@ std::vector<slot_ranges> map_watch::believed_of_strangers(const map_poll& told) 
     const auto& holds_any = context_->home.holds_any;
     const bool was_idle =
         net::later(confirmed_at_, forgotten_after) <= now && !(holds_any && holds_any());
-    if (!was_idle && now < net::later(*strange_since_, strangers_wait))
+    if (!was_idle && !is_doubtful && now < net::later(*strange_since_, strangers_wait))
         maps.clear();
     return maps;
+}
+
+/// Returns whether the first map is new, and most seeds have not confirmed it yet.
+bool map_watch::is_start() const {
+    return known_ && !confirmed_ &&
+           context_->home.time.now() < net::later(known_since_, start_lasts);
 }
 
 /// Returns whether the reply of this round must not change the map yet, because it comes from a

@@ -35,6 +35,8 @@ public:
         bool urgent = false; ///< true: asks up to `many` nodes at once, instead of `few`
         /// True: no member replied in the last round, so seeds and former nodes are asked, too.
         bool lonely = false;
+        /// True: most seeds have not confirmed the map yet, so all seeds are asked, too.
+        bool is_start = false;
         std::vector<server_address> seeds;
     };
 
@@ -55,6 +57,9 @@ public:
     bool is_lone_contradiction() const;
     /// Returns whether all servers in the vote support sharded pub/sub.
     bool all_know_shards() const { return all_know_shards_; }
+
+    /// Returns whether more than half of the seeds (nodes in the options) have a vote.
+    bool is_confirmed_by_seeds() const { return 2 * seeds_in_vote_.size() > plan_.seeds.size(); }
 
     /// Returns the slot maps of seeds (nodes in the options) that belong to another cluster. The
     /// result is empty unless more than half of all seeds belong to it. In that case, a new cluster
@@ -107,7 +112,8 @@ private:
     std::vector<map_vote> votes_;
     std::vector<bool> votes_know_shards_;
     std::vector<slot_ranges> ours_;
-    std::size_t agreeing_ = 0;    // size of the largest group of equal replies in `ours_`
+    std::set<std::string> seeds_in_vote_; // seeds whose replies are in `ours_`
+    std::size_t agreeing_ = 0;            // size of the largest group of equal replies in `ours_`
     bool ours_are_whole_ = false; // true: the replies of that group name an owner for every slot
     bool differs_ = false;        // true: a reply in `ours_` differs from the known map
     bool all_know_shards_ = true;
@@ -170,6 +176,10 @@ private:
     /// If only seeds (nodes in the options) of another cluster have replied for this time, the map
     /// of that cluster is accepted.
     static constexpr duration strangers_wait = std::chrono::seconds{10};
+    /// For this time after the first map, the seeds are asked until most of them have confirmed it.
+    static constexpr duration start_lasts = std::chrono::minutes{1};
+    /// Time between two rounds of questions meanwhile.
+    static constexpr duration start_period = std::chrono::seconds{1};
     /// If only one member replies in time, it changes the map only after this time. The other
     /// members are asked again meanwhile.
     static constexpr duration alone_wait = std::chrono::seconds{4};
@@ -185,6 +195,7 @@ private:
     void judge(const map_poll&, slot_map::stamp asked);
     std::vector<slot_ranges> believed_of_strangers(const map_poll&);
     bool contradicts_alone(const map_poll&);
+    bool is_start() const;
     bool is_vouched_for(const server_address&) const;
     bool is_ours(const inquiries::answer&) const;
     void wake_waiters();
@@ -206,6 +217,8 @@ private:
     // Error of a node that refused the question, while no map is known.
     std::optional<net::failure> refused_;
     bool known_ = false;
+    time_point known_since_{};
+    bool confirmed_ = false; // true: most seeds have confirmed the cluster of the map
     bool knows_shards_ = true;
     bool wanted_ = false;
     bool incomplete_ = false; // true: the last round failed, or left slots without an owner
