@@ -7,7 +7,6 @@
 #include "redis/client/resp.hpp"
 #include "store/redis/client_info.hpp"
 #include "store/redis/lock_requests.hpp"
-#include "store/redis/renewal.hpp"
 #include "store/redis/replies.hpp"
 #include "store/redis/scripts.hpp"
 #include "store/remote/diagnostics.hpp"
