@@ -523,7 +523,7 @@ Exit status:
 std::string try_server(const std::string& url) {
     holdfast::client home{reaching(url)};
     std::string name = "holdfast-demo:" + home.id().substr(0, 8);
-    try_out(home, name);
+    try_out(home, name, has_failover(url));
     return name;
 }
 

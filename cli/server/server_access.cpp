@@ -213,6 +213,11 @@ bool is_of_cluster(std::string_view url) {
     return url.starts_with("redis+cluster:") || url.starts_with("rediss+cluster:");
 }
 
+bool has_failover(std::string_view url) {
+    return is_of_cluster(url) || url.starts_with("redis+sentinel:") ||
+           url.starts_with("rediss+sentinel:");
+}
+
 bool is_on_redis(const std::string& url) {
     return url.starts_with("redis") || url.starts_with("unix:");
 }

@@ -29,6 +29,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -104,6 +105,14 @@ public:
     std::uint64_t passes() const { return rare().passes; }
     time_point last_contact() const { return rare().contact_at; }
     void end_negotiation(const acquisition&);
+
+    // Notes whether the store has replied to the last request of a call that asks it.
+    void note_no_reply(failure);
+    void note_reply();
+    /// Returns why it is unknown whether the lock is busy: the last request has failed, and this
+    /// client does not hold the lock. Returns null otherwise.
+    const failure* why_unknown() const;
+
     void enter(shared_hold);
     bool drop(const held_lock&); ///< returns false if the hold is not here
     void let_go();
@@ -163,6 +172,7 @@ private:
         std::int64_t amount_asked = 0; // sum over all calls that ask now
         std::uint64_t passes = 0;
         time_point contact_at = time_point::min();
+        std::optional<failure> no_reply{}; // why the last request got no reply
         // Number of readers that ask the store now, and how many of these readers would share the
         // hold that they get.
         int reads = 0, sharable = 0;
