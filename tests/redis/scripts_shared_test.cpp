@@ -12,6 +12,7 @@ using ::testing::Ge;
 using ::testing::Gt;
 using ::testing::IsEmpty;
 using ::testing::Le;
+using ::testing::UnorderedElementsAre;
 
 class SharedScripts : public on_scripts {
 protected:
@@ -71,6 +72,30 @@ TEST_P(SharedScripts, ReadersShareAsRedissonsDo) {
     EXPECT_THAT(left_of(timer(ours(1))), AllOf(Gt(29'000), Le(30'000)));
     EXPECT_GT(time_left(), 59'000);
     EXPECT_THAT(integers_of(write(ours(2))), ElementsAre(0, Gt(59'000), Gt(0)));
+}
+
+TEST_P(SharedScripts, InspectionOmitsReadersWhoseTimersHaveExpired) {
+    const auto told = [this] {
+        std::vector<std::string> fields;
+        for (const redis::reply& each : inspect().items)
+            fields.push_back(each.text);
+        std::erase(fields, "mode");
+        std::erase(fields, ""); // the remaining lease, which is a number
+        return fields;
+    };
+    const std::string writer = ours(1) + ":write";
+    EXPECT_EQ(said(write(ours(1), 60'000)), 1);
+    EXPECT_EQ(said(read(ours(2), 30'000, writer)), 1);
+    EXPECT_THAT(told(), UnorderedElementsAre(writer, ours(2)));
+    server().command({"DEL", timer(ours(2))});
+    EXPECT_THAT(told(), ElementsAre(writer));
+    server().command({"HSET", name_, jvm, "1"});
+    EXPECT_THAT(told(), UnorderedElementsAre(writer, jvm)) << "a JVM may hold without a timer";
+    server().command({"DEL", name_});
+    EXPECT_EQ(said(read(ours(2))), 1);
+    EXPECT_THAT(told(), ElementsAre(ours(2)));
+    server().command({"DEL", timer(ours(2))});
+    EXPECT_TRUE(inspect().items.empty()) << "nobody holds the lock";
 }
 
 TEST_P(SharedScripts, TakingTwiceIsTakingOnceExtendsAndIsWritten) {
