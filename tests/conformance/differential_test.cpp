@@ -286,6 +286,13 @@ private:
                         [=](side_by_side& on) -> basic_mutex& { return *at(on).locks.at(kind); });
     }
 
+    /// If the store answered that the hold on the other side is gone, the client asks again before
+    /// that hold is lost. Waits until it is lost, because the next answers depend on it.
+    static void await_loss(const boost::system::system_error& why, const basic_mutex& other_side) {
+        if (std::string{why.what()}.find("stand beside is gone") != std::string::npos)
+            (void)support::eventually([&] { return !other_side.is_held_by_this_thread(); });
+    }
+
     operation on_shared(const reach& at) {
         const bool reads = below(2) == 0;
         operation drawn = on_basic(reads ? "shared, to read" : "shared, to write",
@@ -293,6 +300,15 @@ private:
                                        shared_mutex& lock = *at(on).shared;
                                        return reads ? lock.shared() : lock;
                                    });
+        drawn.run = [=, act = std::move(drawn.run)](side_by_side& on) {
+            try {
+                return act(on);
+            } catch (const boost::system::system_error& why) {
+                shared_mutex& lock = *at(on).shared;
+                await_loss(why, reads ? lock : lock.shared());
+                throw;
+            }
+        };
         if (!what_.owners_have_own_leases || !drawn.words.ends_with(" try_lock"))
             return drawn;
         return {drawn.words, [=](side_by_side& on) {
