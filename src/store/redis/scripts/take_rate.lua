@@ -82,7 +82,10 @@ for i = 1, #next_ones, 2 do
     end
 end
 local wait = math.max(1, math.ceil(last + limiter.lasts - clock / 1000))
-if limiter.kept > 0 then
+-- A JVM that makes the interval longer does not know the keys of a single client, so these keys may
+-- expire before their draws.
+local is_short = limiter.per_client and redis.call('pttl', limiter.draws) < limiter.lasts
+if limiter.kept > 0 or is_short then
     local refusal = keep_state(limiter, clock, wait)
     if refusal then
         return refusal
