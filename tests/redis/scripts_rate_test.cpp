@@ -280,6 +280,7 @@ TEST_P(RateScripts, FullServerDrawsNothingAndTakesBack) {
     EXPECT_EQ(said(take(2, 1)), done);
     server().command({"CONFIG", "SET", "maxmemory", "1"});
     EXPECT_TRUE(is_error(take(1, 2), "OOM"));
+    EXPECT_EQ(said(take(2, 1)), done) << "it was drawn before";
     EXPECT_TRUE(is_error(change("set", 9, hour, {}, {}), "OOM"));
     EXPECT_EQ(available(), 1);
     EXPECT_EQ(said(change("add", 1, 0, {}, {})), done);

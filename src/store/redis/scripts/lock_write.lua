@@ -8,7 +8,7 @@
 -- Returns {1 granted | 0 busy | 2 late | 3 another reader waits for its own upgrade | 4 the read
 --   hold is gone, ms left if busy (-1: no end), µs now or 0}.
 -- Redisson: RedissonWriteLock.
--- uses: deadline confirm elsewhere instead together shared fields
+-- uses: deadline confirm elsewhere full instead together shared fields
 
 local others_swept_max = 200
 
@@ -64,9 +64,12 @@ if trouble then
 end
 
 if others == 0 then
+    if base ~= '' then -- a full server refuses a new lock, but no upgrade
+        write_although_full('hdel', name)
+    end
+    redis.call('hset', name, 'mode', 'write', field, '1')
     -- After a write, readers and writers have equal chances: no mark keeps readers away.
     redis.call('del', marks)
-    redis.call('hset', name, 'mode', 'write', field, '1')
     for _, each in ipairs(dead) do
         redis.call('hdel', name, each)
     end

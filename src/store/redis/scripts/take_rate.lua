@@ -4,7 +4,7 @@
 -- ARGV: permits, member, deadline in µs of this server's clock (0: none).
 -- Returns {1 drawn | 0 not enough | 2 late, if not enough ms until there may be enough, µs now}.
 -- Redisson: tryAcquire of RedissonRateLimiter.
--- uses: deadline instead rate
+-- uses: deadline full instead rate
 
 local clock, late = clock_and_whether_late(ARGV[3])
 if clock == 0 then
@@ -30,7 +30,8 @@ local drawn_at = redis.call('zscore', limiter.draws, ARGV[2])
 -- repeated so late is treated as a new request.
 if drawn_at and tonumber(drawn_at) > tonumber(edge) then
     -- Write something, so that a replica with old data cannot give this reply, and WAIT confirms
-    -- this draw.
+    -- this draw. A full server must accept it, because the draw was granted before.
+    write_although_full('hdel', KEYS[1])
     redis.call('hset', KEYS[1], 'rate', string.format('%.0f', limiter.rate))
     return {1, 0, clock}
 end
