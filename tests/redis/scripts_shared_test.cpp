@@ -14,7 +14,7 @@ using ::testing::IsEmpty;
 using ::testing::Le;
 using ::testing::UnorderedElementsAre;
 
-class SharedScripts : public on_scripts {
+class SharedScripts : public on_limited_scripts {
 protected:
     // Ours, and of other clients; a JVM's has version 4.
     static std::string ours(int number) {
@@ -153,6 +153,17 @@ TEST_P(SharedScripts, ALeaseThatNoKeyCanHaveTakesNothing) {
     EXPECT_EQ(read(ours(1), too_long).type, redis::reply::kind::error);
     EXPECT_EQ(write(ours(1), too_long).type, redis::reply::kind::error);
     EXPECT_THAT(keys(), IsEmpty());
+}
+
+TEST_P(SharedScripts, WithoutTheRightToDeleteMarksNoWriteHoldIsTaken) {
+    deny("del");
+    EXPECT_EQ(write(ours(1)).type, redis::reply::kind::error);
+    EXPECT_THAT(keys(), IsEmpty());
+    EXPECT_EQ(said(read(ours(1))), 1);
+    EXPECT_EQ(write(ours(2), 30'000, ours(1)).type, redis::reply::kind::error);
+    EXPECT_EQ(mode(), "read");
+    EXPECT_EQ(count_of(ours(2) + ":write"), "");
+    EXPECT_EQ(count_of(ours(1)), "1");
 }
 
 TEST_P(SharedScripts, AWriterThatWaitsKeepsNewReadersAway) {
