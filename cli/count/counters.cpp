@@ -139,6 +139,9 @@ void print_state(const look_options& given, counter_kind kind,
               << '\n';
     if (kind == counter_kind::permits)
         std::cout << "held       " << found.taken << '\n';
+    if (kind == counter_kind::permits && found.exists && found.taken == 0 && found.value <= 0)
+        std::cout << "           no permit can become free: set the number again, or delete it\n"
+                     "           with holdfast unlock --force --type permits NAME\n";
     // waiters for a rate limiter do not subscribe but poll, so the server cannot count them
     if (kind == counter_kind::rate)
         std::cout << "rate       " << rate_in_words(found.of, "permit") << '\n';

@@ -131,9 +131,10 @@ void print_counter_hint(holdfast::client& home, const lock_state& found) {
     print_line("see", "holdfast inspect --type " + counters.types + " NAME");
     if (!counters.number || counters.types.find('|') == counters.types.npos)
         return;
-    print_line("number", std::to_string(*counters.number) +
-                             ": a semaphore, slots that are all free, or a latch");
-    if (*counters.number > 0)
+    const bool may_be_free = *counters.number > 0;
+    print_line("number", std::to_string(*counters.number) + ": a semaphore, slots" +
+                             (may_be_free ? " that are all free" : "") + ", or a latch");
+    if (may_be_free)
         return;
     print_line("", "if they are slots, their holders were lost, and no slot is left:");
     print_line("", "to delete them: holdfast unlock --force --type permits NAME");

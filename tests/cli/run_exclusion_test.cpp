@@ -285,6 +285,10 @@ TEST_P(Slots, InspectTellsOfSlotsWhoseHoldersWereLost) {
     EXPECT_EQ(told.status, 65);
     EXPECT_THAT(told.out, HasSubstr("their holders were lost"));
     EXPECT_THAT(told.out, HasSubstr("unlock --force --type permits"));
+    EXPECT_THAT(told.out, testing::Not(HasSubstr("all free")));
+    const ended slots = run({"inspect", "--type", "permits", "job"}, url());
+    EXPECT_EQ(slots.status, 0);
+    EXPECT_THAT(slots.out, HasSubstr("no permit can become free"));
 }
 
 TEST_P(Slots, AnotherNumberIsRefusedWithBoth) {
