@@ -354,7 +354,9 @@ bool is_of_quorum(const holdfast::event& event) {
 } // namespace
 
 void last_words::notify(const holdfast::event& event) noexcept {
-    if (event.kind == holdfast::event_kind::waited && event.text_size > 0)
+    const bool failed = event.kind == holdfast::event_kind::waited &&
+                        event.cause != holdfast::event_cause::cancelled;
+    if (failed && event.text_size > 0)
         (is_of_quorum(event) ? quorums_ : text_).assign(event.text, event.text_size);
     if (event.cause == holdfast::event_cause::max_hold)
         max_hold_reached_ = true;
