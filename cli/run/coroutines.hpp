@@ -87,6 +87,12 @@ asio::awaitable<T> abandonable(asio::awaitable<T> work) {
     co_return std::move(*got->value);
 }
 
+/// Runs `work`, and returns true afterwards. `abandonable` needs a result.
+inline asio::awaitable<bool> true_after(asio::awaitable<void> work) {
+    co_await std::move(work);
+    co_return true;
+}
+
 /// Returns after the duration `length`.
 inline asio::awaitable<void> pause(asio::steady_timer::duration length) {
     asio::steady_timer timer{co_await asio::this_coro::executor, length};

@@ -172,11 +172,6 @@ asio::awaitable<void> fail_if_away(holdfast::client& home, const locked_run& wan
         (void)co_await counter_of(home, wanted);
 }
 
-asio::awaitable<bool> true_after(asio::awaitable<void> work) {
-    co_await std::move(work);
-    co_return true;
-}
-
 asio::awaitable<void> settle_slots(holdfast::client& home, holdfast::leased_semaphore& slots,
                                    const locked_run& wanted) {
     const std::int64_t number = *wanted.slots;
