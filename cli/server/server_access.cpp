@@ -197,6 +197,16 @@ std::string parameter_of(const std::string& url, std::string_view name) {
     return decoded(parameter(url, name));
 }
 
+std::optional<std::chrono::duration<double>> time_in(const std::string& url,
+                                                     std::string_view name) {
+    const std::string text = parameter_of(url, name);
+    try {
+        return text.empty() ? std::nullopt : std::optional{parse_time(name, text)};
+    } catch (const usage_error&) {
+        return std::nullopt;
+    }
+}
+
 std::string prefix_of(const std::string& urls) {
     return parameter_of(each_url(urls).front(), "prefix");
 }

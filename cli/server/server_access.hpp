@@ -7,6 +7,7 @@
 #include <holdfast/observer.hpp>
 #include <holdfast/options.hpp>
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,6 +35,10 @@ std::vector<std::string> each_url(const std::string& urls);
 /// Returns the decoded value of a parameter in the query of a URL. Returns an empty text if the URL
 /// does not have that parameter.
 std::string parameter_of(const std::string& url, std::string_view name);
+
+/// Returns the time that a parameter of the URL sets. Returns nothing if the URL does not set it,
+/// or sets it to a text that the library refuses.
+std::optional<std::chrono::duration<double>> time_in(const std::string& url, std::string_view name);
 
 /// Returns the prefix of the locks' names (`?prefix=`), the same in all URLs of a quorum.
 std::string prefix_of(const std::string& urls);
