@@ -275,10 +275,10 @@ TEST_P(Slots, RefusalNamesTheSlotOrTheStart) {
 TEST_P(Slots, RefusedQueryNamesTheMissingRight) {
     EXPECT_EQ(run(shell("true", {"--slots", "2"}), url()).status, 0);
     EXPECT_EQ(run({"run", "--rate", "5/1h", "mails", "true"}, url()).status, 0);
-    server().command({"ACL", "SETUSER", "default", "-zcount", "-zrangebyscore"});
+    server().command({"ACL", "SETUSER", "default", "-zcard", "-zrangebyscore"});
     const ended slot = run(shell("true", {"-n", "--slots", "2"}), url());
     EXPECT_EQ(slot.status, 69);
-    EXPECT_THAT(slot.err, HasSubstr("granted: +zcount"));
+    EXPECT_THAT(slot.err, HasSubstr("granted: +zcard"));
     const ended start = run({"run", "-n", "--rate", "5/1h", "mails", "true"}, url());
     EXPECT_EQ(start.status, 69);
     EXPECT_THAT(start.err, HasSubstr("granted: +zrangebyscore"));
