@@ -313,7 +313,7 @@ known_counters find_known_counters(holdfast::client& home, const look_options& g
                 continue; // this store does not support this kind
             if (failure.code() != holdfast::store_errc::no_permission)
                 throw;
-            say("'" + word_of(kind) + "' is not listed: " + failure.what());
+            say("'" + word_of(kind) + "' is not listed: " + reason_in_words(failure));
         }
     }
     return known;

@@ -363,6 +363,10 @@ bool is_of_quorum(const holdfast::event& event) {
 
 } // namespace
 
+std::string reason_in_words(const boost::system::system_error& failure) {
+    return for_people(failure.what(), failure.code());
+}
+
 void last_words::notify(const holdfast::event& event) noexcept {
     const bool failed = event.kind == holdfast::event_kind::waited &&
                         event.cause != holdfast::event_cause::cancelled;

@@ -73,6 +73,10 @@ std::string server_in_words(const std::string& url);
 /// can see a command line.
 holdfast::options reaching(std::string url);
 
+/// Returns the text of an error without its code, and without general advice if it has a precise
+/// reason. The text is on one line and safe to print.
+std::string reason_in_words(const boost::system::system_error&);
+
 /// Observer that remembers why the last wait failed, with the text of the server or the system. It
 /// also remembers whether renewal has ended because of `max_hold`. The lock functions do not return
 /// this information.
