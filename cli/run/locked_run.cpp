@@ -293,10 +293,12 @@ private:
         if (timeout == holdfast::duration::zero() || homes_.size() > 1)
             co_await stop_requested({});
         const holdfast::duration limit =
-            std::max<holdfast::duration>(timeout, first_answer_timeout) + reply_margin;
+            std::max<holdfast::duration>(timeout, first_answer_timeout);
         co_await pause(limit);
+        // A pause of its own: after Ctrl-Z, both times may have passed when the run continues.
+        co_await pause(reply_margin);
         throw boost::system::system_error{make_error_code(holdfast::errc::unreachable),
-                                          "no answer within " + in_words(limit)};
+                                          "no answer within " + in_words(limit + reply_margin)};
     }
 
     /// Takes the lock, a slot (--slots), or a start (--rate). After a start the lease is empty: it

@@ -229,24 +229,33 @@ asio::awaitable<void> settle_rate(holdfast::client& home, holdfast::rate_limiter
     throw another_number{"is set and deleted again and again"};
 }
 
+/// Returns how much of the timeout is left.
+std::chrono::duration<double> left_of(const locked_run& wanted, holdfast::time_point began) {
+    const std::chrono::duration<double> left =
+        wanted.timeout - std::chrono::duration<double>{holdfast::boot_clock::now() - began};
+    return std::max(left, std::chrono::duration<double>::zero());
+}
+
 } // namespace
 
 asio::awaitable<std::optional<holdfast::lease>> take_slot(holdfast::client& home,
                                                           const locked_run& wanted) {
+    const holdfast::time_point began = holdfast::boot_clock::now();
     holdfast::leased_options how{.required_replicas = wanted.replicas};
     if (wanted.lease)
         how.lease.emplace(*wanted.lease);
     holdfast::leased_semaphore slots{home, {wanted.name}, how};
     co_await fail_if_away(home, wanted);
     co_await settle_slots(home, slots, wanted);
-    co_return co_await slots.async_try_acquire_for(wanted.timeout, 1, asio::use_awaitable);
+    co_return co_await slots.async_try_acquire_for(left_of(wanted, began), 1, asio::use_awaitable);
 }
 
 asio::awaitable<bool> draw_start(holdfast::client& home, const locked_run& wanted) {
+    const holdfast::time_point began = holdfast::boot_clock::now();
     holdfast::rate_limiter starts{home, {wanted.name}, {.required_replicas = wanted.replicas}};
     co_await fail_if_away(home, wanted);
     co_await settle_rate(home, starts, wanted);
-    co_return co_await starts.async_try_acquire_for(wanted.timeout, 1, asio::use_awaitable);
+    co_return co_await starts.async_try_acquire_for(left_of(wanted, began), 1, asio::use_awaitable);
 }
 
 asio::awaitable<std::string> how_it_stands(holdfast::client& home, const locked_run& wanted) {
