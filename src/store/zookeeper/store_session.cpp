@@ -337,7 +337,14 @@ asio::awaitable<void> undeleted_nodes::try_one(entry one) {
 asio::awaitable<std::vector<own_node>> find_unseen(store_session& home, std::string parent,
                                                    std::string prefix) {
     co_await home.at->sync(parent);
-    const listing children = co_await home.at->list(parent);
+    listing children;
+    try {
+        children = co_await home.at->list(parent);
+    } catch (const boost::system::system_error& why) {
+        if (why.code() != store_errc::not_set_up)
+            throw;
+        // The chroot does not exist, so no node exists. The next attempt reports the error.
+    }
     std::vector<own_node> found;
     if (!children)
         co_return found;
