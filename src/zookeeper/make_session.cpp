@@ -215,8 +215,9 @@ asio::awaitable<session::creation> kept_session::create(new_node node) {
     co_await home->settled(done);
     if (lacks_containers(*done, node)) {
         node.mode = node_mode::persistent;
+        const time_point limit = done->asked_at + home->how().command_timeout;
         done = asked(*home, creation_message(*home, node));
-        co_await home->settled(done);
+        co_await home->settled_by(done, limit);
     }
     if (done->error == answered::no_node)
         co_await require_chroot(home, done);
@@ -327,7 +328,8 @@ asio::awaitable<std::vector<bool>> kept_session::confirm(std::span<const std::st
     if (paths.empty())
         whole.push_back(home->below_chroot("/"));
     const shared_request done = asked(*home, check_message(whole));
-    co_await home->settled_by(done, answer_by);
+    const time_point limit = std::min(answer_by, done->asked_at + home->how().command_timeout);
+    co_await home->settled_by(done, limit);
     went_well(*done, answered::no_node, "a check");
     const auto found = read_checks(done->body, whole.size());
     // The check stops at the first missing node, so the nodes after it must be checked again. A
@@ -340,7 +342,7 @@ asio::awaitable<std::vector<bool>> kept_session::confirm(std::span<const std::st
     std::vector<bool> there(paths.size());
     for (std::size_t i = 0; i < paths.size(); ++i) {
         if (again[i])
-            co_await home->settled_by(again[i], answer_by);
+            co_await home->settled_by(again[i], limit);
         there[i] = again[i]
                        ? went_well(*again[i], answered::no_node, "whether there is " + paths[i])
                        : *found[i];

@@ -97,6 +97,14 @@ protected:
         return names;
     }
 
+    /// Appends the next number below the node's parent.
+    std::string numbered(const std::string& path) {
+        std::array<char, 16> text{};
+        const int number = numbers_[std::string{zookeeper::parent_of(path)}]++;
+        std::snprintf(text.data(), text.size(), "%010d", number);
+        return path + text.data();
+    }
+
     /// Sends the oldest answer that was held back.
     void send_next_answer() {
         server_.last().send(held_back_.front());
@@ -161,11 +169,8 @@ private:
         const std::string parent{zookeeper::parent_of(path)};
         if (!nodes_.contains(parent))
             return server_.answer(number, no_node);
-        if (mode == node_mode::ephemeral_sequential) {
-            std::array<char, 16> text{};
-            std::snprintf(text.data(), text.size(), "%010d", numbers_[parent]++);
-            path += text.data();
-        }
+        if (mode == node_mode::ephemeral_sequential)
+            path = numbered(path);
         if (!nodes_.emplace(path, data).second)
             return server_.answer(number, -110);
         return server_.answer(number, 0, fake_zookeeper::text(path) + stat());
@@ -336,6 +341,67 @@ TEST_F(DeletedChroot, LockIsFreeAgainBelowANewChroot) {
     expect_missing(begin(spot->look()));
     nodes_["/team"];
     EXPECT_TRUE(begin(spot->look())->answer.value().granted);
+}
+
+// A server that answers slowly.
+
+class SlowServer : public ScriptedStore {};
+
+TEST_F(SlowServer, UpgradeWithRivalsEndsWithinTwoCommandTimeouts) {
+    const ask read = take("lock", lock_kind::read);
+    take("lock", lock_kind::read); // another reader, for which all upgrades wait
+    std::vector<std::unique_ptr<place>> rivals;
+    for (int i = 0; i < 3; ++i) {
+        rivals.push_back(line_up(upgrade_of(read)));
+        EXPECT_FALSE(begin(rivals.back()->look())->answer.value().granted);
+    }
+    is_held_back_ = [](const auto& one) { return one.what == opcode::get_data; };
+    const auto spot = line_up(upgrade_of(read));
+    const time_point began = clock_.now();
+    const std::size_t before = server_.count(opcode::get_data);
+    const auto looked = begin(spot->look());
+    for (int i = 0; i < 10 && !looked->done; ++i) {
+        pass(2s);
+        ASSERT_THAT(held_back_, SizeIs(1));
+        send_next_answer();
+    }
+    EXPECT_LE(clock_.now() - began, 2 * how_.command_timeout);
+    EXPECT_EQ(looked->code, errc::unreachable) << looked->text;
+    EXPECT_THAT(looked->text, HasSubstr("answers too slowly: an attempt has 6000 ms"));
+    EXPECT_EQ(server_.count(opcode::get_data), before + 2);
+    EXPECT_TRUE(spot->must_leave());
+    is_held_back_ = {};
+    const auto again = begin(spot->look());
+    ASSERT_TRUE(again->answer) << again->text;
+    EXPECT_FALSE(again->answer->granted);
+    EXPECT_EQ(server_.count(opcode::get_data), before + 5) << "the third rival, and two watches";
+}
+
+TEST_F(SlowServer, TryThatFindsTheLockBusyLeavesItsNodeToTheCleanup) {
+    take("another");
+    ask want = wish("lock");
+    want.waits = false;
+    is_held_back_ = [](const auto& one) {
+        return one.what == opcode::get_children || one.what == opcode::create2;
+    };
+    const auto spot = line_up(want);
+    const time_point began = clock_.now();
+    const auto looked = begin(spot->look());
+    pass(2s);
+    const std::string parent = "/team/holdfast/lock";
+    nodes_[parent];
+    nodes_[numbered(parent + "/_c_8743c9c0-0795-4907-87fd-6c719a6b4586-lock-")];
+    send_next_answer(); // the list from before the stranger came
+    pass(2s);
+    while (!held_back_.empty())
+        send_next_answer();
+    EXPECT_LE(clock_.now() - began, 2 * how_.command_timeout);
+    ASSERT_TRUE(looked->answer) << looked->text;
+    EXPECT_FALSE(looked->answer->granted);
+    EXPECT_TRUE(spot->must_leave());
+    is_held_back_ = {};
+    EXPECT_TRUE(begin(spot->leave())->answer);
+    EXPECT_THAT(children(parent), SizeIs(1));
 }
 
 } // namespace

@@ -69,13 +69,14 @@ own_node queue_node::hand_over() {
     return node;
 }
 
-asio::awaitable<std::vector<std::string>> queue_node::among() {
-    const time_point enough = home_->context.time.now() + home_->at->command_timeout();
-    for (int round = 0; round < rounds_max && home_->context.time.now() < enough; ++round) {
+asio::awaitable<std::vector<std::string>> queue_node::among(time_point last_start) {
+    last_start_ = last_start;
+    for (int round = 0; round < rounds_max; ++round) {
         if (unseen_)
             co_await find();
         if (mine_ && !home_->lives(*mine_))
             mine_.reset(); // the node was deleted with its session
+        home_->require_time(last_start_);
         std::optional<std::vector<std::string>> names;
         if (mine_)
             names = co_await list_beside();
@@ -106,11 +107,14 @@ asio::awaitable<std::optional<std::vector<std::string>>> queue_node::list_beside
 /// Deletes the parent after its numbers are used up, if the parent is empty and has no data. A new
 /// parent numbers its nodes from 0 again.
 asio::awaitable<void> queue_node::make_parent_anew() {
+    const time_point last_start = last_start_;
     co_await remove();
+    home_->require_time(last_start);
     std::string path = want_.parent;
     const std::optional<node_data> parent = co_await home_->at->get(path);
     if (parent && !parent->data.empty())
         refuse_worn_out(want_.parent);
+    home_->require_time(last_start);
     const session::removal got = co_await home_->at->remove(std::move(path));
     if (got == session::removal::has_children)
         refuse_worn_out(want_.parent);
@@ -132,9 +136,10 @@ asio::awaitable<std::optional<std::vector<std::string>>> queue_node::make() {
     unseen_ = false;
     switch (got.made.why) {
     case session::refusal::no_parent:
-        co_await home_->make_path(want_.parent, want_.parents_mode);
+        co_await home_->make_path(want_.parent, want_.parents_mode, last_start_);
         co_return std::nullopt;
     case session::refusal::exists: // an earlier request or an earlier session made the node
+        unseen_ = true;
         co_await find();
         co_return std::nullopt;
     case session::refusal::none:
@@ -148,7 +153,8 @@ asio::awaitable<std::optional<std::vector<std::string>>> queue_node::make() {
 /// Looks for the node after an answer was lost. If the node does not exist now, it will not appear
 /// later, because the server has finished the earlier request.
 asio::awaitable<void> queue_node::find() {
-    std::vector<own_node> found = co_await find_unseen(*home_, want_.parent, want_.prefix);
+    std::vector<own_node> found =
+        co_await find_unseen(*home_, want_.parent, want_.prefix, last_start_);
     unseen_ = false;
     mine_.reset();
     for (own_node& each : found)
@@ -159,6 +165,7 @@ asio::awaitable<void> queue_node::find() {
 }
 
 asio::awaitable<void> queue_node::remove() {
+    last_start_ = time_point::max(); // a removal is always tried to the end
     if (unseen_)
         co_await find();
     if (mine_ && home_->lives(*mine_)) {
@@ -166,6 +173,11 @@ asio::awaitable<void> queue_node::remove() {
         co_await home_->at->remove(std::move(path));
     }
     mine_.reset();
+}
+
+asio::awaitable<void> queue_node::remove_until(time_point last_start) {
+    if (home_->context.time.now() < last_start)
+        co_await remove();
 }
 
 bool queue_node::is_among(const std::vector<std::string>& names) const {
@@ -265,32 +277,33 @@ asio::awaitable<answer> lock_place::look() {
         if (hopeless)
             co_return busy();
     }
-    const time_point enough = began + home_->at->command_timeout();
-    for (int step = 0; step < steps_max && home_->context.time.now() < enough; ++step) {
-        const std::vector<std::string> names = co_await node_in_queue_.among();
+    const time_point last_start = home_->last_start(began);
+    for (int step = 0; step < steps_max && home_->context.time.now() < last_start; ++step) {
+        const std::vector<std::string> names = co_await node_in_queue_.among(last_start);
         check_foundation(&names);
         if (const char* const other = other_kind_than(want_.kind, names, node_in_queue_.name())) {
-            co_await node_in_queue_.remove();
+            co_await node_in_queue_.remove_until(last_start);
             throw_wrong_type(other, words_for(want_.kind));
         }
         const standing mine = standing_of(names, node_in_queue_.name(), aside());
         if (mine.first) {
-            co_await home_->prove_session();
+            co_await home_->prove_session(last_start);
             if (home_->lives(*node_in_queue_.node()))
                 co_return granted(began);
             continue; // the session has ended in the meantime, so the node is deleted
         }
         if (!mine.rivals.empty()) {
-            const bool are_of_same_hold = co_await upgrade_same_hold(mine.rivals);
+            const bool are_of_same_hold = co_await upgrade_same_hold(mine.rivals, last_start);
             if (!are_of_same_hold)
                 fail_conflict();
         }
         if (!want_.waits) {
-            co_await node_in_queue_.remove();
+            co_await node_in_queue_.remove_until(last_start);
             co_return busy();
         }
+        home_->require_time(last_start);
         std::string one_before = below(parent_, mine.behind);
-        const bool are_there = co_await set_watches(std::move(one_before));
+        const bool are_there = co_await set_watches(std::move(one_before), last_start);
         if (are_there)
             co_return busy();
     }
@@ -310,20 +323,25 @@ asio::awaitable<bool> lock_place::is_taken() {
 
 /// Returns whether all the given writers upgrade the read hold that this writer upgrades. Such
 /// writers do not wait for the read hold, so there is no deadlock with them.
-asio::awaitable<bool> lock_place::upgrade_same_hold(std::vector<std::string> rivals) {
+asio::awaitable<bool> lock_place::upgrade_same_hold(std::vector<std::string> rivals,
+                                                    time_point last_start) {
     for (const std::string& each : rivals) {
+        if (std::ranges::find(fellow_upgrades_, each) != fellow_upgrades_.end())
+            continue; // an earlier attempt has read this node, and its data never change
+        home_->require_time(last_start);
         std::string path = below(parent_, each);
         const std::optional<node_data> node = co_await home_->at->get(std::move(path));
         const std::optional<told_owner> said = node ? owner_in_data(node->data) : std::nullopt;
         if (node && !aside().empty() && (!said || said->above != aside()))
             co_return false;
+        fellow_upgrades_.push_back(each);
     }
     co_return true;
 }
 
 /// Watches the node before this one, and the read hold that an upgrade needs. Returns false if one
 /// of the two does not exist; the caller then lists the queue again.
-asio::awaitable<bool> lock_place::set_watches(std::string before) {
+asio::awaitable<bool> lock_place::set_watches(std::string before, time_point last_start) {
     if (want_.under != 0 && want_.kind == lock_kind::write) {
         const own_node* const under = stood_on();
         if (!under)
@@ -332,6 +350,7 @@ asio::awaitable<bool> lock_place::set_watches(std::string before) {
         const bool is_there = co_await upgraded_.watch_over(std::move(path));
         if (!is_there)
             co_return false;
+        home_->require_time(last_start);
     }
     co_return co_await before_.watch_over(std::move(before));
 }
@@ -554,7 +573,8 @@ bool zookeeper_locks::offers(lock_kind kind) const noexcept {
 
 /// Returns the limits. An attempt has the time of two command timeouts: it starts no request after
 /// the first of them, and each request can take one. In an attempt, the client may make the nodes
-/// above its own node, list the queue, and set a watch.
+/// above its own node, list the queue, and set a watch. An attempt to take several permits makes
+/// their nodes one by one, and may take longer if the server is slow.
 limits zookeeper_locks::bounds() const noexcept {
     return {.name_bytes_max = paths::bytes_max,
             .time_limit = 2 * home_->at->command_timeout(),
