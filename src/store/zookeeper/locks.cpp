@@ -271,7 +271,8 @@ asio::awaitable<answer> lock_place::look() {
     const time_point began = home_->context.time.now();
     if (std::exchange(granted_, false)) // the grant came too late, and no caller used it
         home_->forget(want_);
-    check_foundation(nullptr);
+    if (!is_founded(nullptr))
+        fail_unfounded();
     if (!want_.waits && !node_in_queue_.may_exist()) {
         const bool hopeless = co_await is_taken();
         if (hopeless)
@@ -279,12 +280,16 @@ asio::awaitable<answer> lock_place::look() {
     }
     const time_point last_start = home_->last_start(began);
     for (int step = 0; step < steps_max && home_->context.time.now() < last_start; ++step) {
-        const std::vector<std::string> names = co_await node_in_queue_.among(last_start);
-        check_foundation(&names);
+        std::vector<std::string> names = co_await node_in_queue_.among(last_start);
+        const bool is_based = is_founded(&names);
+        if (!is_based) // a node that has the number of a lost hold must not hide another kind
+            std::erase(names, node_in_queue_.name());
         if (const char* const other = other_kind_than(want_.kind, names, node_in_queue_.name())) {
             co_await node_in_queue_.remove_until(last_start);
             throw_wrong_type(other, words_for(want_.kind));
         }
+        if (!is_based)
+            fail_unfounded();
         const standing mine = standing_of(names, node_in_queue_.name(), aside());
         if (mine.first) {
             co_await home_->prove_session(last_start);
@@ -314,10 +319,12 @@ asio::awaitable<answer> lock_place::look() {
 asio::awaitable<bool> lock_place::is_taken() {
     const listing names = co_await home_->at->list(parent_);
     const bool reads = want_.kind == lock_kind::read;
-    if (!names || (reads && want_.under != 0))
+    if (!names)
         co_return false;
     if (const char* const other = other_kind_than(want_.kind, *names))
         throw_wrong_type(other, words_for(want_.kind));
+    if (reads && want_.under != 0)
+        co_return false;
     co_return zookeeper::is_taken(*names, reads, aside());
 }
 
@@ -381,12 +388,11 @@ const own_node* lock_place::stood_on() const {
     return node_under(*home_, want_);
 }
 
-void lock_place::check_foundation(const std::vector<std::string>* names) const {
+bool lock_place::is_founded(const std::vector<std::string>* names) const {
     if (want_.under == 0)
-        return;
+        return true;
     const own_node* const under = stood_on();
-    if (!under || (names && std::ranges::find(*names, last_part(under->path)) == names->end()))
-        fail_unfounded();
+    return under && (!names || std::ranges::find(*names, last_part(under->path)) != names->end());
 }
 
 /// Returns the owner's own read node during an upgrade. The writer does not wait for it.

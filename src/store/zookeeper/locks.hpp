@@ -121,9 +121,9 @@ private:
     answer granted(time_point began);
     answer busy() const;
     const own_node* stood_on() const;
-    /// Throws if the request upgrades or downgrades another hold of the owner and that hold is
-    /// lost. `names` are the current children.
-    void check_foundation(const std::vector<std::string>* names) const;
+    /// Returns false if the request upgrades or downgrades another hold of the owner and that hold
+    /// is lost. `names` are the current children; null if they are not known yet.
+    bool is_founded(const std::vector<std::string>* names) const;
     std::string_view aside() const;
 
     const std::shared_ptr<store_session> home_;

@@ -401,6 +401,34 @@ TEST_F(SharedPlace, AHoldBesideOneThatSomebodyDeletedIsNotGranted) {
     EXPECT_THAT(nodes(), SizeIs(0));
 }
 
+TEST_F(SharedPlace, RequestBesideALostHoldReportsTheOtherKindThatHasTheName) {
+    party& one = enter();
+    const std::string path = "/holdfast/lock";
+    const std::string stranger = path + "/_c_8743c9c0-0795-4907-87fd-6c719a6b4586-lock-";
+    for (const bool reads : {true, false})
+        for (const bool waits : {true, false})
+            for (const bool is_semaphore : {true, false}) {
+                const ask under = reads ? writing(one) : reading(one);
+                EXPECT_TRUE(one.look(*one.line_up(under)).granted);
+                model.erase(path + "/" + nodes().front());
+                std::vector<std::string> others;
+                if (is_semaphore)
+                    for (const char* folder : {"/leases", "/locks"})
+                        others.push_back(model.make(path + folder, node_mode::persistent));
+                else
+                    others.push_back(model.make(stranger, node_mode::ephemeral_sequential));
+                ask want = beside(reads ? reading(one) : writing(one), under);
+                want.waits = waits;
+                const auto spot = one.line_up(want);
+                EXPECT_EQ(code_of([&] { one.look(*spot); }), store_errc::wrong_type)
+                    << reads << waits << is_semaphore;
+                EXPECT_THAT(nodes(), SizeIs(others.size())) << "its own node is deleted";
+                for (const std::string& each : others)
+                    model.erase(each);
+                EXPECT_FALSE(one.release(under));
+            }
+}
+
 TEST_F(SharedPlace, KazoosFormHasItsMarks) {
     party& one = enter({.form = node_form::kazoo});
     party& two = enter();
