@@ -404,5 +404,92 @@ TEST_F(SlowServer, TryThatFindsTheLockBusyLeavesItsNodeToTheCleanup) {
     EXPECT_THAT(children(parent), SizeIs(1));
 }
 
+// A process that stood still for most of the session's timeout, while its session lives on.
+
+class FrozenProcess : public ScriptedStore {
+protected:
+    FrozenProcess() { how_.session_timeout = session_length; }
+
+    void freeze() {
+        pass(10s);
+        clock_.stand_still(session_length * 11 / 12);
+        settle();
+        ASSERT_FALSE(server_.sessions.empty());
+    }
+    /// Makes an attempt after the process has stood still. It must be granted.
+    void expect_grant(const ask& want) {
+        const auto spot = line_up(want);
+        freeze();
+        const auto looked = begin(spot->look());
+        pass(100ms);
+        ASSERT_TRUE(looked->answer) << looked->text;
+        EXPECT_TRUE(looked->answer->granted);
+        EXPECT_GT(looked->answer->term, session_length / 2);
+        EXPECT_THAT(server_.sessions, SizeIs(1)) << "it is the same session";
+    }
+    void release(const hold& held) {
+        const auto released = begin(store().locks().release(held));
+        EXPECT_TRUE(released->answer && released->answer->was_ours) << released->text;
+    }
+
+    static constexpr duration session_length = 6s;
+};
+
+TEST_F(FrozenProcess, EachKindOfLockIsGranted) {
+    take("held");
+    for (const bool waits : {true, false})
+        for (const lock_kind kind : {lock_kind::plain, lock_kind::fenced, lock_kind::fair,
+                                     lock_kind::read, lock_kind::write}) {
+            ask want = wish("lock", kind);
+            want.waits = waits;
+            expect_grant(want);
+            release(want);
+        }
+}
+
+TEST_F(FrozenProcess, PermitsAreGranted) {
+    take("held");
+    set_permits("seats", 2);
+    for (const bool waits : {true, false}) {
+        ask want = wish("seats", lock_kind::permit);
+        want.waits = waits;
+        expect_grant(want);
+        release(want);
+    }
+}
+
+TEST_F(FrozenProcess, UpgradeAndDowngradeAreGranted) {
+    for (const bool waits : {true, false}) {
+        const ask read = take("read", lock_kind::read);
+        ask upgrade = upgrade_of(read);
+        upgrade.waits = waits;
+        expect_grant(upgrade);
+        release(upgrade);
+        release(read);
+        const ask write = take("written", lock_kind::write);
+        ask downgrade = wish("written", lock_kind::read);
+        downgrade.under = write.owner.number;
+        downgrade.waits = waits;
+        expect_grant(downgrade);
+        release(write);
+        release(downgrade);
+    }
+}
+
+TEST_F(FrozenProcess, WaiterThatWaitedBeforeIsGranted) {
+    take("held");
+    const ask first = take("lock");
+    const ask second = wish("lock");
+    const auto spot = line_up(second);
+    EXPECT_FALSE(begin(spot->look())->answer.value().granted);
+    freeze();
+    release(first);
+    const auto looked = begin(spot->look());
+    pass(100ms);
+    ASSERT_TRUE(looked->answer) << looked->text;
+    EXPECT_TRUE(looked->answer->granted);
+    EXPECT_GT(looked->answer->term, session_length / 2);
+}
+
 } // namespace
 } // namespace holdfast
