@@ -43,6 +43,27 @@ bool is_worn_out(const own_node& node) {
                            " nodes or more. It is made anew when nobody uses it"};
 }
 
+/// Limit for node numbers. If a deleted node has this number or a greater number, the path is
+/// deleted when it is empty, so that the numbers begin again. The ensemble also deletes empty
+/// paths, but it checks only once a minute, and may never find the path empty.
+constexpr std::int64_t number_of_the_old = std::int64_t{1} << 30;
+
+/// Call it after the deletion of the node `path`. A persistent parent (a folder of a semaphore) is
+/// made again at once, because a semaphore is recognized by its folders.
+asio::awaitable<void> renew_numbers(store_session& home, std::string path, node_mode parents_mode) {
+    const std::optional<std::int64_t> number = number_in(path);
+    if (!number || *number < number_of_the_old)
+        co_return;
+    try {
+        std::string above{parent_of(path)};
+        const session::removal got = co_await home.at->remove(above);
+        if (got == session::removal::removed && parents_mode == node_mode::persistent)
+            co_await home.make_path(std::move(above), parents_mode);
+    } catch (const boost::system::system_error&) {
+        // The failure is ignored, because the next deletion tries again.
+    }
+}
+
 void refuse_too_long(const std::string& parent, std::size_t length) {
     if (length > line_longest)
         throw net::failure{store_errc::out_of_memory,
@@ -169,8 +190,12 @@ asio::awaitable<void> queue_node::remove() {
     if (unseen_)
         co_await find();
     if (mine_ && home_->lives(*mine_)) {
-        std::string path = mine_->path;
-        co_await home_->at->remove(std::move(path));
+        const std::string path = mine_->path;
+        co_await home_->at->remove(path);
+        mine_.reset();
+        // The turns of a semaphore are never released, so their numbers begin again here.
+        if (want_.parents_mode == node_mode::persistent)
+            co_await renew_numbers(*home_, path, want_.parents_mode);
     }
     mine_.reset();
 }
@@ -263,7 +288,9 @@ lock_place::lock_place(std::shared_ptr<store_session> home, ask want, alarm& wak
     , upgraded_{*home_, wake} {}
 
 lock_place::~lock_place() {
-    if (granted_ && !leaving_)
+    if (granted_ && leaving_)
+        home_->forget(want_); // leave() failed; the node is deleted in the background
+    else if (granted_)
         (void)node_in_queue_.hand_over();
 }
 
@@ -512,11 +539,6 @@ asio::awaitable<void> renew_holds(std::shared_ptr<store_session> home, hold_list
 
 namespace {
 
-/// Limit for node numbers. If a released node has this number or a greater number, the path is
-/// deleted when it is empty, so that the numbers begin again. The ensemble also deletes empty
-/// paths, but it checks only once a minute, and may never find the path empty.
-constexpr std::int64_t number_of_the_old = std::int64_t{1} << 30;
-
 /// Deletes the node. Returns whether the node existed before.
 asio::awaitable<bool> delete_node(store_session& home, own_node node) {
     if (!home.lives(node))
@@ -524,18 +546,6 @@ asio::awaitable<bool> delete_node(store_session& home, own_node node) {
     std::string path = node.path;
     const session::removal got = co_await home.at->remove(std::move(path));
     co_return got == session::removal::removed || home.left_behind.take_deleted(node);
-}
-
-asio::awaitable<void> renew_numbers(store_session& home, std::string path) {
-    const std::optional<std::int64_t> number = number_in(path);
-    if (!number || *number < number_of_the_old)
-        co_return;
-    try {
-        std::string above{parent_of(path)};
-        co_await home.at->remove(std::move(above));
-    } catch (const boost::system::system_error&) {
-        // The failure is ignored, because the next release tries again.
-    }
 }
 
 } // namespace
@@ -557,7 +567,9 @@ asio::awaitable<release_answer> release_nodes(std::shared_ptr<store_session> hom
         throw;
     }
     home->forget(what);
-    co_await renew_numbers(*home, nodes.front().path);
+    const bool is_permit = what.kind == lock_kind::permit;
+    const node_mode parents_mode = is_permit ? node_mode::persistent : node_mode::container;
+    co_await renew_numbers(*home, nodes.front().path, parents_mode);
     co_return release_answer{.was_ours = all};
 }
 

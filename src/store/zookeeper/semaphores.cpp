@@ -107,7 +107,9 @@ permit_place::permit_place(std::shared_ptr<store_session> home, ask want, alarm&
 }
 
 permit_place::~permit_place() {
-    if (granted_ && !leaving_)
+    if (granted_ && leaving_)
+        home_->forget(want_); // leave() failed; the nodes are deleted in the background
+    else if (granted_)
         for (const std::unique_ptr<queue_node>& each : permit_nodes_)
             (void)each->hand_over();
 }

@@ -638,6 +638,40 @@ TEST_F(PermitPlace, AHoldThatLostAPartGivesBackTheRest) {
     EXPECT_FALSE(one.release(want));
 }
 
+TEST_F(PermitPlace, FoldersAreMadeAnewBeforeTheirNumbersEnd) {
+    party& one = enter();
+    EXPECT_TRUE(change(one, counter_verb::set_new, 1).done);
+    const std::vector<std::string> folders{"/holdfast/seats/leases", "/holdfast/seats/locks"};
+    for (const std::string& each : folders)
+        model.set_next_number(each, 1LL << 30);
+    const ask want = take(one, 1);
+    EXPECT_TRUE(one.release(want));
+    for (const std::string& each : folders) {
+        ASSERT_TRUE(model.at(each)) << "the name is still a semaphore's";
+        EXPECT_TRUE(
+            model.make(each + "/n-", node_mode::ephemeral_sequential).ends_with("-0000000000"));
+    }
+}
+
+TEST_F(PermitPlace, GrantThatIsNotWantedIsForgottenAlthoughItsDeletionFailed) {
+    party& one = enter();
+    EXPECT_TRUE(change(one, counter_verb::set_new, 1).done);
+    for (const lock_kind kind : {lock_kind::permit, lock_kind::plain}) {
+        const ask want =
+            kind == lock_kind::permit ? wanting(one, 1) : one.wish("lock", lock_kind::plain);
+        auto spot = one.line_up(want);
+        EXPECT_TRUE(one.look(*spot).granted);
+        one.plan("remove", {.lost = true});
+        EXPECT_EQ(code_of([&] { run(spot->leave()); }), errc::outcome_unknown);
+        spot.reset();
+        run(one.at->sync("/"));
+        settle();
+        EXPECT_THAT(leases(), IsEmpty());
+        EXPECT_THAT(model.children(line_of_lock), IsEmpty());
+        EXPECT_EQ(one.at->in_use().use_count(), 2) << "nothing keeps the session alive";
+    }
+}
+
 TEST_F(PermitPlace, WhoWaitsUntilThereAreAnyIsToldOfTheNumber) {
     party& one = enter();
     party& two = enter();
