@@ -109,9 +109,10 @@ enum class session_news : std::uint8_t {
 /// Answers come in the order of the requests. If there is no connection, a call makes the client
 /// connect.
 ///
-/// Paths are absolute, below the chroot. The session checks that the chroot exists when a node is
-/// missing for the first time. An alarm or listener must outlive the watch or call that
-/// uses it. Thread safety: call everything on the client's executor.
+/// Paths are absolute, below the chroot. If a node is missing, the session checks whether the
+/// chroot exists. Only `remove`, `confirm` and `watch_node` do not check this: a missing node is a
+/// regular answer there, also if its chroot was deleted. An alarm or listener must outlive the
+/// watch or call that uses it. Thread safety: call everything on the client's executor.
 class session {
 public:
     virtual ~session() = default;
