@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sync/engine.hpp"
 
-#include "sync/hand_off.hpp"
+#include "sync/gate.hpp"
 #include "sync/release.hpp"
 
 #include <boost/asio/co_spawn.hpp>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "zookeeper/make_session.hpp"
-
 #include "net/endpoint.hpp"
 #include "zookeeper/protocol.hpp"
 #include "zookeeper/server_list.hpp"
+#include "zookeeper/session.hpp"
 #include "zookeeper/session_client.hpp"
 
 #include <holdfast/error.hpp>
@@ -186,22 +185,27 @@ listing listing_of(const request& done, const std::string& path) {
 }
 
 /// Throws `not_set_up` if the chroot does not exist. Call it if the answer to `asked_before` says
-/// that a node does not exist: a typo in the chroot must not look like a free lock. The check ends
-/// by the time limit of that request. Once the chroot was seen, the function does nothing.
+/// that a node does not exist: a missing chroot must not look like a free lock. The check ends by
+/// the time limit of that request. It is repeated each time, because somebody may delete the chroot
+/// while clients use it.
 asio::awaitable<void> require_chroot(shared_session_client home, shared_request asked_before) {
-    if (home->chroot_was_seen())
-        co_return;
     const std::string& chroot = home->how().chroot;
-    // Sync first: a server that lags behind may not know yet that the chroot was created.
-    const shared_request synced = asked(*home, sync_message(chroot));
-    const shared_request done = asked(*home, exists_message(chroot));
+    if (chroot.empty())
+        co_return;
+    const std::string asks = "whether there is the chroot " + chroot;
     const time_point limit = asked_before->asked_at + home->how().command_timeout;
+    shared_request done = asked(*home, exists_message(chroot));
     co_await home->settled_by(done, limit);
-    if (!went_well(*done, answered::no_node, "whether there is the chroot " + chroot))
+    if (went_well(*done, answered::no_node, asks))
+        co_return;
+    // Sync and ask again: a server that lags behind may not know yet that the chroot was created.
+    const shared_request synced = asked(*home, sync_message(chroot));
+    done = asked(*home, exists_message(chroot));
+    co_await home->settled_by(done, limit);
+    if (!went_well(*done, answered::no_node, asks))
         throw net::failure{store_errc::not_set_up,
                            "the chroot '" + chroot + "' does not exist at " + home->address() +
                                ": create this node, or correct the path in the URL"};
-    home->saw_chroot();
 }
 
 asio::awaitable<session::creation> kept_session::create(new_node node) {
@@ -210,8 +214,9 @@ asio::awaitable<session::creation> kept_session::create(new_node node) {
     co_await home->settled(done);
     if (lacks_containers(*done, node)) {
         node.mode = node_mode::persistent;
+        const time_point limit = done->asked_at + home->how().command_timeout;
         done = asked(*home, creation_message(*home, node));
-        co_await home->settled(done);
+        co_await home->settled_by(done, limit);
     }
     if (done->error == answered::no_node)
         co_await require_chroot(home, done);
@@ -288,8 +293,6 @@ asio::awaitable<session::removal> kept_session::remove(std::string path) {
     const shared_session_client home = session_client_;
     const shared_request done = asked(*home, remove_message(home->below_chroot(path)));
     co_await home->settled(done);
-    if (done->error == answered::no_node)
-        co_await require_chroot(home, done);
     if (done->error == answered::not_empty)
         co_return removal::has_children;
     co_return went_well(*done, answered::no_node, "the deletion of " + path) ? removal::removed
@@ -324,7 +327,8 @@ asio::awaitable<std::vector<bool>> kept_session::confirm(std::span<const std::st
     if (paths.empty())
         whole.push_back(home->below_chroot("/"));
     const shared_request done = asked(*home, check_message(whole));
-    co_await home->settled_by(done, answer_by);
+    const time_point limit = std::min(answer_by, done->asked_at + home->how().command_timeout);
+    co_await home->settled_by(done, limit);
     went_well(*done, answered::no_node, "a check");
     const auto found = read_checks(done->body, whole.size());
     // The check stops at the first missing node, so the nodes after it must be checked again. A
@@ -337,7 +341,7 @@ asio::awaitable<std::vector<bool>> kept_session::confirm(std::span<const std::st
     std::vector<bool> there(paths.size());
     for (std::size_t i = 0; i < paths.size(); ++i) {
         if (again[i])
-            co_await home->settled_by(again[i], answer_by);
+            co_await home->settled_by(again[i], limit);
         there[i] = again[i]
                        ? went_well(*again[i], answered::no_node, "whether there is " + paths[i])
                        : *found[i];

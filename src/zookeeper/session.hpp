@@ -6,6 +6,7 @@
 
 #include <holdfast/store.hpp>
 #include <holdfast/time.hpp>
+#include <holdfast/zookeeper/options.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -108,9 +109,10 @@ enum class session_news : std::uint8_t {
 /// Answers come in the order of the requests. If there is no connection, a call makes the client
 /// connect.
 ///
-/// Paths are absolute, below the chroot. The session checks that the chroot exists when a node is
-/// missing for the first time. An alarm or listener must outlive the watch or call that
-/// uses it. Thread safety: call everything on the client's executor.
+/// Paths are absolute, below the chroot. If a node is missing, the session checks whether the
+/// chroot exists. Only `remove`, `confirm` and `watch_node` do not check this: a missing node is a
+/// regular answer there, also if its chroot was deleted. An alarm or listener must outlive the
+/// watch or call that uses it. Thread safety: call everything on the client's executor.
 class session {
 public:
     virtual ~session() = default;
@@ -206,5 +208,14 @@ public:
     virtual asio::awaitable<void> depart() = 0;
     virtual void close() noexcept = 0;
 };
+
+/// Checks the options and returns them in the form that the store uses. Throws
+/// `errc::invalid_argument` if an option is wrong. The text names the field and says which values
+/// are allowed.
+options checked(options);
+
+/// Makes a session at the ensemble that the options name. The first request, or the first call of
+/// `in_use`, opens the session. The options must be the result of checked().
+std::unique_ptr<session> make_session(options, store_context);
 
 } // namespace holdfast::zookeeper

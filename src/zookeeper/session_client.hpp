@@ -134,10 +134,6 @@ public:
     std::string address() const { return net::address_of(servers_.all()[servers_.present()]); }
     /// Returns the path in the form that the server knows: the chroot comes first.
     std::string below_chroot(const std::string& path) const;
-    /// Returns whether the chroot is known to exist, or to have existed. True if there is no
-    /// chroot.
-    bool chroot_was_seen() const { return chroot_was_seen_; }
-    void saw_chroot() { chroot_was_seen_ = true; }
 
     asio::awaitable<survey> look_around();
 
@@ -238,7 +234,6 @@ private:
     const std::unique_ptr<alarm> rest_;
     time_point not_before_ = time_point::min(); // earliest time of the next attempt to connect
 
-    bool chroot_was_seen_ = how_.chroot.empty();
     known_session session_;
     duration reported_timeout_{}; // last timeout that was reported as other than the wanted one
     // Session that has ended according to the client's clock, but whose nodes may still exist.

@@ -2,6 +2,7 @@
 // What the other tests take for granted of the servers that they start.
 #include "support/eventually.hpp"
 #include "support/on_each_server.hpp"
+#include "support/recorder.hpp"
 #include "support/zookeeper_server.hpp"
 
 #include <holdfast/holdfast.hpp>
@@ -9,7 +10,12 @@
 
 #include <boost/asio/use_future.hpp>
 
+#include <cstddef>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -154,6 +160,80 @@ TEST_F(ZookeeperFailover, AGrantIsSeenAtEachServer) {
         EXPECT_TRUE(same.try_lock_for(support::far_too_long));
         same.unlock();
     }
+}
+
+// A chroot that is deleted while clients use it.
+
+class DeletedChrootOnServer : public ::testing::Test {
+protected:
+    void SetUp() override {
+        support::make_or_skip([this] { server_ = std::make_unique<zookeeper_server>(); });
+        if (!server_)
+            return;
+        hand_.emplace(server_->port());
+        hand_->make("/team", zookeeper::node_mode::persistent);
+        zookeeper::options at;
+        at.servers = {{"127.0.0.1", server_->port()}};
+        at.chroot = "/team";
+        options how;
+        how.store = zookeeper::make_store(std::move(at));
+        how.observer = told_;
+        home_.emplace(std::move(how));
+    }
+
+    void delete_chroot() {
+        ASSERT_TRUE(eventually([this] {
+            hand_->erase("/team");
+            return !hand_->get("/team");
+        }));
+    }
+
+    std::unique_ptr<zookeeper_server> server_;
+    std::optional<support::zookeeper_hand> hand_;
+    const std::shared_ptr<support::recorder> told_ = std::make_shared<support::recorder>();
+    std::optional<client> home_;
+};
+
+TEST_F(DeletedChrootOnServer, EachVerbReportsIt) {
+    mutex lock{*home_, "lock"};
+    fenced_mutex fenced{*home_, "fenced"};
+    shared_mutex shared{*home_, "shared"};
+    leased_semaphore seats{*home_, "seats"};
+    EXPECT_TRUE(lock.try_lock());
+    lock.unlock();
+    EXPECT_TRUE(seats.try_set_permits(1));
+    delete_chroot();
+    const std::vector<std::function<void()>> verbs{
+        [&] { lock.lock(); },
+        [&] { (void)lock.try_lock(); },
+        [&] { (void)lock.try_lock_for(1s); },
+        [&] { (void)lock.is_locked(); },
+        [&] { (void)lock.force_unlock(); },
+        [&] { (void)fenced.last_token(); },
+        [&] { (void)shared.try_lock(); },
+        [&] { (void)shared.try_lock_shared(); },
+        [&] { (void)seats.try_acquire(); },
+        [&] { (void)seats.available_permits(); },
+        [&] { (void)home_->inspect("lock"); },
+        [&] { (void)home_->wait_free("lock", 1s); },
+    };
+    for (std::size_t i = 0; i < verbs.size(); ++i)
+        EXPECT_EQ(support::code_of(verbs[i]), store_errc::not_set_up) << i;
+    hand_->make("/team", zookeeper::node_mode::persistent);
+    EXPECT_TRUE(lock.try_lock());
+    lock.unlock();
+}
+
+TEST_F(DeletedChrootOnServer, HolderLosesItsHoldBecauseTheStoreRefusesIt) {
+    mutex lock{*home_, "lock"};
+    lease held = soon(lock.async_lock(asio::use_future));
+    delete_chroot();
+    EXPECT_TRUE(eventually([&] { return !held.owns_lock(); }));
+    EXPECT_TRUE(eventually([&] { return told_->count(event_kind::lost) == 1; }));
+    EXPECT_EQ(told_->last(event_kind::lost)->cause, event_cause::refused);
+    error_code ec;
+    held.unlock(ec);
+    EXPECT_EQ(ec, errc::lease_lost);
 }
 
 // Kazoo gives a mutex and the writer of a read-write lock nodes of the same name.

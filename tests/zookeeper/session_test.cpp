@@ -145,7 +145,7 @@ TEST_F(SessionCalls, TheChrootStandsBeforeEachPathAndIsNotSeen) {
 TEST_F(SessionCalls, MissingChrootIsReportedByEveryCallThatFindsNoNode) {
     how_.chroot = "/taem";
     for (const opcode each : {opcode::get_children, opcode::get_data, opcode::set_data,
-                              opcode::remove, opcode::create2, opcode::exists})
+                              opcode::create2, opcode::exists})
         server_.says[each] = {-101, ""};
     const auto expect_missing = [&](const auto& failed) {
         EXPECT_EQ(failed->code, store_errc::not_set_up);
@@ -156,12 +156,11 @@ TEST_F(SessionCalls, MissingChrootIsReportedByEveryCallThatFindsNoNode) {
     expect_missing(list("/"));
     expect_missing(begin(session().get("/p")));
     expect_missing(begin(session().set("/p", "x")));
-    expect_missing(begin(session().remove("/p")));
     expect_missing(create("/p"));
     expect_missing(begin(session().list_and_watch("/p", *wake)));
 }
 
-TEST_F(SessionCalls, ExistingChrootIsCheckedOnceAfterAMissingNode) {
+TEST_F(SessionCalls, ExistingChrootIsCheckedByOneRequestAfterEachMissingNode) {
     how_.chroot = "/team";
     server_.says[opcode::get_children] = {-101, ""};
     for (int i = 0; i < 3; ++i) {
@@ -169,8 +168,41 @@ TEST_F(SessionCalls, ExistingChrootIsCheckedOnceAfterAMissingNode) {
         ASSERT_TRUE(listed->answer) << listed->text;
         EXPECT_FALSE(*listed->answer);
     }
-    EXPECT_EQ(server_.count(opcode::exists), 1u);
+    EXPECT_EQ(server_.count(opcode::exists), 3u);
     EXPECT_EQ(server_.count(opcode::get_children), 3u);
+    EXPECT_EQ(server_.count(opcode::sync), 0u);
+}
+
+TEST_F(SessionCalls, ChrootThatIsDeletedLaterIsReported) {
+    how_.chroot = "/team";
+    server_.says[opcode::get_children] = {-101, ""};
+    EXPECT_TRUE(list()->answer);
+    server_.says[opcode::exists] = {-101, ""};
+    const auto listed = list();
+    EXPECT_EQ(listed->code, store_errc::not_set_up);
+    EXPECT_THAT(listed->text, HasSubstr("the chroot '/team' does not exist at "));
+}
+
+TEST_F(SessionCalls, ChrootThatALaggingServerLearnsBySyncIsFound) {
+    how_.chroot = "/team";
+    server_.says[opcode::get_children] = {-101, ""};
+    bool knows = false;
+    server_.improvises = [&](const fake_zookeeper::asked& one) -> std::optional<std::string> {
+        knows = knows || one.what == opcode::sync;
+        if (one.what != opcode::exists || knows)
+            return std::nullopt;
+        return server_.answer(one.number, -101);
+    };
+    const auto listed = list();
+    ASSERT_TRUE(listed->answer) << listed->text;
+    EXPECT_FALSE(*listed->answer);
+}
+
+TEST_F(SessionCalls, DeletionOfANodeBelowAMissingChrootReportsNoNode) {
+    how_.chroot = "/team";
+    server_.says[opcode::remove] = server_.says[opcode::exists] = {-101, ""};
+    EXPECT_EQ(begin(session().remove("/p"))->answer, removal::absent);
+    EXPECT_EQ(server_.count(opcode::exists), 0u);
 }
 
 TEST_F(SessionCalls, ChrootThatIsCreatedLaterIsFound) {

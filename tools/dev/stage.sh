@@ -5,6 +5,7 @@ stage_titles=() stage_times=() stage_results=()
 stage_plan=()         # the titles of all stages, if they are known
 times_file=build/times # the time of each stage's last success
 stage_logs=build/logs
+process_group_beside='' # runs beside the stages, and ends with them
 
 say() { printf '%s\n' "$*"; }
 warn() { printf './dev: warning: %s\n' "$*" >&2; }
@@ -112,6 +113,7 @@ note_failed() {
 # Runs once, in whatever way the verb ends. A stage that has not ended by then has failed.
 stage_summary() {
   trap - EXIT
+  [[ -z $process_group_beside ]] || kill -- "-$process_group_beside" 2> /dev/null || true
   if ((${#stage_titles[@]} > ${#stage_times[@]})); then
     stage_end FAILED
   fi

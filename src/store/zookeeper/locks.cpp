@@ -43,6 +43,27 @@ bool is_worn_out(const own_node& node) {
                            " nodes or more. It is made anew when nobody uses it"};
 }
 
+/// Limit for node numbers. If a deleted node has this number or a greater number, the path is
+/// deleted when it is empty, so that the numbers begin again. The ensemble also deletes empty
+/// paths, but it checks only once a minute, and may never find the path empty.
+constexpr std::int64_t number_of_the_old = std::int64_t{1} << 30;
+
+/// Call it after the deletion of the node `path`. A persistent parent (a folder of a semaphore) is
+/// made again at once, because a semaphore is recognized by its folders.
+asio::awaitable<void> renew_numbers(store_session& home, std::string path, node_mode parents_mode) {
+    const std::optional<std::int64_t> number = number_in(path);
+    if (!number || *number < number_of_the_old)
+        co_return;
+    try {
+        std::string above{parent_of(path)};
+        const session::removal got = co_await home.at->remove(above);
+        if (got == session::removal::removed && parents_mode == node_mode::persistent)
+            co_await home.make_path(std::move(above), parents_mode);
+    } catch (const boost::system::system_error&) {
+        // The failure is ignored, because the next deletion tries again.
+    }
+}
+
 void refuse_too_long(const std::string& parent, std::size_t length) {
     if (length > line_longest)
         throw net::failure{store_errc::out_of_memory,
@@ -69,13 +90,14 @@ own_node queue_node::hand_over() {
     return node;
 }
 
-asio::awaitable<std::vector<std::string>> queue_node::among() {
-    const time_point enough = home_->context.time.now() + home_->at->command_timeout();
-    for (int round = 0; round < rounds_max && home_->context.time.now() < enough; ++round) {
+asio::awaitable<std::vector<std::string>> queue_node::among(time_point last_start) {
+    last_start_ = last_start;
+    for (int round = 0; round < rounds_max; ++round) {
         if (unseen_)
             co_await find();
         if (mine_ && !home_->lives(*mine_))
             mine_.reset(); // the node was deleted with its session
+        home_->require_time(last_start_);
         std::optional<std::vector<std::string>> names;
         if (mine_)
             names = co_await list_beside();
@@ -106,11 +128,14 @@ asio::awaitable<std::optional<std::vector<std::string>>> queue_node::list_beside
 /// Deletes the parent after its numbers are used up, if the parent is empty and has no data. A new
 /// parent numbers its nodes from 0 again.
 asio::awaitable<void> queue_node::make_parent_anew() {
+    const time_point last_start = last_start_;
     co_await remove();
+    home_->require_time(last_start);
     std::string path = want_.parent;
     const std::optional<node_data> parent = co_await home_->at->get(path);
     if (parent && !parent->data.empty())
         refuse_worn_out(want_.parent);
+    home_->require_time(last_start);
     const session::removal got = co_await home_->at->remove(std::move(path));
     if (got == session::removal::has_children)
         refuse_worn_out(want_.parent);
@@ -132,9 +157,10 @@ asio::awaitable<std::optional<std::vector<std::string>>> queue_node::make() {
     unseen_ = false;
     switch (got.made.why) {
     case session::refusal::no_parent:
-        co_await home_->make_path(want_.parent, want_.parents_mode);
+        co_await home_->make_path(want_.parent, want_.parents_mode, last_start_);
         co_return std::nullopt;
     case session::refusal::exists: // an earlier request or an earlier session made the node
+        unseen_ = true;
         co_await find();
         co_return std::nullopt;
     case session::refusal::none:
@@ -148,7 +174,8 @@ asio::awaitable<std::optional<std::vector<std::string>>> queue_node::make() {
 /// Looks for the node after an answer was lost. If the node does not exist now, it will not appear
 /// later, because the server has finished the earlier request.
 asio::awaitable<void> queue_node::find() {
-    std::vector<own_node> found = co_await find_unseen(*home_, want_.parent, want_.prefix);
+    std::vector<own_node> found =
+        co_await find_unseen(*home_, want_.parent, want_.prefix, last_start_);
     unseen_ = false;
     mine_.reset();
     for (own_node& each : found)
@@ -159,13 +186,23 @@ asio::awaitable<void> queue_node::find() {
 }
 
 asio::awaitable<void> queue_node::remove() {
+    last_start_ = time_point::max(); // a removal is always tried to the end
     if (unseen_)
         co_await find();
     if (mine_ && home_->lives(*mine_)) {
-        std::string path = mine_->path;
-        co_await home_->at->remove(std::move(path));
+        const std::string path = mine_->path;
+        co_await home_->at->remove(path);
+        mine_.reset();
+        // The turns of a semaphore are never released, so their numbers begin again here.
+        if (want_.parents_mode == node_mode::persistent)
+            co_await renew_numbers(*home_, path, want_.parents_mode);
     }
     mine_.reset();
+}
+
+asio::awaitable<void> queue_node::remove_until(time_point last_start) {
+    if (home_->context.time.now() < last_start)
+        co_await remove();
 }
 
 bool queue_node::is_among(const std::vector<std::string>& names) const {
@@ -251,7 +288,9 @@ lock_place::lock_place(std::shared_ptr<store_session> home, ask want, alarm& wak
     , upgraded_{*home_, wake} {}
 
 lock_place::~lock_place() {
-    if (granted_ && !leaving_)
+    if (granted_ && leaving_)
+        home_->forget(want_); // leave() failed; the node is deleted in the background
+    else if (granted_)
         (void)node_in_queue_.hand_over();
 }
 
@@ -259,38 +298,44 @@ asio::awaitable<answer> lock_place::look() {
     const time_point began = home_->context.time.now();
     if (std::exchange(granted_, false)) // the grant came too late, and no caller used it
         home_->forget(want_);
-    check_foundation(nullptr);
+    if (!is_founded(nullptr))
+        fail_unfounded();
     if (!want_.waits && !node_in_queue_.may_exist()) {
         const bool hopeless = co_await is_taken();
         if (hopeless)
             co_return busy();
     }
-    const time_point enough = began + home_->at->command_timeout();
-    for (int step = 0; step < steps_max && home_->context.time.now() < enough; ++step) {
-        const std::vector<std::string> names = co_await node_in_queue_.among();
-        check_foundation(&names);
+    const time_point last_start = home_->last_start(began);
+    for (int step = 0; step < steps_max && home_->context.time.now() < last_start; ++step) {
+        std::vector<std::string> names = co_await node_in_queue_.among(last_start);
+        const bool is_based = is_founded(&names);
+        if (!is_based) // a node that has the number of a lost hold must not hide another kind
+            std::erase(names, node_in_queue_.name());
         if (const char* const other = other_kind_than(want_.kind, names, node_in_queue_.name())) {
-            co_await node_in_queue_.remove();
+            co_await node_in_queue_.remove_until(last_start);
             throw_wrong_type(other, words_for(want_.kind));
         }
+        if (!is_based)
+            fail_unfounded();
         const standing mine = standing_of(names, node_in_queue_.name(), aside());
         if (mine.first) {
-            co_await home_->prove_session();
+            co_await home_->prove_session(last_start);
             if (home_->lives(*node_in_queue_.node()))
                 co_return granted(began);
             continue; // the session has ended in the meantime, so the node is deleted
         }
         if (!mine.rivals.empty()) {
-            const bool are_of_same_hold = co_await upgrade_same_hold(mine.rivals);
+            const bool are_of_same_hold = co_await upgrade_same_hold(mine.rivals, last_start);
             if (!are_of_same_hold)
                 fail_conflict();
         }
         if (!want_.waits) {
-            co_await node_in_queue_.remove();
+            co_await node_in_queue_.remove_until(last_start);
             co_return busy();
         }
+        home_->require_time(last_start);
         std::string one_before = below(parent_, mine.behind);
-        const bool are_there = co_await set_watches(std::move(one_before));
+        const bool are_there = co_await set_watches(std::move(one_before), last_start);
         if (are_there)
             co_return busy();
     }
@@ -301,29 +346,36 @@ asio::awaitable<answer> lock_place::look() {
 asio::awaitable<bool> lock_place::is_taken() {
     const listing names = co_await home_->at->list(parent_);
     const bool reads = want_.kind == lock_kind::read;
-    if (!names || (reads && want_.under != 0))
+    if (!names)
         co_return false;
     if (const char* const other = other_kind_than(want_.kind, *names))
         throw_wrong_type(other, words_for(want_.kind));
+    if (reads && want_.under != 0)
+        co_return false;
     co_return zookeeper::is_taken(*names, reads, aside());
 }
 
 /// Returns whether all the given writers upgrade the read hold that this writer upgrades. Such
 /// writers do not wait for the read hold, so there is no deadlock with them.
-asio::awaitable<bool> lock_place::upgrade_same_hold(std::vector<std::string> rivals) {
+asio::awaitable<bool> lock_place::upgrade_same_hold(std::vector<std::string> rivals,
+                                                    time_point last_start) {
     for (const std::string& each : rivals) {
+        if (std::ranges::find(fellow_upgrades_, each) != fellow_upgrades_.end())
+            continue; // an earlier attempt has read this node, and its data never change
+        home_->require_time(last_start);
         std::string path = below(parent_, each);
         const std::optional<node_data> node = co_await home_->at->get(std::move(path));
         const std::optional<told_owner> said = node ? owner_in_data(node->data) : std::nullopt;
         if (node && !aside().empty() && (!said || said->above != aside()))
             co_return false;
+        fellow_upgrades_.push_back(each);
     }
     co_return true;
 }
 
 /// Watches the node before this one, and the read hold that an upgrade needs. Returns false if one
 /// of the two does not exist; the caller then lists the queue again.
-asio::awaitable<bool> lock_place::set_watches(std::string before) {
+asio::awaitable<bool> lock_place::set_watches(std::string before, time_point last_start) {
     if (want_.under != 0 && want_.kind == lock_kind::write) {
         const own_node* const under = stood_on();
         if (!under)
@@ -332,6 +384,7 @@ asio::awaitable<bool> lock_place::set_watches(std::string before) {
         const bool is_there = co_await upgraded_.watch_over(std::move(path));
         if (!is_there)
             co_return false;
+        home_->require_time(last_start);
     }
     co_return co_await before_.watch_over(std::move(before));
 }
@@ -362,12 +415,11 @@ const own_node* lock_place::stood_on() const {
     return node_under(*home_, want_);
 }
 
-void lock_place::check_foundation(const std::vector<std::string>* names) const {
+bool lock_place::is_founded(const std::vector<std::string>* names) const {
     if (want_.under == 0)
-        return;
+        return true;
     const own_node* const under = stood_on();
-    if (!under || (names && std::ranges::find(*names, last_part(under->path)) == names->end()))
-        fail_unfounded();
+    return under && (!names || std::ranges::find(*names, last_part(under->path)) != names->end());
 }
 
 /// Returns the owner's own read node during an upgrade. The writer does not wait for it.
@@ -487,11 +539,6 @@ asio::awaitable<void> renew_holds(std::shared_ptr<store_session> home, hold_list
 
 namespace {
 
-/// Limit for node numbers. If a released node has this number or a greater number, the path is
-/// deleted when it is empty, so that the numbers begin again. The ensemble also deletes empty
-/// paths, but it checks only once a minute, and may never find the path empty.
-constexpr std::int64_t number_of_the_old = std::int64_t{1} << 30;
-
 /// Deletes the node. Returns whether the node existed before.
 asio::awaitable<bool> delete_node(store_session& home, own_node node) {
     if (!home.lives(node))
@@ -499,18 +546,6 @@ asio::awaitable<bool> delete_node(store_session& home, own_node node) {
     std::string path = node.path;
     const session::removal got = co_await home.at->remove(std::move(path));
     co_return got == session::removal::removed || home.left_behind.take_deleted(node);
-}
-
-asio::awaitable<void> renew_numbers(store_session& home, std::string path) {
-    const std::optional<std::int64_t> number = number_in(path);
-    if (!number || *number < number_of_the_old)
-        co_return;
-    try {
-        std::string above{parent_of(path)};
-        co_await home.at->remove(std::move(above));
-    } catch (const boost::system::system_error&) {
-        // The failure is ignored, because the next release tries again.
-    }
 }
 
 } // namespace
@@ -532,7 +567,9 @@ asio::awaitable<release_answer> release_nodes(std::shared_ptr<store_session> hom
         throw;
     }
     home->forget(what);
-    co_await renew_numbers(*home, nodes.front().path);
+    const bool is_permit = what.kind == lock_kind::permit;
+    const node_mode parents_mode = is_permit ? node_mode::persistent : node_mode::container;
+    co_await renew_numbers(*home, nodes.front().path, parents_mode);
     co_return release_answer{.was_ours = all};
 }
 
@@ -554,7 +591,8 @@ bool zookeeper_locks::offers(lock_kind kind) const noexcept {
 
 /// Returns the limits. An attempt has the time of two command timeouts: it starts no request after
 /// the first of them, and each request can take one. In an attempt, the client may make the nodes
-/// above its own node, list the queue, and set a watch.
+/// above its own node, list the queue, and set a watch. An attempt to take several permits makes
+/// their nodes one by one, and may take longer if the server is slow.
 limits zookeeper_locks::bounds() const noexcept {
     return {.name_bytes_max = paths::bytes_max,
             .time_limit = 2 * home_->at->command_timeout(),

@@ -40,9 +40,13 @@ public:
 
     /// Makes the node if it does not exist. Returns the names of all children of the parent, with
     /// the node's own name. The result contains every existing node that was made before this node.
-    asio::awaitable<std::vector<std::string>> among();
+    /// Starts no request after `last_start`.
+    asio::awaitable<std::vector<std::string>> among(time_point last_start);
 
     asio::awaitable<void> remove(); ///< deletes the node; a repeated call does no harm
+    /// Deletes the node, but starts no deletion after `last_start`. The node may still exist then,
+    /// and the caller's client deletes it after the attempt (`place::must_leave`).
+    asio::awaitable<void> remove_until(time_point last_start);
 
     /// Passes the node to the caller, which must delete it.
     own_node hand_over();
@@ -64,6 +68,8 @@ private:
     const node_options want_;
     std::optional<own_node> mine_;
     bool unseen_ = false; ///< true: the answer was lost, so the node may exist
+    /// time after which the present call starts no request
+    time_point last_start_ = time_point::max();
 };
 
 /// Maximum number of nodes in a queue. The limit exists because each attempt reads the whole list,
@@ -109,15 +115,15 @@ public:
 
 private:
     asio::awaitable<bool> is_taken();
-    asio::awaitable<bool> upgrade_same_hold(std::vector<std::string> rivals);
-    asio::awaitable<bool> set_watches(std::string before);
+    asio::awaitable<bool> upgrade_same_hold(std::vector<std::string> rivals, time_point last_start);
+    asio::awaitable<bool> set_watches(std::string before, time_point last_start);
     void stop_watches();
     answer granted(time_point began);
     answer busy() const;
     const own_node* stood_on() const;
-    /// Throws if the request upgrades or downgrades another hold of the owner and that hold is
-    /// lost. `names` are the current children.
-    void check_foundation(const std::vector<std::string>* names) const;
+    /// Returns false if the request upgrades or downgrades another hold of the owner and that hold
+    /// is lost. `names` are the current children; null if they are not known yet.
+    bool is_founded(const std::vector<std::string>* names) const;
     std::string_view aside() const;
 
     const std::shared_ptr<store_session> home_;
@@ -127,7 +133,9 @@ private:
     queue_node node_in_queue_;
     predecessor_watch before_;
     predecessor_watch upgraded_; ///< watch of the read hold's node
-    bool granted_ = false;       ///< true: the node was added to `store_session::held`
+    /// writers that are known to upgrade the same read hold as this one
+    std::vector<std::string> fellow_upgrades_;
+    bool granted_ = false; ///< true: the node was added to `store_session::held`
     bool leaving_ = false;
 };
 

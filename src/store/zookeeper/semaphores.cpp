@@ -107,7 +107,9 @@ permit_place::permit_place(std::shared_ptr<store_session> home, ask want, alarm&
 }
 
 permit_place::~permit_place() {
-    if (granted_ && !leaving_)
+    if (granted_ && leaving_)
+        home_->forget(want_); // leave() failed; the nodes are deleted in the background
+    else if (granted_)
         for (const std::unique_ptr<queue_node>& each : permit_nodes_)
             (void)each->hand_over();
 }
@@ -124,6 +126,7 @@ bool permit_place::uncertain() const noexcept {
 
 asio::awaitable<answer> permit_place::look() {
     const time_point began = home_->context.time.now();
+    last_start_ = home_->last_start(began);
     if (std::exchange(granted_, false))
         home_->forget(want_);
     if (want_.permits > permits_most)
@@ -147,7 +150,7 @@ asio::awaitable<answer> permit_place::look() {
         enough = co_await has_permit_nodes(*all);
     if (!enough)
         co_return co_await busy();
-    co_await home_->prove_session();
+    co_await home_->prove_session(last_start_);
     if (!std::ranges::all_of(permit_nodes_,
                              [this](const auto& each) { return home_->lives(*each->node()); }))
         co_return answer{}; // the session has ended in the meantime: make all nodes again
@@ -158,15 +161,20 @@ asio::awaitable<answer> permit_place::look() {
 /// waiter then watches the semaphore's node, so that it notices when the total is set.
 asio::awaitable<std::optional<std::int64_t>> permit_place::capacity() {
     const std::optional<std::int64_t> known = co_await read_capacity(*home_, at_);
+    require_time();
     if (!known)
         co_await refuse_lock(*home_, at_);
     if (known || !want_.waits)
         co_return known;
+    require_time();
     std::string path = at_.itself;
     const bool is_there = co_await before_.watch_over(path);
+    require_time();
     if (!is_there) {
-        co_await home_->make_path(path, mode_above);
+        co_await home_->make_path(path, mode_above, last_start_);
+        require_time();
         co_await before_.watch_over(path);
+        require_time();
     }
     co_return co_await read_capacity(*home_, at_);
 }
@@ -176,18 +184,20 @@ asio::awaitable<bool> permit_place::is_busy(std::int64_t capacity) {
     const listing waiting = co_await home_->at->list(at_.locks);
     if (waiting && is_taken(*waiting, false))
         co_return true;
+    require_time();
     const listing held = co_await home_->at->list(at_.leases);
     co_return held&& static_cast<std::int64_t>(held->size()) + want_.permits > capacity;
 }
 
 asio::awaitable<bool> permit_place::is_my_turn() {
     for (int turn = 0; turn < turns_max; ++turn) {
-        const std::vector<std::string> names = co_await turn_.among();
+        const std::vector<std::string> names = co_await turn_.among(last_start_);
         const standing mine = standing_of(names, turn_.name());
         if (mine.first)
             co_return true;
         if (!want_.waits)
             co_return false;
+        require_time();
         std::string one_before = below(at_.locks, mine.behind);
         const bool is_there = co_await before_.watch_over(std::move(one_before));
         if (is_there)
@@ -206,6 +216,7 @@ asio::awaitable<bool> permit_place::has_permit_nodes(std::int64_t capacity) {
         return static_cast<std::int64_t>(taken) <= capacity;
     };
     others_leases_.reset();
+    require_time();
     session::watched_listing now = co_await home_->at->list_and_watch(at_.leases, wake_);
     others_leases_ = std::move(now.children_watched);
     const std::size_t taken = now.children ? now.children->size() : 0;
@@ -215,7 +226,9 @@ asio::awaitable<bool> permit_place::has_permit_nodes(std::int64_t capacity) {
         co_return false;
     std::size_t all = 0;
     for (const std::unique_ptr<queue_node>& each : permit_nodes_) {
-        const std::vector<std::string> names = co_await each->among();
+        // Each node has a time of its own: many permits may take longer than one attempt has.
+        const time_point last_start = home_->last_start(home_->context.time.now());
+        const std::vector<std::string> names = co_await each->among(last_start);
         all = names.size();
     }
     co_return fit(all);
@@ -232,7 +245,7 @@ asio::awaitable<answer> permit_place::granted(time_point began) {
     home_->keep(want_, std::move(nodes));
     granted_ = true;
     try {
-        co_await turn_.remove();
+        co_await turn_.remove_until(last_start_);
     } catch (const boost::system::system_error&) {
         // The node is deleted later, in the background. The permits are granted even if the
         // deletion fails now.
@@ -244,8 +257,8 @@ asio::awaitable<answer> permit_place::granted(time_point began) {
 asio::awaitable<answer> permit_place::busy() {
     if (!want_.waits && must_leave()) {
         for (const std::unique_ptr<queue_node>& each : permit_nodes_)
-            co_await each->remove();
-        co_await turn_.remove();
+            co_await each->remove_until(last_start_);
+        co_await turn_.remove_until(last_start_);
     }
     co_return answer{.term = remote::jittered(home_->context.poll_bound, home_->context.random())};
 }

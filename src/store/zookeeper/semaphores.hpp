@@ -71,6 +71,7 @@ private:
     asio::awaitable<bool> has_permit_nodes(std::int64_t capacity);
     asio::awaitable<answer> granted(time_point began);
     asio::awaitable<answer> busy();
+    void require_time() const { home_->require_time(last_start_); }
 
     const std::shared_ptr<store_session> home_;
     const std::shared_ptr<void> session_lives_ = home_->in_use();
@@ -83,6 +84,7 @@ private:
     std::unique_ptr<watch> others_leases_;
     bool granted_ = false;
     bool leaving_ = false;
+    time_point last_start_{}; ///< time after which the present attempt starts no request
 };
 
 /// Store of the total permits of leased semaphores. A total can be set only once, because each

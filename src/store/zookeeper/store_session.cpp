@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/zookeeper/store_session.hpp"
 
+#include "net/failure.hpp"
 #include "runtime/background.hpp"
 #include "store/remote/diagnostics.hpp"
 
@@ -90,7 +91,15 @@ std::string store_session::data_for(const owner_id& owner, std::string_view abov
     return data_of(owner, info_, above);
 }
 
-asio::awaitable<void> store_session::make_path(std::string path, node_mode last) {
+void store_session::require_time(time_point last_start) const {
+    if (context.time.now() >= last_start)
+        throw net::failure{errc::unreachable,
+                           at->address() + " answers too slowly: an attempt has " +
+                               std::to_string(2 * at->command_timeout().count()) + " ms"};
+}
+
+asio::awaitable<void> store_session::make_path(std::string path, node_mode last,
+                                               time_point last_start) {
     const auto mode_of = [&](std::string_view each) {
         const bool is_roots = !where.root().empty() && each.size() <= where.root().size();
         return is_roots ? node_mode::persistent : each == path ? last : node_mode::container;
@@ -99,14 +108,17 @@ asio::awaitable<void> store_session::make_path(std::string path, node_mode last)
     std::vector<std::string> missing;
     for (std::string_view each = path; each != "/"; each = parent_of(each)) {
         missing.emplace_back(each);
+        require_time(last_start);
         const bool is_there = co_await make_node(missing.back(), mode_of(each));
         if (is_there) {
             missing.pop_back();
             break;
         }
     }
-    for (; !missing.empty(); missing.pop_back())
+    for (; !missing.empty(); missing.pop_back()) {
+        require_time(last_start);
         co_await make_node(missing.back(), mode_of(missing.back()));
+    }
 }
 
 /// Makes the node. Returns false if its parent does not exist. Servers before 3.5.3 have no
@@ -335,15 +347,25 @@ asio::awaitable<void> undeleted_nodes::try_one(entry one) {
 }
 
 asio::awaitable<std::vector<own_node>> find_unseen(store_session& home, std::string parent,
-                                                   std::string prefix) {
+                                                   std::string prefix, time_point last_start) {
+    home.require_time(last_start);
     co_await home.at->sync(parent);
-    const listing children = co_await home.at->list(parent);
+    home.require_time(last_start);
+    listing children;
+    try {
+        children = co_await home.at->list(parent);
+    } catch (const boost::system::system_error& why) {
+        if (why.code() != store_errc::not_set_up)
+            throw;
+        // The chroot does not exist, so no node exists. The next attempt reports the error.
+    }
     std::vector<own_node> found;
     if (!children)
         co_return found;
     for (const std::string& each : *children) {
         if (!each.starts_with(prefix))
             continue;
+        home.require_time(last_start);
         std::string path = below(parent, each);
         const std::optional<node_data> node = co_await home.at->get(path);
         // Skip nodes of an earlier session. ZooKeeper deletes them when the earlier session

@@ -135,9 +135,10 @@ asio::awaitable<void> delete_unseen(store_session&, std::string parent, std::str
 
 /// Returns the children of `parent` with the name prefix `prefix` that this client's current
 /// session made, oldest first. If the result is empty, no earlier request can still make such a
-/// child later.
+/// child later. The function starts no request after `last_start`.
 asio::awaitable<std::vector<own_node>> find_unseen(store_session&, std::string parent,
-                                                   std::string prefix);
+                                                   std::string prefix,
+                                                   time_point last_start = time_point::max());
 
 /// State that all parts of one store share. Running operations keep it alive.
 class store_session : public std::enable_shared_from_this<store_session> {
@@ -173,9 +174,9 @@ public:
     duration term_since(time_point began) const;
 
     /// Waits until it is sure that the session will live for a while. Call it before a grant is
-    /// reported.
-    asio::awaitable<void> prove_session() {
-        const time_point answer_by = context.time.now() + at->command_timeout();
+    /// reported. The call ends with the attempt, one command timeout after `last_start`.
+    asio::awaitable<void> prove_session(time_point last_start) {
+        const time_point answer_by = last_start + at->command_timeout();
         co_await at->prove_alive(answer_by);
     }
 
@@ -183,8 +184,17 @@ public:
     std::string data_for(const owner_id&, std::string_view above = {}) const;
 
     /// Makes the node and the missing nodes above it. `last` is the mode of the node. If the mode
-    /// is container, the ensemble deletes the node some time after the node became empty.
-    asio::awaitable<void> make_path(std::string path, node_mode last = node_mode::container);
+    /// is container, the ensemble deletes the node some time after the node became empty. Starts no
+    /// request after `last_start`.
+    asio::awaitable<void> make_path(std::string path, node_mode last = node_mode::container,
+                                    time_point last_start = time_point::max());
+
+    /// Returns the time after which an attempt that began at `began` starts no request. Each
+    /// request can take one command timeout, so the attempt ends within two (`limits::time_limit`).
+    time_point last_start(time_point began) const { return began + at->command_timeout(); }
+    /// Throws `unreachable` if the time `last_start` has come. The caller keeps its nodes, and its
+    /// next attempt goes on with them.
+    void require_time(time_point last_start) const;
 
     /// Returns the identity of the ensemble, which is derived from the creation of the root node.
     /// The result is empty if the identity was not read yet.

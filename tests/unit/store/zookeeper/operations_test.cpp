@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What operators see and end.
-#include "store/zookeeper/doctor.hpp"
+#include "store/zookeeper/zookeeper_store.hpp"
 #include "support/recorder.hpp"
 #include "unit/store/zookeeper/world.hpp"
 

@@ -401,6 +401,34 @@ TEST_F(SharedPlace, AHoldBesideOneThatSomebodyDeletedIsNotGranted) {
     EXPECT_THAT(nodes(), SizeIs(0));
 }
 
+TEST_F(SharedPlace, RequestBesideALostHoldReportsTheOtherKindThatHasTheName) {
+    party& one = enter();
+    const std::string path = "/holdfast/lock";
+    const std::string stranger = path + "/_c_8743c9c0-0795-4907-87fd-6c719a6b4586-lock-";
+    for (const bool reads : {true, false})
+        for (const bool waits : {true, false})
+            for (const bool is_semaphore : {true, false}) {
+                const ask under = reads ? writing(one) : reading(one);
+                EXPECT_TRUE(one.look(*one.line_up(under)).granted);
+                model.erase(path + "/" + nodes().front());
+                std::vector<std::string> others;
+                if (is_semaphore)
+                    for (const char* folder : {"/leases", "/locks"})
+                        others.push_back(model.make(path + folder, node_mode::persistent));
+                else
+                    others.push_back(model.make(stranger, node_mode::ephemeral_sequential));
+                ask want = beside(reads ? reading(one) : writing(one), under);
+                want.waits = waits;
+                const auto spot = one.line_up(want);
+                EXPECT_EQ(code_of([&] { one.look(*spot); }), store_errc::wrong_type)
+                    << reads << waits << is_semaphore;
+                EXPECT_THAT(nodes(), SizeIs(others.size())) << "its own node is deleted";
+                for (const std::string& each : others)
+                    model.erase(each);
+                EXPECT_FALSE(one.release(under));
+            }
+}
+
 TEST_F(SharedPlace, KazoosFormHasItsMarks) {
     party& one = enter({.form = node_form::kazoo});
     party& two = enter();
@@ -608,6 +636,40 @@ TEST_F(PermitPlace, AHoldThatLostAPartGivesBackTheRest) {
     settle();
     EXPECT_THAT(leases(), IsEmpty());
     EXPECT_FALSE(one.release(want));
+}
+
+TEST_F(PermitPlace, FoldersAreMadeAnewBeforeTheirNumbersEnd) {
+    party& one = enter();
+    EXPECT_TRUE(change(one, counter_verb::set_new, 1).done);
+    const std::vector<std::string> folders{"/holdfast/seats/leases", "/holdfast/seats/locks"};
+    for (const std::string& each : folders)
+        model.set_next_number(each, 1LL << 30);
+    const ask want = take(one, 1);
+    EXPECT_TRUE(one.release(want));
+    for (const std::string& each : folders) {
+        ASSERT_TRUE(model.at(each)) << "the name is still a semaphore's";
+        EXPECT_TRUE(
+            model.make(each + "/n-", node_mode::ephemeral_sequential).ends_with("-0000000000"));
+    }
+}
+
+TEST_F(PermitPlace, GrantThatIsNotWantedIsForgottenAlthoughItsDeletionFailed) {
+    party& one = enter();
+    EXPECT_TRUE(change(one, counter_verb::set_new, 1).done);
+    for (const lock_kind kind : {lock_kind::permit, lock_kind::plain}) {
+        const ask want =
+            kind == lock_kind::permit ? wanting(one, 1) : one.wish("lock", lock_kind::plain);
+        auto spot = one.line_up(want);
+        EXPECT_TRUE(one.look(*spot).granted);
+        one.plan("remove", {.lost = true});
+        EXPECT_EQ(code_of([&] { run(spot->leave()); }), errc::outcome_unknown);
+        spot.reset();
+        run(one.at->sync("/"));
+        settle();
+        EXPECT_THAT(leases(), IsEmpty());
+        EXPECT_THAT(model.children(line_of_lock), IsEmpty());
+        EXPECT_EQ(one.at->in_use().use_count(), 2) << "nothing keeps the session alive";
+    }
 }
 
 TEST_F(PermitPlace, WhoWaitsUntilThereAreAnyIsToldOfTheNumber) {
