@@ -145,7 +145,7 @@ private:
         case opcode::get_data:
             return server_.answer(one.number, 0, fake_zookeeper::text(nodes_.at(path)) + stat());
         case opcode::set_data:
-            nodes_[path] = from.text();
+            nodes_[path] = from.text(); // whatever version was asked for
             return server_.answer(one.number, 0, stat());
         case opcode::remove:
             nodes_.erase(path);

@@ -72,6 +72,10 @@ namespace {
 
 constexpr int turns_max = 10;
 
+/// Maximum number of times that one request tries to set a total. Each time, another client has set
+/// or erased the total meanwhile.
+constexpr int sets_max = 10;
+
 /// Maximum number of permits in one request. The limit exists because one renewal checks at most
 /// this number of nodes.
 constexpr std::uint32_t permits_most = 500;
@@ -328,23 +332,32 @@ asio::awaitable<counter_answer> zookeeper_counters::set(counter_change what, boo
     const semaphore_paths at{home_->where, what.name};
     const std::string data = capacity_data(what.amount, what.request);
     counter_answer said{.done = true, .value = what.amount};
-    const bool is_new = co_await make(at, data);
-    if (is_new)
-        co_return said;
-    std::string path = at.itself;
-    co_await home_->at->sync(path);
-    const std::optional<node_data> node = co_await home_->at->get(path);
-    const std::optional<std::int64_t> present = node ? capacity_in(node->data) : std::nullopt;
-    if (!present) { // Curator made the node, or a client that waits for the total
-        co_await home_->at->set(std::move(path), data);
-        co_return said;
+    for (int round = 0; round < sets_max; ++round) {
+        const bool is_new = co_await make(at, data);
+        if (is_new)
+            co_return said;
+        std::string path = at.itself;
+        co_await home_->at->sync(path);
+        const std::optional<node_data> node = co_await home_->at->get(path);
+        if (!node)
+            continue; // another client has erased the semaphore
+        if (const std::optional<std::int64_t> present = capacity_in(node->data)) {
+            said.value = *present;
+            said.done = was_set_by(node->data, what.request);
+            const bool same = what.verb == counter_verb::set && *present == what.amount;
+            if (!said.done && !only_new && !same)
+                refuse_another_number(at, *present);
+            co_return said;
+        }
+        // Curator made the node, or a client that waits for the total. If another client sets the
+        // total at the same time, only one of both succeeds.
+        const std::int32_t version = node->stat.version;
+        const bool is_set = co_await home_->at->set_if_unchanged(std::move(path), data, version);
+        if (is_set)
+            co_return said;
     }
-    said.value = *present;
-    said.done = was_set_by(node->data, what.request);
-    const bool same = what.verb == counter_verb::set && *present == what.amount;
-    if (!said.done && !only_new && !same)
-        refuse_another_number(at, *present);
-    co_return said;
+    throw net::failure{errc::unreachable,
+                       "'" + at.itself + "' was changed again and again when its number was set"};
 }
 
 /// Makes the semaphore's nodes. Returns whether the semaphore's node is new. The folders below it
