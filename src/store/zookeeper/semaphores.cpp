@@ -183,8 +183,19 @@ asio::awaitable<std::optional<std::int64_t>> permit_place::capacity() {
     co_return co_await read_capacity(*home_, at_);
 }
 
-/// Checks whether an attempt that does not wait would fail, to avoid useless writes.
+/// Checks whether an attempt that does not wait would fail, to avoid useless writes. Looks again
+/// after a sync before it reports a failure, because the connected server may lag behind a release.
 asio::awaitable<bool> permit_place::is_busy(std::int64_t capacity) {
+    const bool looks_busy = co_await is_busy_here(capacity);
+    if (!looks_busy)
+        co_return false;
+    require_time();
+    co_await home_->at->sync(at_.itself);
+    require_time();
+    co_return co_await is_busy_here(capacity);
+}
+
+asio::awaitable<bool> permit_place::is_busy_here(std::int64_t capacity) {
     const listing waiting = co_await home_->at->list(at_.locks);
     if (waiting && is_taken(*waiting, false))
         co_return true;
