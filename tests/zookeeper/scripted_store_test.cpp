@@ -145,14 +145,15 @@ private:
             lagging_.reset();
         if (one.what == opcode::sync)
             return server_.answer(one.number, 0, fake_zookeeper::text(path));
-        if (!nodes_.contains(path))
+        const bool writes = one.what == opcode::set_data || one.what == opcode::remove;
+        const std::map<std::string, std::string>& known = lagging_ && !writes ? *lagging_ : nodes_;
+        if (!known.contains(path))
             return server_.answer(one.number, no_node);
         switch (one.what) {
         case opcode::get_children:
-            return server_.answer(
-                one.number, 0, fake_zookeeper::texts(children_in(lagging_.value_or(nodes_), path)));
+            return server_.answer(one.number, 0, fake_zookeeper::texts(children_in(known, path)));
         case opcode::get_data:
-            return server_.answer(one.number, 0, fake_zookeeper::text(nodes_.at(path)) + stat());
+            return server_.answer(one.number, 0, fake_zookeeper::text(known.at(path)) + stat());
         case opcode::set_data:
             nodes_[path] = from.text(); // whatever version was asked for
             return server_.answer(one.number, 0, stat());
@@ -452,6 +453,32 @@ TEST_F(LaggingServer, TryFindsAPermitThatWasGivenBackBefore) {
     set_permits("seats", 1);
     delete_unnoticed("/team/holdfast/seats/leases", "-lease-");
     expect_grant(wish("seats", lock_kind::permit));
+}
+
+TEST_F(LaggingServer, TryFindsATotalThatWasSetBefore) {
+    take("another");
+    const std::map<std::string, std::string> before = nodes_;
+    set_permits("seats", 1);
+    lagging_ = before;
+    expect_grant(wish("seats", lock_kind::permit));
+}
+
+TEST_F(LaggingServer, TotalThatWasSetBeforeIsErased) {
+    take("another");
+    const std::map<std::string, std::string> before = nodes_;
+    set_permits("seats", 1);
+    lagging_ = before;
+    const auto erased = begin(store().counters()->change(
+        {"seats", next_owner(), counter_kind::permits, counter_verb::erase}));
+    ASSERT_TRUE(erased->answer) << erased->text;
+    EXPECT_TRUE(erased->answer->done);
+    EXPECT_FALSE(nodes_.contains("/team/holdfast/seats"));
+}
+
+TEST_F(LaggingServer, TotalIsSetWhereALockWasReleasedBefore) {
+    take("another");
+    delete_unnoticed("/team/holdfast/seats", "-lock-");
+    set_permits("seats", 1);
 }
 
 TEST_F(LaggingServer, TryOfATakenLockWritesNothing) {

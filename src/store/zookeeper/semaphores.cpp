@@ -164,8 +164,14 @@ asio::awaitable<answer> permit_place::look() {
 /// Returns the total number of permits. Returns an empty result if the total is not set yet. A
 /// waiter then watches the semaphore's node, so that it notices when the total is set.
 asio::awaitable<std::optional<std::int64_t>> permit_place::capacity() {
-    const std::optional<std::int64_t> known = co_await read_capacity(*home_, at_);
+    std::optional<std::int64_t> known = co_await read_capacity(*home_, at_);
     require_time();
+    if (!known) { // the connected server may lag behind the client that has set the total
+        co_await home_->at->sync(at_.itself);
+        require_time();
+        known = co_await read_capacity(*home_, at_);
+        require_time();
+    }
     if (!known)
         co_await refuse_lock(*home_, at_);
     if (known || !want_.waits)
@@ -313,6 +319,7 @@ std::unique_ptr<place> zookeeper_counters::line_up(counter_ask, alarm&) {
 
 asio::awaitable<counter_answer> zookeeper_counters::change(counter_change what) {
     const semaphore_paths at{home_->where, what.name};
+    co_await home_->at->sync(at.itself);
     co_await refuse_lock(*home_, at);
     counter_answer said;
     switch (what.verb) {
@@ -391,7 +398,6 @@ asio::awaitable<bool> zookeeper_counters::make(const semaphore_paths& at, std::s
 /// Gives a permit back, even if another client holds it.
 asio::awaitable<bool> zookeeper_counters::give_back(const semaphore_paths& at, std::string permit) {
     std::string path = at.leases;
-    co_await home_->at->sync(path);
     const listing held = co_await home_->at->list(path);
     if (!held)
         co_return false;
