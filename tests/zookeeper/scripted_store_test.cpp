@@ -47,6 +47,7 @@ protected:
         if (store_)
             store_->close();
         store_.reset();
+        server_.improvises = {}; // it refers to this object
     }
 
     zookeeper::zookeeper_store& store() {
