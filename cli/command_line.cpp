@@ -92,16 +92,35 @@ bool refuses_value(const CLI::App& known, const std::string& option) {
     return found != nullptr && found->get_items_expected_max() == 0 && found->get_fnames().empty();
 }
 
+/// Returns the flag that the option gives a value: `--force` for `--force=1`, `-v` for `-nv=1`.
+/// Returns an empty text if there is none.
+std::string flag_with_value(const CLI::App& known, const std::string& option) {
+    std::string name = name_of(option);
+    if (name == option)
+        return {};
+    if (!name.starts_with("--")) {
+        for (std::size_t i = 1; i < name.size(); ++i)
+            if (needs_value(known, {'-', name[i]}))
+                return {}; // the rest of the word is its value
+        name = {'-', name.back()};
+    }
+    return refuses_value(known, name) ? name : "";
+}
+
 /// Throws `usage_error` if an option that takes no value has a value, as in `--force=1`. CLI11
-/// accepts some values of such an option, for example `1`, `true` and an empty text.
-void reject_value_of_flag(const CLI::App& known, const arguments& given) {
+/// accepts some values of such an option, for example `1`, `true` and an empty text. Throws it also
+/// for `--url=`, because CLI11 takes the next word as the value of that option.
+void reject_wrong_values(const CLI::App& known, const arguments& given) {
+    const std::string see = "; see 'holdfast " + known.get_name() + " --help'";
     for (auto at = given.begin(); at != given.end() && *at != "--"; ++at) {
         if (!is_option(*at))
             continue;
+        if (const std::string flag = flag_with_value(known, *at); !flag.empty())
+            throw usage_error{flag + " takes no value" + see};
         const std::string name = name_of(*at);
-        if (name != *at && refuses_value(known, name))
-            throw usage_error{name + " takes no value; see 'holdfast " + known.get_name() +
-                              " --help'"};
+        if (name.starts_with("--") && *at == name + "=" &&
+            known.get_option_no_throw(name) != nullptr)
+            throw usage_error{name + " has no value behind the =" + see};
         const auto value = at + 1;
         if (takes_next_word(known, *at) && value != given.end() && *value != "--")
             at = value;
@@ -113,7 +132,7 @@ void reject_value_of_flag(const CLI::App& known, const arguments& given) {
 bool parse(CLI::App& expected, arguments given, std::string_view help) {
     expected.set_help_flag("-h,--help");
     expected.allow_extras();
-    reject_value_of_flag(expected, given);
+    reject_wrong_values(expected, given);
     std::ranges::reverse(given); // CLI11 reads the arguments from the end
     try {
         expected.parse(std::move(given));

@@ -139,6 +139,9 @@ void print_state(const look_options& given, counter_kind kind,
               << '\n';
     if (kind == counter_kind::permits)
         std::cout << "held       " << found.taken << '\n';
+    if (kind == counter_kind::permits && found.exists && found.taken == 0 && found.value <= 0)
+        std::cout << "           no permit can become free: set the number again, or delete it\n"
+                     "           with holdfast unlock --force --type permits NAME\n";
     // waiters for a rate limiter do not subscribe but poll, so the server cannot count them
     if (kind == counter_kind::rate)
         std::cout << "rate       " << rate_in_words(found.of, "permit") << '\n';
@@ -313,7 +316,7 @@ known_counters find_known_counters(holdfast::client& home, const look_options& g
                 continue; // this store does not support this kind
             if (failure.code() != holdfast::store_errc::no_permission)
                 throw;
-            say("'" + word_of(kind) + "' is not listed: " + failure.what());
+            say("'" + word_of(kind) + "' is not listed: " + reason_in_words(failure));
         }
     }
     return known;
@@ -436,25 +439,38 @@ void say_why_not(const std::string& word, const std::string& name, std::int64_t 
 }
 
 /// Waits until the latch is set and closed. Returns false if the timeout `timeout` passes first.
-/// The function polls, because the server sends no notification when a latch is set.
-bool wait_until_set(const holdfast::latch& of, std::chrono::duration<double> timeout) {
+/// The function polls, because the server sends no notification when a latch is set. It continues
+/// if the server cannot be reached for at most `outage`.
+bool wait_until_set(const holdfast::latch& of, std::chrono::duration<double> timeout,
+                    holdfast::duration outage) {
+    using holdfast::boot_clock;
     constexpr std::chrono::duration<double> longest = std::chrono::hours{24 * 366};
     constexpr holdfast::duration ask_again{200};
     const holdfast::time_point give_up_at =
-        holdfast::boot_clock::now() +
-        std::chrono::ceil<holdfast::duration>(std::min(timeout, longest));
-    while (of.count() == 0) {
-        const holdfast::duration left = give_up_at - holdfast::boot_clock::now();
-        if (left <= holdfast::duration::zero())
-            return false;
-        std::this_thread::sleep_for(std::min(left, ask_again));
+        boot_clock::now() + std::chrono::ceil<holdfast::duration>(std::min(timeout, longest));
+    holdfast::time_point answered_at = boot_clock::now();
+    for (;;) {
+        try {
+            if (of.count() != 0)
+                return true;
+            answered_at = boot_clock::now();
+            if (answered_at >= give_up_at)
+                return false;
+        } catch (const boost::system::system_error& failure) {
+            const bool is_away = failure.code() == holdfast::errc::unreachable ||
+                                 failure.code() == holdfast::errc::outcome_unknown;
+            const holdfast::time_point now = boot_clock::now();
+            if (!is_away || now - answered_at >= outage || now >= give_up_at)
+                throw;
+        }
+        const holdfast::duration left = give_up_at - boot_clock::now();
+        std::this_thread::sleep_for(std::clamp(left, holdfast::duration{}, ask_again));
     }
-    return true;
 }
 
 /// Carries out the command and returns whether it succeeded. The read-only command `count` always
 /// succeeds.
-bool carry_out(holdfast::latch& of, const std::string& name, const latch_command& what,
+bool carry_out(holdfast::latch& of, const look_options& given, const latch_command& what,
                boost::json::object& told) {
     // A change would wait for a server that cannot be reached. The query reports it at once, like
     // every other verb.
@@ -468,9 +484,13 @@ bool carry_out(holdfast::latch& of, const std::string& name, const latch_command
     if (what.word == "wait") {
         const holdfast::time_point start = holdfast::boot_clock::now();
         const auto most = what.timeout.value_or(std::chrono::duration<double>::max());
-        const bool done = wait_visibly(
-            (what.until_set ? "the setting of latch '" : "latch '") + printable(name, 40) + "'",
-            [&] { return what.until_set ? wait_until_set(of, most) : of.wait_for(most); });
+        const bool done =
+            wait_visibly((what.until_set ? "the setting of latch '" : "latch '") +
+                             printable(given.name, 40) + "'",
+                         [&] {
+                             return what.until_set ? wait_until_set(of, most, outage_timeout(given))
+                                                   : of.wait_for(most);
+                         });
         told[what.until_set ? "set" : "open"] = done;
         told["waited_ms"] = (holdfast::boot_clock::now() - start).count();
         return done;
@@ -502,7 +522,7 @@ int at(holdfast::client& home, const look_options& given, const latch_command& w
     boost::json::object told = named(given.name);
     bool done = false;
     try {
-        done = carry_out(of, given.name, what, told);
+        done = carry_out(of, given, what, told);
     } catch (const boost::system::system_error& failure) {
         if (failure.code() != holdfast::store_errc::not_replicated)
             throw;

@@ -288,9 +288,6 @@ public:
 
     bool have_arrived() const noexcept { return arrived_.has_value(); }
 
-    /// Ends the wait of `arrival`, which then throws.
-    void cancel() { caught_.cancel(); }
-
     /// Ends this process by the signal that has arrived. Does nothing if no signal has arrived.
     void pass_on() const {
         if (arrived_)
@@ -301,6 +298,10 @@ private:
     asio::signal_set caught_;
     std::optional<int> arrived_{};
 };
+
+/// Time after a signal in which the processes of the demo end and the lock is released. After it,
+/// the demo kills them, because their server may be away.
+constexpr std::chrono::seconds end_timeout{2};
 
 struct worker {
     worker(asio::io_context& loop, const inheritance& inherited,
@@ -335,6 +336,9 @@ asio::awaitable<void> end_early(end_signals& signals,
     co_await signals.arrival();
     for (const std::unique_ptr<worker>& each : workers)
         each->process.signal(SIGTERM);
+    co_await pause(end_timeout);
+    for (const std::unique_ptr<worker>& each : workers)
+        each->process.signal(SIGKILL);
 }
 
 } // namespace
@@ -362,7 +366,7 @@ counted count_with_processes(demo_screen& screen, const counting& how,
                                std::rethrow_exception(thrown);
                            result.all_finished = result.all_finished && finished;
                            if (--running == 0)
-                               signals.cancel();
+                               loop.stop(); // end_early() still waits
                        });
     }
     asio::co_spawn(loop, end_early(signals, workers), asio::detached);
@@ -396,6 +400,8 @@ struct scene {
     std::optional<holdfast::time_point> killed_at{};
     holdfast::time_point ours_at{};
 
+    std::optional<holdfast::client> home{};
+
     asio::awaitable<void> play() {
         pipe_ends reports = make_pipe();
         child_process holder{loop,
@@ -405,38 +411,54 @@ struct scene {
         asio::posix::stream_descriptor report{loop, reports.read.release()};
         // Without this close(), the reader would never see the end of the pipe.
         ::close(reports.write.release());
-        co_await until_first(report_of(report), signals.arrival());
+        co_await until_first(wait_behind(holder, report), signals.arrival());
         if (!signals.have_arrived())
-            co_await wait_behind(holder);
-        if (signals.have_arrived()) {
-            holder.signal(SIGTERM);
-            co_await holder.ended();
+            co_return;
+        try {
+            co_await until_first(clean_up(holder), pause(end_timeout));
+        } catch (const boost::system::system_error&) {
+            // the server is away, and the lock ends with its lease
         }
+        loop.stop(); // a request may still wait for its reply
     }
 
-    asio::awaitable<void> wait_behind(child_process& holder) {
+    /// Ends the holder and releases the lock after a signal.
+    asio::awaitable<void> clean_up(child_process& holder) {
+        holder.signal(SIGTERM);
+        co_await holder.ended();
+        if (!home)
+            co_return;
+        holdfast::mutex mine{*home, lock};
+        if (killed_at && ours_at == holdfast::time_point{}) // the killed holder cannot release it
+            (void)co_await abandonable(mine.async_force_unlock(asio::use_awaitable));
+        co_await close();
+    }
+
+    asio::awaitable<void> close() {
+        asio::awaitable<bool> closing = true_after(home->async_close(asio::use_awaitable));
+        (void)co_await abandonable(std::move(closing));
+    }
+
+    asio::awaitable<void> wait_behind(child_process& holder,
+                                      asio::posix::stream_descriptor& report) {
+        co_await report_of(report);
         std::cout << "   Process " << holder.id() << " holds the lock, on a "
                   << (keeps_sessions(url) ? "session of a few seconds" : "lease of 2 s")
                   << " that it renews.\n"
                      "   We wait for the lock too, and kill that process with SIGKILL."
                   << std::endl;
 
-        holdfast::client home{loop.get_executor(), reaching(url)};
-        holdfast::mutex mine{home, lock};
+        home.emplace(loop.get_executor(), reaching(url));
+        holdfast::mutex mine{*home, lock};
         std::optional<holdfast::lease> held;
-        co_await until_first(take(mine, held), kill_soon(holder), watch(mine, holder.id()),
-                             signals.arrival());
-        if (held) {
-            ours_at = boot_clock::now();
-            if (screen.is_live())
-                screen.show(table(holder.id(), held->remaining(), true));
-            screen.keep();
-            co_await held->async_unlock(asio::use_awaitable);
-        } else if (killed_at) {
-            // A signal ended the wait. The killed holder cannot release its lock, so do this here.
-            co_await mine.async_force_unlock(asio::use_awaitable);
-        }
-        co_await home.async_close(asio::use_awaitable);
+        co_await until_first(take(mine, held), kill_soon(holder), watch(mine, holder.id()));
+        ours_at = boot_clock::now();
+        if (screen.is_live())
+            screen.show(table(holder.id(), held->remaining(), true));
+        screen.keep();
+        asio::awaitable<bool> releasing = true_after(held->async_unlock(asio::use_awaitable));
+        (void)co_await abandonable(std::move(releasing));
+        co_await close();
     }
 
     asio::awaitable<void> kill_soon(child_process& holder) {
@@ -452,7 +474,8 @@ struct scene {
         if (!screen.is_live())
             co_await stop_requested({});
         for (;;) {
-            const auto left = co_await mine.async_remaining_lease(asio::use_awaitable);
+            const std::optional<holdfast::duration> left =
+                co_await abandonable(mine.async_remaining_lease(asio::use_awaitable));
             screen.show(table(holder, left.value_or(0ms), false));
             co_await pause(100ms);
         }
@@ -523,7 +546,7 @@ Exit status:
 std::string try_server(const std::string& url) {
     holdfast::client home{reaching(url)};
     std::string name = "holdfast-demo:" + home.id().substr(0, 8);
-    try_out(home, name);
+    try_out(home, name, has_failover(url));
     return name;
 }
 

@@ -41,10 +41,13 @@ times pairs_until(holdfast::mutex& lock, clock::time_point counted_from, clock::
         lock.lock();
         holdfast::error_code ec;
         lock.unlock(ec);
-        if (ec)
+        const bool is_unconfirmed = ec == holdfast::errc::unreachable ||
+                                    ec == holdfast::errc::outcome_unknown ||
+                                    ec == holdfast::errc::lease_lost;
+        if (ec && !is_unconfirmed)
             throw boost::system::system_error{ec};
         const clock::time_point now = clock::now();
-        if (start >= counted_from)
+        if (!ec && start >= counted_from)
             taken.push_back(now - start);
         start = now;
     }
@@ -58,10 +61,14 @@ std::chrono::nanoseconds at_percent(const times& sorted, std::size_t percent) {
 
 } // namespace
 
-void try_out(holdfast::client& home, const std::string& name, std::optional<unsigned> replicas) {
+void try_out(holdfast::client& home, const std::string& name, bool expects_failover,
+             std::optional<unsigned> replicas) {
     holdfast::mutex lock{home, name, holdfast::mutex_options{.required_replicas = replicas}};
-    if (lock.try_lock())
-        lock.unlock();
+    if (expects_failover)
+        lock.lock(); // the name is new, so this call waits only for a server
+    else if (!lock.try_lock())
+        return;
+    lock.unlock();
 }
 
 measurement measure(holdfast::client& home, const workload& wanted) {
@@ -125,8 +132,9 @@ that line does not show how fast several processes share a lock.
 
 In a cluster, one lock is on one server, and locks of several names are spread
 over all of them: so only the second measurement is of more than one server.
-Behind Sentinels, all locks are on the primary. In a database, and on ZooKeeper,
-each pair writes twice to the disk, which takes most of the time.
+Behind Sentinels, all locks are on the primary. During a failover, this verb
+waits for the new primary. In a database, and on ZooKeeper, each pair writes
+twice to the disk, which takes most of the time.
 
 The locks have names of their own, holdfast-bench:..., and none is left behind.
 The measurement loads the server as much as it can, and so slows down others who
@@ -209,7 +217,10 @@ int bench(const inheritance& inherited, arguments all) {
 
     return ask_server(inherited, given, [&](holdfast::client& home) {
         const std::string name = "holdfast-bench:" + home.id();
-        try_out(home, name, replicas);
+        (void)answer_of_server([&] {
+            try_out(home, name, has_failover(given.server), replicas);
+            return true;
+        });
         std::vector<measured> done;
         for (const workload& next : {workload{name, 1, 1, replicas, each},
                                      workload{name, threads, threads, replicas, each},

@@ -29,12 +29,14 @@ struct measurement {
     std::chrono::nanoseconds p50{}, p99{}; ///< time of one pair, including its wait for the lock
 };
 
-/// Takes and releases the lock once. Unlike a call that waits, it fails at once if the server
-/// cannot be reached. It needs no other permissions than a lock.
-void try_out(holdfast::client&, const std::string& name, std::optional<unsigned> replicas = {});
+/// Takes and releases the lock once. If the server cannot be reached, it fails at once, or waits if
+/// `expects_failover` is true. It needs no other permissions than a lock.
+void try_out(holdfast::client&, const std::string& name, bool expects_failover,
+             std::optional<unsigned> replicas = {});
 
-/// Runs the workload and returns the result. Throws the first error of a lock. All locks are
-/// released at the end.
+/// Runs the workload and returns the result. Throws the first error of a lock. A release that is
+/// not confirmed in time is no error: a failover may have begun, and the next pair waits for its
+/// end. All locks are released at the end.
 measurement measure(holdfast::client&, const workload&);
 
 } // namespace cli

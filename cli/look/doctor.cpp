@@ -99,6 +99,9 @@ Sentinels too: which server is the primary, what is missing, how long a failover
 takes compared with the lease, whether clocks differ, and whether other clients
 use another form of Pub/Sub. What this user may not ask is reported.
 
+A server that cannot be reached is reported at once. During a failover, this
+verb does not wait for the new primary, unlike the other verbs.
+
 In a database, its settings, the user's rights and the tables that locks need
 are examined. In ZooKeeper, each server of the ensemble and the session that it
 gives are examined.

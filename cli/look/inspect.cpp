@@ -36,8 +36,10 @@ Usage: holdfast inspect [OPTIONS] NAME
                        "token", "last_token", "waiting", "waiters": [{"owner",
                        "place_left_ms", "listens", "is_holdfast", "client"}]}; a
                        value is null if it is not known, or if the lease has no
-                       end; "token" is the number of the present hold, if the
-                       store gives a number to each hold (MySQL, ZooKeeper);
+                       end; on ZooKeeper no lease is known, because only the
+                       holder knows how long its session lasts; "token" is the
+                       number of the present hold, if the store gives a number
+                       to each hold (MySQL, ZooKeeper);
                        "last_token" is the greatest token that a fenced lock
                        has given; on ZooKeeper, for a free lock, a number that
                        no token of it has exceeded
@@ -112,6 +114,9 @@ void print_lines(const lock_state& lock) {
     print_owners(lock);
     if (lock.is_held)
         print_line("lease left", left_in_words(lock));
+    if (lock.is_held && ends_with_session(lock))
+        print_line(
+            "", "only the holder knows how long its session lasts; ZooKeeper does not report it");
     if (lock.token != 0)
         print_line("token", std::to_string(lock.token));
     if (lock.last_token != 0)
@@ -131,9 +136,10 @@ void print_counter_hint(holdfast::client& home, const lock_state& found) {
     print_line("see", "holdfast inspect --type " + counters.types + " NAME");
     if (!counters.number || counters.types.find('|') == counters.types.npos)
         return;
-    print_line("number", std::to_string(*counters.number) +
-                             ": a semaphore, slots that are all free, or a latch");
-    if (*counters.number > 0)
+    const bool may_be_free = *counters.number > 0;
+    print_line("number", std::to_string(*counters.number) + ": a semaphore, slots" +
+                             (may_be_free ? " that are all free" : "") + ", or a latch");
+    if (may_be_free)
         return;
     print_line("", "if they are slots, their holders were lost, and no slot is left:");
     print_line("", "to delete them: holdfast unlock --force --type permits NAME");

@@ -5,6 +5,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
+#include <algorithm>
 #include <iostream>
 #include <utility>
 
@@ -31,11 +32,24 @@ bool parse_look(CLI::App& verb, look_options& given, lock_word word, arguments a
     return true;
 }
 
+namespace {
+
+/// Default of `options::unavailable_timeout`. Behind Sentinels and in a cluster it is longer.
+constexpr std::chrono::seconds usual_outage{10};
+
+} // namespace
+
 void limit_outage(look_options& given,
                   const std::optional<std::chrono::duration<double>>& timeout) {
-    constexpr std::chrono::seconds usual{10}; // behind Sentinels and in a cluster it is longer
-    if (timeout && *timeout < usual)
+    if (timeout && *timeout < usual_outage)
         given.outage_within = std::chrono::ceil<holdfast::duration>(*timeout);
+}
+
+holdfast::duration outage_timeout(const look_options& given) {
+    constexpr std::chrono::duration<double> longest = std::chrono::hours{24 * 366};
+    if (const auto of_url = time_in(given.server, "unavailable_timeout"))
+        return std::chrono::ceil<holdfast::duration>(std::min(*of_url, longest));
+    return given.outage_within.value_or(usual_outage);
 }
 
 bool is_answered_yes() {

@@ -69,6 +69,10 @@ std::string no_lock_in_words(holdfast::client&, const holdfast::lock_state&);
 /// than the usual wait.
 void limit_outage(look_options&, const std::optional<std::chrono::duration<double>>& timeout);
 
+/// Returns how long a call that waits outlasts an outage of a lone server. Call it inside of
+/// `ask_server`.
+holdfast::duration outage_timeout(const look_options&);
+
 /// Calls `ask` and returns its result. On a terminal, prints after a second that the verb waits for
 /// the server.
 template <typename Ask>

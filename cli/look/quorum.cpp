@@ -42,10 +42,7 @@ bool asks_quorum(look_options& given) {
 std::string failure_in_words(const boost::system::system_error& failure) {
     if (failure.code() == holdfast::errc::unreachable)
         return "it cannot be reached";
-    std::string text = failure.what();
-    if (const std::size_t bracket = text.rfind(" ["); text.ends_with(']') && bracket != text.npos)
-        text.erase(bracket);
-    return text;
+    return reason_in_words(failure);
 }
 
 std::vector<node_state> inspect_all(node_list& of, const std::string& name) {

@@ -131,7 +131,8 @@ int unlock(const inheritance& inherited, arguments all) {
             say("left alone");
             return left_alone;
         }
-        const bool released = is_lock && take_away(home, given.name, *found);
+        const bool released =
+            is_lock && answer_of_server([&] { return take_away(home, given.name, *found); });
         if (given.json) {
             boost::json::object told = named(given.name);
             told["released"] = released;

@@ -2,6 +2,7 @@
 #include "cli/run/command_run.hpp"
 
 #include "cli/command_line.hpp"
+#include "cli/file_text.hpp"
 #include "cli/look/lock_text.hpp"
 #include "cli/server/private_server.hpp"
 #include "cli/terminal/output.hpp"
@@ -15,7 +16,6 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <iterator>
 #include <memory>
 #include <string_view>
@@ -33,9 +33,10 @@ std::string proc_file(pid_t id, const char* name) {
     return "/proc/" + std::to_string(id) + "/" + name;
 }
 
-std::string text_of(const std::string& path) {
-    std::ifstream file{path};
-    return {std::istreambuf_iterator<char>{file}, {}};
+/// Returns the content of a file of the process in /proc. Returns an empty text if the process has
+/// ended. A process can end at any moment, also between the open and the read of its file.
+std::string text_of(pid_t id, const char* name) {
+    return content_of(proc_file(id, name)).value_or("");
 }
 
 bool has_children() {
@@ -45,7 +46,7 @@ bool has_children() {
 
 bool runs_private_server(pid_t id) {
     using namespace std::string_view_literals;
-    return text_of(proc_file(id, "cmdline")) == "holdfast\0private-server\0"sv;
+    return text_of(id, "cmdline") == "holdfast\0private-server\0"sv;
 }
 
 /// Returns whether the process runs the same program file as this process.
@@ -67,7 +68,7 @@ bool has_signal(const std::string& status, std::string_view field, int signal) {
 
 /// Returns whether the signal affects the process. For example, WINCH does nothing by default.
 bool heeds(pid_t id, int signal) {
-    const std::string status = text_of(proc_file(id, "status"));
+    const std::string status = text_of(id, "status");
     return signal == SIGWINCH ? has_signal(status, "\nSigCgt:\t", signal)
                               : !has_signal(status, "\nSigIgn:\t", signal);
 }
@@ -83,7 +84,7 @@ std::vector<job_processes::process> job_processes::all_on_machine() {
         const auto parsed = std::from_chars(name.data(), name.data() + name.size(), one.id);
         if (parsed.ec != std::errc{} || parsed.ptr != name.data() + name.size())
             continue;
-        const std::string stat = text_of(proc_file(one.id, "stat"));
+        const std::string stat = text_of(one.id, "stat");
         // the name of a program may contain both characters
         const std::size_t name_end = stat.rfind(") ");
         char state = 0;

@@ -17,6 +17,8 @@
 
 #include <array>
 #include <exception>
+#include <memory>
+#include <optional>
 #include <stop_token>
 #include <tuple>
 #include <utility>
@@ -56,6 +58,39 @@ inline asio::awaitable<void> stop_requested(std::stop_token token) {
     co_await bell.async_wait(asio::redirect_error(asio::use_awaitable, rung));
     if (!token.stop_requested()) // this coroutine was cancelled
         throw boost::system::system_error{asio::error::operation_aborted};
+}
+
+/// Returns the result of `work`, which ignores cancellation, as the queries of a client do. If this
+/// coroutine is cancelled, it ends at once. `work` then continues, and its result is dropped, so
+/// `work` must not refer to local variables of the caller. `T` has a default constructor.
+template <typename T>
+asio::awaitable<T> abandonable(asio::awaitable<T> work) {
+    using timer = asio::steady_timer;
+    struct outcome {
+        timer ended;
+        std::exception_ptr thrown{};
+        std::optional<T> value{};
+    };
+    const auto executor = co_await asio::this_coro::executor;
+    const auto got = std::make_shared<outcome>(outcome{timer{executor, timer::time_point::max()}});
+    asio::co_spawn(executor, std::move(work), [got](std::exception_ptr thrown, T value) {
+        got->thrown = std::move(thrown);
+        got->value.emplace(std::move(value));
+        got->ended.expires_at(timer::time_point::min());
+    });
+    holdfast::error_code rung;
+    co_await got->ended.async_wait(asio::redirect_error(asio::use_awaitable, rung));
+    if (!got->value) // this coroutine was cancelled
+        throw boost::system::system_error{asio::error::operation_aborted};
+    if (got->thrown)
+        std::rethrow_exception(got->thrown);
+    co_return std::move(*got->value);
+}
+
+/// Runs `work`, and returns true afterwards. `abandonable` needs a result.
+inline asio::awaitable<bool> true_after(asio::awaitable<void> work) {
+    co_await std::move(work);
+    co_return true;
 }
 
 /// Returns after the duration `length`.

@@ -159,6 +159,12 @@ holdfast::duration length_of(std::chrono::duration<double> wanted) {
     return std::chrono::ceil<holdfast::duration>(std::min(wanted, longest));
 }
 
+/// Shortest time in which the server can answer a run with -w. It is the default of
+/// `connect_timeout`.
+constexpr std::chrono::seconds first_answer_timeout{2};
+/// Time after the end of -w for a reply that is under way.
+constexpr std::chrono::milliseconds reply_margin{500};
+
 class performance {
 public:
     performance(const locked_run& wanted, const inheritance& inherited, const job* behind)
@@ -273,10 +279,26 @@ private:
         if (wanted_.verbose)
             say("asking " + server_in_words(wanted_.url) + " for " + thing_);
         wait_report report{homes_, wanted_, behind_, is_held_around()};
-        co_await until_first(take(held), report.tell());
+        co_await until_first(take(held), report.tell(), fail_without_answer());
         granted_at_ = holdfast::boot_clock::now();
         if (held)
             report.granted(held->fencing_token());
+    }
+
+    /// Throws `unreachable` some time after the end of -w. A server that answers ends the wait
+    /// earlier, but the client waits for the reply to a request until the timeout of that request.
+    /// With -n, and on a quorum, only the timeouts of the requests limit the wait.
+    asio::awaitable<void> fail_without_answer() {
+        const holdfast::duration timeout = length_of(wanted_.timeout);
+        if (timeout == holdfast::duration::zero() || homes_.size() > 1)
+            co_await stop_requested({});
+        const holdfast::duration limit =
+            std::max<holdfast::duration>(timeout, first_answer_timeout);
+        co_await pause(limit);
+        // A pause of its own: after Ctrl-Z, both times may have passed when the run continues.
+        co_await pause(reply_margin);
+        throw boost::system::system_error{make_error_code(holdfast::errc::unreachable),
+                                          "no answer within " + in_words(limit + reply_margin)};
     }
 
     /// Takes the lock, a slot (--slots), or a start (--rate). After a start the lease is empty: it

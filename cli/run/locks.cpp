@@ -104,10 +104,15 @@ std::string told_of(const holdfast::rate& how) {
     return rate_in_words(how, "start");
 }
 
-asio::awaitable<counter_state> state_of(holdfast::client& home, const std::string& name,
+asio::awaitable<counter_state> state_of(holdfast::client& home, std::string name,
                                         counter_kind kind) {
-    holdfast::lock_name which{name};
-    co_return co_await home.async_inspect(std::move(which), kind, asio::use_awaitable);
+    holdfast::lock_name which{std::move(name)};
+    co_return co_await abandonable(home.async_inspect(std::move(which), kind, asio::use_awaitable));
+}
+
+asio::awaitable<std::optional<holdfast::lock_state>> state_of(holdfast::client& home,
+                                                              std::string name) {
+    co_return co_await abandonable(home.async_inspect(std::move(name), asio::use_awaitable));
 }
 
 std::int64_t slots_in(const counter_state& found) {
@@ -131,11 +136,11 @@ void remember_counter(const locked_run& wanted) {
 /// Returns the result of `asking`. If the server refuses the request, repeats it as a blocking call
 /// `ask_again(client)` of another client, because only the exception of a blocking call has the
 /// reason. A blocking call of the same client is not possible on the thread of its executor.
-template <typename Blocking>
-asio::awaitable<bool> with_reason(asio::awaitable<bool> asking, const locked_run& wanted,
-                                  Blocking ask_again) {
+template <typename T, typename Blocking>
+asio::awaitable<T> with_reason(asio::awaitable<T> asking, const locked_run& wanted,
+                               Blocking ask_again) {
     try {
-        co_return co_await std::move(asking);
+        co_return co_await abandonable(std::move(asking));
     } catch (const boost::system::system_error& failure) {
         if (failure.code() != holdfast::errc::refused)
             throw;
@@ -146,20 +151,47 @@ asio::awaitable<bool> with_reason(asio::awaitable<bool> asking, const locked_run
     co_return ask_again(another);
 }
 
+counter_kind kind_of_counter(const locked_run& wanted) {
+    return wanted.slots ? counter_kind::permits : counter_kind::rate;
+}
+
+/// Returns the state of the counter for --slots or --rate.
+asio::awaitable<counter_state> counter_of(holdfast::client& home, const locked_run& wanted) {
+    const counter_kind kind = kind_of_counter(wanted);
+    const auto ask_again = [&wanted, kind](holdfast::client& another) {
+        return another.inspect({wanted.name}, kind);
+    };
+    asio::awaitable<counter_state> asking = state_of(home, wanted.name, kind);
+    co_return co_await with_reason(std::move(asking), wanted, ask_again);
+}
+
+/// With -n, asks the server for the counter. The query fails at once if the server cannot be
+/// reached, but a change of the counter is repeated.
+asio::awaitable<void> fail_if_away(holdfast::client& home, const locked_run& wanted) {
+    if (wanted.timeout == std::chrono::duration<double>::zero())
+        (void)co_await counter_of(home, wanted);
+}
+
 asio::awaitable<void> settle_slots(holdfast::client& home, holdfast::leased_semaphore& slots,
                                    const locked_run& wanted) {
     const std::int64_t number = *wanted.slots;
+    const auto set_new = [&wanted, number](holdfast::client& another) {
+        return holdfast::leased_semaphore{another, wanted.name}.try_set_permits(number);
+    };
+    const auto set = [&wanted, number](holdfast::client& another) {
+        holdfast::leased_semaphore{another, wanted.name}.set_permits(number);
+        return true;
+    };
     for (int i = 0; i < settings_max; ++i) {
         const bool is_new = co_await with_reason(
-            slots.async_try_set_permits(number, asio::use_awaitable), wanted,
-            [&](holdfast::client& another) {
-                return holdfast::leased_semaphore{another, wanted.name}.try_set_permits(number);
-            });
+            slots.async_try_set_permits(number, asio::use_awaitable), wanted, set_new);
         if (is_new)
             co_return remember_counter(wanted);
-        const counter_state found = co_await state_of(home, wanted.name, counter_kind::permits);
+        const counter_state found = co_await counter_of(home, wanted);
         if (found.exists && has_lost_its_holders(found)) {
-            co_await slots.async_set_permits(number, asio::use_awaitable);
+            asio::awaitable<bool> setting =
+                true_after(slots.async_set_permits(number, asio::use_awaitable));
+            (void)co_await with_reason(std::move(setting), wanted, set);
             co_return;
         }
         if (found.exists && slots_in(found) != number)
@@ -174,50 +206,60 @@ asio::awaitable<void> settle_slots(holdfast::client& home, holdfast::leased_sema
     throw another_number{"is set and deleted again and again"};
 }
 
-asio::awaitable<void> settle_rate(holdfast::rate_limiter& starts, const locked_run& wanted) {
+asio::awaitable<void> settle_rate(holdfast::client& home, holdfast::rate_limiter& starts,
+                                  const locked_run& wanted) {
+    const auto set_new = [&wanted](holdfast::client& another) {
+        return holdfast::rate_limiter{another, wanted.name}.try_set_rate(*wanted.rate);
+    };
     for (int i = 0; i < settings_max; ++i) {
         const bool is_new = co_await with_reason(
-            starts.async_try_set_rate(*wanted.rate, asio::use_awaitable), wanted,
-            [&](holdfast::client& another) {
-                return holdfast::rate_limiter{another, wanted.name}.try_set_rate(*wanted.rate);
-            });
+            starts.async_try_set_rate(*wanted.rate, asio::use_awaitable), wanted, set_new);
         if (is_new)
             co_return remember_counter(wanted);
-        const std::optional<holdfast::rate> found =
-            co_await starts.async_current_rate(asio::use_awaitable);
-        if (found && *found != *wanted.rate)
-            throw another_number{"has a rate of " + told_of(*found) + ", and --rate says " +
+        const counter_state found = co_await counter_of(home, wanted);
+        if (found.exists && found.of != *wanted.rate)
+            throw another_number{"has a rate of " + told_of(found.of) + ", and --rate says " +
                                  told_of(*wanted.rate) +
                                  ". To set it anew when nobody needs it: holdfast unlock --force "
                                  "--type rate '" +
                                  printable(wanted.name) + "'"};
-        if (found)
+        if (found.exists)
             co_return;
     }
     throw another_number{"is set and deleted again and again"};
+}
+
+/// Returns how much of the timeout is left.
+std::chrono::duration<double> left_of(const locked_run& wanted, holdfast::time_point began) {
+    const std::chrono::duration<double> left =
+        wanted.timeout - std::chrono::duration<double>{holdfast::boot_clock::now() - began};
+    return std::max(left, std::chrono::duration<double>::zero());
 }
 
 } // namespace
 
 asio::awaitable<std::optional<holdfast::lease>> take_slot(holdfast::client& home,
                                                           const locked_run& wanted) {
+    const holdfast::time_point began = holdfast::boot_clock::now();
     holdfast::leased_options how{.required_replicas = wanted.replicas};
     if (wanted.lease)
         how.lease.emplace(*wanted.lease);
     holdfast::leased_semaphore slots{home, {wanted.name}, how};
+    co_await fail_if_away(home, wanted);
     co_await settle_slots(home, slots, wanted);
-    co_return co_await slots.async_try_acquire_for(wanted.timeout, 1, asio::use_awaitable);
+    co_return co_await slots.async_try_acquire_for(left_of(wanted, began), 1, asio::use_awaitable);
 }
 
 asio::awaitable<bool> draw_start(holdfast::client& home, const locked_run& wanted) {
+    const holdfast::time_point began = holdfast::boot_clock::now();
     holdfast::rate_limiter starts{home, {wanted.name}, {.required_replicas = wanted.replicas}};
-    co_await settle_rate(starts, wanted);
-    co_return co_await starts.async_try_acquire_for(wanted.timeout, 1, asio::use_awaitable);
+    co_await fail_if_away(home, wanted);
+    co_await settle_rate(home, starts, wanted);
+    co_return co_await starts.async_try_acquire_for(left_of(wanted, began), 1, asio::use_awaitable);
 }
 
 asio::awaitable<std::string> how_it_stands(holdfast::client& home, const locked_run& wanted) {
-    const counter_kind kind = wanted.slots ? counter_kind::permits : counter_kind::rate;
-    const counter_state found = co_await state_of(home, wanted.name, kind);
+    const counter_state found = co_await state_of(home, wanted.name, kind_of_counter(wanted));
     if (!found.exists)
         co_return "";
     if (wanted.slots)
@@ -282,8 +324,7 @@ std::string told_of(const holdfast::lock_state& lock, wording form) {
 } // namespace
 
 asio::awaitable<std::string> who_holds(holdfast::client& home, std::string name, wording form) {
-    const std::optional<holdfast::lock_state> found =
-        co_await home.async_inspect(std::move(name), asio::use_awaitable);
+    const std::optional<holdfast::lock_state> found = co_await state_of(home, std::move(name));
     co_return found ? printable(told_of(*found, form), 500) : "";
 }
 
@@ -291,7 +332,7 @@ asio::awaitable<void> refuse_if_another(holdfast::client& home, std::string name
                                         holdfast::lock_kind wanted) {
     std::optional<holdfast::lock_state> found;
     try {
-        found = co_await home.async_inspect(std::move(name), asio::use_awaitable);
+        found = co_await state_of(home, std::move(name));
     } catch (const boost::system::system_error& failure) {
         if (failure.code() == asio::error::operation_aborted)
             throw;

@@ -310,17 +310,6 @@ void check_has_no_nodes(const given_options& given) {
         throw usage_error{std::string{option} + " is for a quorum: give --url 3 to 15 times"};
 }
 
-/// Returns the lease that the URL sets. Returns nothing if the URL does not set it, or sets it to a
-/// text that the library will refuse.
-std::optional<length> lease_in(const std::string& url) {
-    const std::string text = parameter_of(url, "lease_time");
-    try {
-        return text.empty() ? std::nullopt : std::optional{parse_time("lease_time", text)};
-    } catch (const usage_error&) {
-        return std::nullopt;
-    }
-}
-
 /// Throws `usage_error` if the lease is too short. A lease is renewed every third of its time. On
 /// a busy machine, a process may pause for longer than a very short lease. Then the lock would be
 /// lost and the command stopped.
@@ -329,7 +318,7 @@ void check_lease(const given_options& given, const std::string& urls) {
     if (given.lease && *given.lease < least)
         throw usage_error{"--lease is too short: give 100ms or more"};
     for (const std::string& url : each_url(urls)) {
-        const std::optional<length> of_url = lease_in(url);
+        const std::optional<length> of_url = time_in(url, "lease_time");
         if (!given.lease && of_url && *of_url < least)
             throw usage_error{"lease_time in the URL is too short: give 100ms or more"};
     }

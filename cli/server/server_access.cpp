@@ -197,6 +197,16 @@ std::string parameter_of(const std::string& url, std::string_view name) {
     return decoded(parameter(url, name));
 }
 
+std::optional<std::chrono::duration<double>> time_in(const std::string& url,
+                                                     std::string_view name) {
+    const std::string text = parameter_of(url, name);
+    try {
+        return text.empty() ? std::nullopt : std::optional{parse_time(name, text)};
+    } catch (const usage_error&) {
+        return std::nullopt;
+    }
+}
+
 std::string prefix_of(const std::string& urls) {
     return parameter_of(each_url(urls).front(), "prefix");
 }
@@ -211,6 +221,11 @@ bool keeps_sessions(const std::string& url) {
 
 bool is_of_cluster(std::string_view url) {
     return url.starts_with("redis+cluster:") || url.starts_with("rediss+cluster:");
+}
+
+bool has_failover(std::string_view url) {
+    return is_of_cluster(url) || url.starts_with("redis+sentinel:") ||
+           url.starts_with("rediss+sentinel:");
 }
 
 bool is_on_redis(const std::string& url) {
@@ -353,8 +368,14 @@ bool is_of_quorum(const holdfast::event& event) {
 
 } // namespace
 
+std::string reason_in_words(const boost::system::system_error& failure) {
+    return for_people(failure.what(), failure.code());
+}
+
 void last_words::notify(const holdfast::event& event) noexcept {
-    if (event.kind == holdfast::event_kind::waited && event.text_size > 0)
+    const bool failed = event.kind == holdfast::event_kind::waited &&
+                        event.cause != holdfast::event_cause::cancelled;
+    if (failed && event.text_size > 0)
         (is_of_quorum(event) ? quorums_ : text_).assign(event.text, event.text_size);
     if (event.cause == holdfast::event_cause::max_hold)
         max_hold_reached_ = true;

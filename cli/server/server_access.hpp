@@ -7,6 +7,7 @@
 #include <holdfast/observer.hpp>
 #include <holdfast/options.hpp>
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,6 +36,10 @@ std::vector<std::string> each_url(const std::string& urls);
 /// does not have that parameter.
 std::string parameter_of(const std::string& url, std::string_view name);
 
+/// Returns the time that a parameter of the URL sets. Returns nothing if the URL does not set it,
+/// or sets it to a text that the library refuses.
+std::optional<std::chrono::duration<double>> time_in(const std::string& url, std::string_view name);
+
 /// Returns the prefix of the locks' names (`?prefix=`), the same in all URLs of a quorum.
 std::string prefix_of(const std::string& urls);
 
@@ -48,6 +53,10 @@ bool keeps_sessions(const std::string& url);
 
 /// Returns whether the URL has the scheme of a Redis Cluster, with TLS or without.
 bool is_of_cluster(std::string_view url);
+
+/// Returns whether another server takes over from a dead server there: the URL is for Sentinels or
+/// a Redis Cluster.
+bool has_failover(std::string_view url);
 
 /// Returns whether the URL is for Redis or Valkey. A private server is one of them.
 bool is_on_redis(const std::string& url);
@@ -67,6 +76,10 @@ std::string server_in_words(const std::string& url);
 /// are read from HOLDFAST_USERNAME and HOLDFAST_PASSWORD. These variables exist because other users
 /// can see a command line.
 holdfast::options reaching(std::string url);
+
+/// Returns the text of an error without its code, and without general advice if it has a precise
+/// reason. The text is on one line and safe to print.
+std::string reason_in_words(const boost::system::system_error&);
 
 /// Observer that remembers why the last wait failed, with the text of the server or the system. It
 /// also remembers whether renewal has ended because of `max_hold`. The lock functions do not return

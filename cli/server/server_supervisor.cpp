@@ -5,6 +5,7 @@
 #include "cli/server/server_supervisor.hpp"
 
 #include "cli/command_line.hpp"
+#include "cli/file_text.hpp"
 #include "cli/terminal/output.hpp"
 
 #include <holdfast/time.hpp>
@@ -13,8 +14,6 @@
 #include <array>
 #include <csignal>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -72,10 +71,8 @@ struct server_plan {
 
 /// Returns the end of the server's log, on one line.
 std::string logged_words(const private_folder& home) {
-    std::ifstream log{home.log()};
-    const std::string all{std::istreambuf_iterator<char>{log}, {}};
     constexpr std::size_t enough = 500;
-    const std::string line = on_one_line(all);
+    const std::string line = on_one_line(content_of(home.log()).value_or(""));
     return printable(line.substr(line.size() > enough ? line.size() - enough : 0), enough);
 }
 

@@ -250,7 +250,8 @@ public:
     [[nodiscard]] std::optional<duration> remaining_lease() const;
     /// Removes the lock from its holder and notifies the waiters. Returns false if the lock was
     /// free. A holder in this client learns of the loss at once (`lost()`). A holder in another
-    /// client learns of the loss at its next renewal.
+    /// client learns of the loss at its next renewal. During a failover, the blocking call repeats
+    /// its request until a server takes over, as long as no server has executed the request.
     bool force_unlock();
 
     template <asio::completion_token_for<void(error_code, bool)> Token>

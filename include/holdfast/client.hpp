@@ -183,9 +183,13 @@ public:
     /// if the lock was free, or if that owner did not hold it.
     ///
     /// Throws `refused` without `only_from` for a lock that another program stores as a plain
-    /// string (for example redis-py), because the key could be that program's data. After an
-    /// unknown outcome, repeat the call only with `only_from`; otherwise the next holder may lose
-    /// the lock.
+    /// string (for example redis-py), because the key could be that program's data.
+    ///
+    /// Behind Sentinels and in a cluster, the call repeats its request while no server can be
+    /// reached, for at most `options::unavailable_timeout`. If the store may have executed the
+    /// request, the call repeats it only if `only_from` is the owner of a holdfast client.
+    /// Otherwise it throws `outcome_unknown`; a repetition could take the lock from the next
+    /// holder. If the named owner no longer holds the lock at the repetition, the result is true.
     bool force_unlock(lock_name, std::string only_from = {});
 
     template <asio::completion_token_for<void(error_code, std::optional<lock_state>)> Token>

@@ -8,6 +8,8 @@
 #include "sync/retry_policy.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <utility>
 
 namespace holdfast::compose {
@@ -127,11 +129,51 @@ asio::awaitable<std::optional<holding>> composite_descriptor::inspect() const {
     co_return as_one(*this, std::move(all));
 }
 
-asio::awaitable<bool> composite_descriptor::force() const {
-    const auto decided = [this](const auto& replies) { return is_decided(*this, replies); };
-    std::vector<reply_of<bool>> all = co_await ask_members<bool>(
-        *this, [](const lock_descriptor& of) { return of.force(); }, decided);
-    co_return any_of(*this, all);
+namespace {
+
+/// Removal of one member from its holder (`composite_descriptor::forcing`). It belongs to the
+/// executor of the member's client.
+struct member_removal {
+    bool is_sent = false; ///< true: the store may have executed a request
+    reply_of<bool> said{.why = {make_error_code(errc::outcome_unknown), "it did not answer"}};
+};
+using removals = std::map<const sync::lock_descriptor*, member_removal>;
+
+/// Removes the member from its holder. Sends no second request if the store may have executed the
+/// first one, because the second request could remove the next hold.
+asio::awaitable<bool> remove_once(std::shared_ptr<removals> all, const sync::lock_descriptor& of) {
+    member_removal& mine = all->at(&of);
+    if (!std::exchange(mine.is_sent, true)) {
+        const std::function<asio::awaitable<bool>()> force = of.forcing();
+        try {
+            mine.said.value = co_await force();
+        } catch (const boost::system::system_error& e) {
+            mine.said.why = {e.code(), e.what()};
+            mine.is_sent = !sync::is_undone(e.code());
+        }
+    }
+    if (!mine.said.value)
+        throw sync::worded_error{mine.said.why};
+    co_return *mine.said.value;
+}
+
+asio::awaitable<bool> remove_members(const composite_descriptor& of,
+                                     std::shared_ptr<removals> all) {
+    const auto decided = [&of](const auto& replies) { return is_decided(of, replies); };
+    const work_on<bool> remove = [all](const sync::lock_descriptor& each) {
+        return remove_once(all, each);
+    };
+    std::vector<reply_of<bool>> replies = co_await ask_members<bool>(of, remove, decided);
+    co_return any_of(of, replies);
+}
+
+} // namespace
+
+std::function<asio::awaitable<bool>()> composite_descriptor::forcing() const {
+    const auto all = std::make_shared<removals>();
+    for (const member& each : members)
+        all->try_emplace(each.get());
+    return [this, all] { return remove_members(*this, all); };
 }
 
 // Takes all members or none. A call never waits long for a member while it holds other members, so
@@ -275,14 +317,18 @@ private:
     time_point next_round(sync::retry_policy& trouble, sync::pauses& pause, time_point sent_at,
                           int round) {
         const sync::failure why = first_failure(*round_, of_.members);
+        sync::gate& door = *home_->queues().find(sync::key_of(*call_));
         if (!why.code) {
             trouble.over();
+            door.note_reply();
             return round > 1 ? sync::later(home_->now(), pause.next()) : home_->now();
         }
         try {
             throw sync::worded_error{why};
         } catch (const boost::system::system_error& e) {
-            return trouble.next_try(e, sent_at);
+            const time_point next = trouble.next_try(e, sent_at);
+            door.note_no_reply(why);
+            return next;
         }
     }
 

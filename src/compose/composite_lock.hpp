@@ -6,6 +6,7 @@
 #include "compose/member_requests.hpp"
 
 #include <atomic>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,7 @@ public:
     bool is_joint() const noexcept override { return true; }
 
     asio::awaitable<std::optional<holding>> inspect() const override;
-    asio::awaitable<bool> force() const override;
+    std::function<asio::awaitable<bool>()> forcing() const override;
     std::vector<const sync::engine*> homes() const override;
 
 private:

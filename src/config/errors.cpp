@@ -29,93 +29,97 @@ struct server_says {
 constexpr std::array refusals{
     server_says{store_errc::loading, errc::unreachable, "loading", "LOADING",
                 "The server is still reading its data from disk.",
-                "Wait until it has read all of it. A call waits for unavailable_timeout."},
+                "Wait until the server has read all data. A call waits for unavailable_timeout."},
     server_says{store_errc::busy_script, errc::unreachable, "busy_script", "BUSY",
                 "A script that runs too long keeps the server busy.",
-                "Find out whose script it is. SCRIPT KILL ends a script that has written nothing."},
+                "Find out which program runs the script. SCRIPT KILL ends a script that has "
+                "written nothing."},
     server_says{store_errc::read_only, errc::unreachable, "read_only", "READONLY, (ROLE: slave)",
-                "The server takes no writes: it is a replica, or was set so.",
-                "Use the address of the primary, or of all servers. After a failover it is another "
-                "one."},
-    server_says{store_errc::master_down, errc::unreachable, "master_down", "MASTERDOWN",
-                "The server is a replica that has lost its primary.",
-                "Use the address of the primary. Find out why its replica cannot reach it."},
+                "The server accepts no writes: it is a replica, or it was set to read-only.",
+                "Use the address of the primary, or of all servers. After a failover, another "
+                "server is the primary."},
     server_says{
-        store_errc::cluster_down, errc::unreachable, "cluster_down", "CLUSTERDOWN",
-        "The cluster does not serve the slot of this lock.",
-        "Look at CLUSTER INFO and CLUSTER NODES: a slot has no node, or too many nodes are down."},
-    server_says{store_errc::try_again, errc::unreachable, "try_again", "MOVED, ASK, TRYAGAIN",
-                "The server put the request off: what it concerns is busy, or is moving to another "
-                "server.",
-                "Wait. If it lasts: look whether a Redis cluster is being resharded, whether a "
-                "transaction in the database stays open, whether the servers have too much to do."},
+        store_errc::master_down, errc::unreachable, "master_down", "MASTERDOWN",
+        "The server is a replica that has lost its primary.",
+        "Use the address of the primary. Find out why the replica cannot reach the primary."},
+    server_says{store_errc::cluster_down, errc::unreachable, "cluster_down", "CLUSTERDOWN",
+                "The cluster does not serve the slot of this lock.",
+                "Look at CLUSTER INFO and CLUSTER NODES: either the slot has no node, or too many "
+                "nodes are down."},
     server_says{
-        store_errc::too_many_clients, errc::unreachable, "too_many_clients",
-        "ERR max number of clients reached", "The server has reached its limit of clients.",
-        "Raise that limit, or find out who opens so many connections (Redis: maxclients, CLIENT "
-        "LIST; MySQL: max_connections, SHOW PROCESSLIST)."},
+        store_errc::try_again, errc::unreachable, "try_again", "MOVED, ASK, TRYAGAIN",
+        "The server cannot execute the request now: the data is busy, or is moving to another "
+        "server.",
+        "Wait. If the error stays, look for the reason: a Redis cluster is being resharded, a "
+        "transaction in the database stays open, or the servers have too much to do."},
+    server_says{store_errc::too_many_clients, errc::unreachable, "too_many_clients",
+                "ERR max number of clients reached", "The server has reached its limit of clients.",
+                "Raise this limit, or find out which programs open so many connections (Redis: "
+                "maxclients, CLIENT LIST; MySQL: max_connections, SHOW PROCESSLIST)."},
     server_says{store_errc::no_replicas, errc::unreachable, "no_replicas", "NOREPLICAS",
                 "The server has too few replicas and takes no writes.",
                 "Bring its replicas back, or lower min-replicas-to-write."},
-    server_says{
-        store_errc::disk_trouble, errc::unreachable, "disk_trouble", "MISCONF",
-        "The server cannot save its data and takes no writes.",
-        "Look into its log for the reason: a full disk, a folder it may not write to, or no "
-        "memory to fork."},
+    server_says{store_errc::disk_trouble, errc::unreachable, "disk_trouble", "MISCONF",
+                "The server cannot save its data, so it accepts no writes.",
+                "Look for the reason in the server's log: a full disk, a folder without the right "
+                "to write, or too little memory to fork."},
     server_says{
         store_errc::out_of_memory, errc::refused, "out_of_memory", "OOM",
-        "The server has reached a limit: of its memory, of a quota, or of one lock's queue.",
-        "Raise that limit (Redis: maxmemory; ZooKeeper: the path's quota), or delete data. "
-        "What is held can still be renewed and released."},
-    server_says{store_errc::no_permission, errc::refused, "no_permission",
-                "NOPERM, ACL failure in script", "This user does not have the right to do that.",
-                "Grant the right. docs/security/ lists all that are needed, for each store."},
+        "The server has reached a limit: of its memory, of a quota, or of the queue of one lock.",
+        "Raise this limit (Redis: maxmemory; ZooKeeper: the quota of the path), or delete data. "
+        "Held locks can still be renewed and released."},
+    server_says{
+        store_errc::no_permission, errc::refused, "no_permission", "NOPERM, ACL failure in script",
+        "This user does not have a right that the request needs.",
+        "Grant the right. docs/security/ lists all rights that a user needs on each store."},
     server_says{store_errc::not_authenticated, errc::refused, "not_authenticated",
                 "NOAUTH, WRONGPASS, (TLS alert)",
                 "The server does not accept this user, this password or this certificate.",
-                "Check them, and what the server knows of the user (Redis: ACL LIST; MySQL: SHOW "
-                "GRANTS; ZooKeeper: getAcl)."},
-    server_says{store_errc::untrusted, errc::refused, "untrusted", "(TLS: its certificate)",
-                "The server's certificate is not accepted. No request was sent.",
-                "Name the authority that signed it (tls_ca_file) or the host that it is made for "
-                "(tls_server_name), or give the server a certificate that is valid today."},
+                "Check these, and what the server knows about the user (Redis: ACL LIST; MySQL: "
+                "SHOW GRANTS; ZooKeeper: getAcl)."},
+    server_says{
+        store_errc::untrusted, errc::refused, "untrusted", "(TLS: its certificate)",
+        "The client does not accept the server's certificate, so it sent no request.",
+        "Name the authority that signed the certificate (tls_ca_file), or the host name in the "
+        "certificate (tls_server_name). Or give the server a certificate that is valid today."},
     server_says{store_errc::wrong_type, errc::refused, "wrong_type", "WRONGTYPE",
-                "Something that is not a lock has the name of this lock.",
-                "Choose another name or prefix. Nothing was changed."},
+                "Under the name of this lock, the server has something else.",
+                "Choose another name or prefix."},
     server_says{store_errc::tls_failed, errc::unreachable, "tls_failed", "(TLS: the handshake)",
                 "The client and the server could not agree on TLS.",
-                "Check that this port speaks TLS 1.2 or newer, and that nothing on the way cuts "
-                "the connection."},
+                "Check that the server uses TLS 1.2 or newer on this port, and that no device on "
+                "the network cuts the connection."},
     server_says{store_errc::script_killed, errc::outcome_unknown, "script_killed",
                 "ERR Script killed by user", "An operator ended the script.",
-                "Find out who sends SCRIPT KILL. A script of holdfast takes microseconds."},
+                "Find out who sends SCRIPT KILL. A script of holdfast takes only microseconds."},
     server_says{store_errc::protocol, errc::outcome_unknown, "protocol",
-                "(no answer of its protocol)", "The answer does not follow the protocol.",
-                "Check what answers at this address: a server of the kind that the URL names, or a "
-                "proxy that changes its answers."},
+                "(a reply that is not in the protocol)", "The reply does not follow the protocol.",
+                "Check which program replies at this address: a server of the kind that the URL "
+                "names, or a proxy that changes the replies."},
     server_says{store_errc::other, errc::refused, "other", "(any other error)",
-                "The server refused with another error.",
+                "The server refused the request with another error.",
                 "Look for the reason in the server's own error message, or in its log."},
     server_says{store_errc::not_replicated, errc::outcome_unknown, "not_replicated", "(WAIT)",
-                "Fewer replicas than required have confirmed it in time.",
-                "Look whether the replicas are connected and keep up (INFO replication). "
-                "required_replicas must not be more than there are."},
+                "Fewer replicas than required have confirmed the request in time.",
+                "Check that the replicas are connected and are not far behind (INFO replication). "
+                "required_replicas must not be more than the number of replicas."},
     server_says{store_errc::wrong_address, errc::refused, "wrong_address",
                 "(a cluster node at redis://), (ROLE: sentinel)",
-                "A cluster or a Sentinel is where the client was told to find one server.",
+                "At the address of a single server, the client found a cluster or a Sentinel.",
                 "Use redis+cluster:// for a cluster, and redis+sentinel:// for a Sentinel."},
     server_says{
         store_errc::not_set_up, errc::refused, "not_set_up", "(a table or path is missing)",
-        "The schema, the tables or the chroot that locks need are not there, or are others.",
-        "Make tables with holdfast doctor --create-tables, or by the statements that holdfast "
-        "doctor prints. A chroot of ZooKeeper is created by hand."},
+        "The schema, the tables or the chroot for the locks are missing, or have another form.",
+        "Create the tables with holdfast doctor --create-tables, or with the statements that "
+        "holdfast doctor prints. Create a chroot of ZooKeeper by hand."},
     server_says{store_errc::unfit, errc::refused, "unfit", "(its settings)",
-                "The server is set so that a lock could be granted twice there.",
-                "holdfast doctor names the setting, and what it must be."},
-    server_says{store_errc::worn_out, errc::refused, "worn_out", "(a sequence number near 2^31)",
-                "The numbers of the nodes below this path are about to end, and locks would be "
-                "granted twice then.",
-                "Wait until nobody uses this path, delete it, and it begins with 0 again."},
+                "With its settings, this server could grant a lock twice.",
+                "holdfast doctor names the wrong setting and the right value."},
+    server_says{
+        store_errc::worn_out, errc::refused, "worn_out", "(a sequence number near 2^31)",
+        "The sequence numbers of the nodes below this path are almost used up. After that, locks "
+        "could be granted twice.",
+        "Wait until nobody uses this path, and delete it. Then the numbers begin at 0 again."},
 };
 
 constexpr bool each_has_its_place() {
@@ -132,55 +136,58 @@ static_assert(each_has_its_place(), "in the order of store_errc, and none is mis
 explanation explain(errc what) noexcept {
     switch (what) {
     case errc::unreachable:
-        return {"unreachable", "The store could not be asked.", "Nothing was done there.",
-                "Check the address, and whether a server answers there. Then try again."};
+        return {"unreachable", "The client could not reach the store.", "Nothing was changed.",
+                "Check the address, and whether a server replies there. Then try again."};
     case errc::outcome_unknown:
-        return {"outcome_unknown", "The request was sent, but no answer came.",
-                "The request may have been carried out. You hold nothing: what it may have taken "
-                "is released in the background, and ends with its lease at the latest.",
-                "Try again; but what changes a counter may count twice then, so look first."};
+        return {"outcome_unknown", "The client sent the request, but got no reply.",
+                "The server may have executed the request. You hold nothing: if the server has "
+                "granted a lock, the client releases it in the background. The lock ends with its "
+                "lease at the latest.",
+                "Try again. But if the call changes a counter, read the counter first, because a "
+                "second call could change it twice."};
     case errc::refused:
-        return {
-            "refused", "The store refused the request.", "Nothing was done there.",
-            "Asking again does not help. Look for the reason in the server's own error message, or "
-            "in its log."};
+        return {"refused", "The store refused the request.", "Nothing was changed.",
+                "Another attempt does not help. Look for the reason in the server's own error "
+                "message, or in its log."};
     case errc::lease_lost:
-        return {
-            "lease_lost", "The lease ended before it was released.",
-            "Somebody else may have held the lock meanwhile.",
-            "Treat the work as done without a lock. lost() and in_danger() can stop it earlier."};
+        return {"lease_lost", "The lease ended before the lock was released.",
+                "Another client may have held the lock meanwhile.",
+                "Treat the work as if it was done without a lock. Use lost() and in_danger() to "
+                "stop the work earlier."};
     case errc::not_owner:
         return {"not_owner", "The caller does not hold this lock.", "Nothing was done.",
-                "Unlock once, in the thread that locked."};
+                "Call unlock() once, in the thread that took the lock."};
     case errc::already_held:
-        return {"already_held", "This thread holds the lock already, and it is not recursive.",
-                "Nothing was done.", "Use a recursive_mutex, or do not lock twice."};
+        return {"already_held",
+                "This thread holds the lock already, and the lock is not recursive.",
+                "Nothing was done.", "Use a recursive_mutex, or do not take the lock twice."};
     case errc::invalid_argument:
-        return {"invalid_argument", "A name, a length of time or an address is not allowed.",
+        return {"invalid_argument", "A name, a duration or an address is not allowed.",
                 "Nothing was sent.",
-                "Correct it. The headers and docs/url.md state which values are allowed."};
+                "Correct the value. The headers and docs/url.md state which values are allowed."};
     case errc::overloaded:
-        return {
-            "overloaded", "This client has reached one of its limits.", "Nothing was sent.",
-            "Ask for less at a time, or raise the limit: options::waiters_max for calls that wait, "
-            "requests_max in the options of the store for requests."};
+        return {"overloaded", "This client has reached one of its limits.", "Nothing was sent.",
+                "Make fewer calls at the same time, or raise the limit: options::waiters_max for "
+                "calls that wait, requests_max in the options of the store for requests."};
     case errc::would_deadlock:
         return {"would_deadlock",
-                "The call would wait for something that waits for it: its own thread, or another "
-                "upgrade.",
-                "Nothing was taken.",
-                "Use the asynchronous verb there, or give way: release the shared hold."};
+                "The call would wait for something that waits for this call: its own thread, or "
+                "another upgrade.",
+                "No lock was taken.",
+                "On the client's executor, use an asynchronous function. In an upgrade, release "
+                "the read lock and begin again."};
     case errc::clock_unstable:
-        return {"clock_unstable", "The server's clock jumped twice while the lock was asked for.",
-                "Nothing is held.",
+        return {"clock_unstable",
+                "The server's clock jumped twice while the client asked for the lock.",
+                "You hold nothing.",
                 "Let NTP change the server's clock slowly, and never in steps."};
     case errc::closed:
         return {"closed", "The client is closed.",
-                "Nothing was sent. What was held ends with its lease.",
+                "Nothing was sent. Locks that were held end with their leases.",
                 "Close the client only when nobody needs it any more."};
     case errc::forked:
-        return {"forked", "The object was made before fork().", "Nothing was done.",
-                "Make a new one in this process."};
+        return {"forked", "The object was created before fork().", "Nothing was done.",
+                "Create a new object in this process."};
     }
     return {"", "This is no error of holdfast.", "", ""};
 }

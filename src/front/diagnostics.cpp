@@ -88,7 +88,7 @@ asio::awaitable<bool> watch_until_free(shared_engine home, lock_name name, durat
 
 asio::awaitable<bool> force(shared_engine home, lock_name name, std::string only_from) {
     const lock_name of_store = mapped(home, name);
-    co_return co_await home->force_unlock(of_store, only_from);
+    co_return co_await sync::force_through_failover(home, of_store, only_from);
 }
 
 } // namespace

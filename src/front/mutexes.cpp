@@ -10,6 +10,7 @@
 #include <holdfast/token_mutex.hpp>
 
 #include <cassert>
+#include <functional>
 
 namespace holdfast {
 namespace {
@@ -170,7 +171,8 @@ asio::awaitable<std::optional<duration>> remaining_at(shared_descriptor lock) {
 }
 
 asio::awaitable<bool> force_at(shared_descriptor lock) {
-    co_return co_await lock->force();
+    const std::function<asio::awaitable<bool>()> force = lock->forcing();
+    co_return co_await force();
 }
 
 /// Waits for the store's reply about a lock, which may consist of several locks.
@@ -248,7 +250,7 @@ std::optional<duration> basic_mutex::remaining_lease() const {
 }
 
 bool basic_mutex::force_unlock() {
-    return wait_for(lock_, force_at(lock_));
+    return wait_for(lock_, sync::force_through_failover(lock_));
 }
 
 void basic_mutex::start_is_locked(shared_descriptor lock,

@@ -6,6 +6,7 @@
 
 #include "runtime/remote_clock.hpp"
 
+#include <holdfast/mysql/options.hpp>
 #include <holdfast/store.hpp>
 #include <holdfast/time.hpp>
 
@@ -170,5 +171,14 @@ public:
     virtual std::string address() const = 0;
     virtual void close() noexcept = 0;
 };
+
+/// Checks the options and returns them in the form that the store uses. Throws
+/// `errc::invalid_argument` with the field's name if an option is wrong. Reads the TLS files, but
+/// contacts no server.
+options checked(options);
+
+/// Makes a database, which connects at its first request. The options must be a result of
+/// `checked`.
+std::unique_ptr<database> make_database(options, store_context);
 
 } // namespace holdfast::mysql

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mysql/make_database.hpp"
-
 #include "mysql/connecting.hpp"
 #include "mysql/connection_pool.hpp"
+#include "mysql/database.hpp"
 #include "mysql/libmariadb.hpp"
 #include "net/endpoint.hpp"
 

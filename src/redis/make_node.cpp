@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "redis/make_node.hpp"
-
+#include "redis/node.hpp"
 #include "redis/topology/cluster_node.hpp"
 #include "redis/topology/primary_node.hpp"
 

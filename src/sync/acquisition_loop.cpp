@@ -144,6 +144,18 @@ asio::awaitable<void> until_acknowledged(acquisition& call, gate& door) {
         co_await call.wake().wait_until(time_point::max());
 }
 
+// Tell the callers that wait at the gate (local wait queue) behind this call whether the store has
+// replied to its last request.
+
+void note_reply(gate* door, const answer& said) {
+    if (door && said.answered)
+        door->note_reply();
+}
+void note_no_reply(gate* door, const boost::system::system_error& why) {
+    if (door)
+        door->note_no_reply({why.code(), why.what()});
+}
+
 [[noreturn]] void fail_late(duration lease) {
     throw boost::system::system_error{make_error_code(errc::unreachable),
                                       "the answer took longer than the lease of " +
@@ -172,6 +184,7 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
             round_trip = home.now() - sent_at;
             if (said.answered)
                 trouble.over();
+            note_reply(door, said);
             if (said.granted) {
                 if (const std::optional<grant> kept = here->keep(sent_at, said))
                     co_return kept;
@@ -192,6 +205,7 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
                 look_at = time_point::max();
         } catch (const boost::system::system_error& e) {
             look_at = trouble.next_try(e, sent_at);
+            note_no_reply(door, e);
         }
         if (is_always_late)
             fail_late(call->wanted.lease); // the store did reply, so the call is not retried

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sync/engine.hpp"
 
-#include "sync/hand_off.hpp"
+#include "sync/gate.hpp"
 #include "sync/release.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -417,7 +417,7 @@ void engine::admit(const std::shared_ptr<acquisition>& call, const asio::any_io_
         // This wait needs no timeout of its own, because the store's time limit ends it.
         here.line_up(*call);
     } else if (!call->wanted.patient) {
-        call->give_up_busy();
+        give_up_behind(*call, here);
     } else {
         here.line_up(*call);
         timeouts_.watch(*call);
@@ -446,11 +446,19 @@ void engine::next_turn(gate_key key, gate& at) {
     }
 }
 
+/// Ends a call whose turn to ask the store has not come. The lock counts as busy, unless the call
+/// that asks the store gets no reply.
+void engine::give_up_behind(acquisition& call, const gate& here) {
+    if (const failure* const why = here.why_unknown())
+        return call.fail(failure{*why});
+    call.give_up_busy();
+}
+
 void engine::out_of_timeout(acquisition& call) {
-    if (call.wanted.of->counts() != counter_kind::latch)
-        return call.give_up_busy();
-    timeouts_.forget(call);
     gate& here = *gates_.find(key_of(call));
+    if (call.wanted.of->counts() != counter_kind::latch)
+        return give_up_behind(call, here);
+    timeouts_.forget(call);
     here.begin_negotiation(call);
     spawn(negotiate(call.step_out()));
 }

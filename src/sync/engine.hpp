@@ -257,9 +257,10 @@ public:
     void next_turn(gate_key, gate&);
     void found_busy(acquisition&);       ///< notes a "busy" reply; the next call may ask, too
     void left_queue(const acquisition&); ///< notes that a call left the queue without being started
-    /// Completes a queued call as busy, because its timeout has passed. If the call waits for a
-    /// latch, sends one last request instead: the latch may be open, and replies to other waiters
-    /// do not say whether it was open at the timeout of this call.
+    /// Completes a queued call, because its timeout has passed. The result is busy, or an error if
+    /// the store does not reply to the call that asks it. If the call waits for a latch, sends one
+    /// last request instead: the latch may be open, and replies to other waiters do not say whether
+    /// it was open at the timeout of this call.
     void out_of_timeout(acquisition&);
     /// Notes that fewer callers share a hold. A call that waits for an exclusive hold may now ask
     /// the store.
@@ -367,6 +368,7 @@ private:
     time_point users_time() const noexcept;
     asio::awaitable<void> let_go_of_clock();
     void admit(const std::shared_ptr<acquisition>&, const asio::any_io_executor& where);
+    void give_up_behind(acquisition&, const gate&);
     void admit_later(const std::shared_ptr<acquisition>&);
     bool let_in(gate&, acquisition* next);
     asio::awaitable<bool> force(lock_name, asio::awaitable<forced>);

@@ -206,6 +206,7 @@ void gate::begin_negotiation(const acquisition& call) {
 
 void gate::end_negotiation(const acquisition& call) {
     asking_ -= call.waits_there() ? 0 : 1;
+    note_reply(); // the call has reported its own result
     if (rare().upgrading == &call)
         rare_->upgrading = nullptr;
     count(call, -1);
@@ -213,6 +214,20 @@ void gate::end_negotiation(const acquisition& call) {
         return;
     if (!rare_->served_in_order.empty())
         rare_->served_in_order.front()->ring();
+}
+
+void gate::note_no_reply(failure why) {
+    ensure_rare().no_reply = std::move(why);
+}
+
+void gate::note_reply() {
+    if (rare_)
+        rare_->no_reply.reset();
+}
+
+const failure* gate::why_unknown() const {
+    const bool is_unknown = rare().no_reply && !holder_ && !has_readers();
+    return is_unknown ? &*rare_->no_reply : nullptr;
 }
 
 void gate::count(const acquisition& call, int by) {

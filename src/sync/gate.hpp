@@ -29,6 +29,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -104,6 +105,14 @@ public:
     std::uint64_t passes() const { return rare().passes; }
     time_point last_contact() const { return rare().contact_at; }
     void end_negotiation(const acquisition&);
+
+    // Notes whether the store has replied to the last request of a call that asks it.
+    void note_no_reply(failure);
+    void note_reply();
+    /// Returns why it is unknown whether the lock is busy: the last request has failed, and this
+    /// client does not hold the lock. Returns null otherwise.
+    const failure* why_unknown() const;
+
     void enter(shared_hold);
     bool drop(const held_lock&); ///< returns false if the hold is not here
     void let_go();
@@ -163,6 +172,7 @@ private:
         std::int64_t amount_asked = 0; // sum over all calls that ask now
         std::uint64_t passes = 0;
         time_point contact_at = time_point::min();
+        std::optional<failure> no_reply{}; // why the last request got no reply
         // Number of readers that ask the store now, and how many of these readers would share the
         // hold that they get.
         int reads = 0, sharable = 0;
@@ -288,5 +298,19 @@ private:
     time_point sleeping_until_ = time_point::max();
     bool running_ = false;
 };
+
+// Local hand-over: a hold passes from one call of this client to another without a request to the
+// store (hand_off.cpp).
+
+/// Passes on a hold that its owner has no more use for. The first waiter at the gate (local wait
+/// queue) gets it, without a request to the store, if the limits of `options::hand_off` allow it
+/// and the hold fits the waiter's request. Returns true if the hold was passed on; the hold has
+/// then ended for its old owner. Returns false if the caller must release it in the store.
+bool hand_on(const std::shared_ptr<held_lock>&);
+
+/// Returns a read hold of this client, and takes a share of it for the caller. Sends no request.
+/// Returns null if the call must ask the store or wait. A hold is shared only within the limits of
+/// `options::hand_off`, so that writers of other clients get their turn soon.
+std::shared_ptr<held_lock> hold_to_share(const gate&, const acquisition&);
 
 } // namespace holdfast::sync

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sync/hand_off.hpp"
-
 #include "sync/engine.hpp"
+#include "sync/gate.hpp"
 #include "sync/lock_descriptor.hpp"
 
 #include <algorithm>

@@ -2,6 +2,9 @@
 #include "sync/lock_descriptor.hpp"
 
 #include "sync/engine.hpp"
+#include "sync/retry_policy.hpp"
+
+#include <string_view>
 
 namespace holdfast::sync {
 
@@ -67,8 +70,48 @@ asio::awaitable<std::optional<holding>> lock_descriptor::inspect() const {
     co_return found;
 }
 
-asio::awaitable<bool> lock_descriptor::force() const {
-    return home->force_kind(name, kind);
+namespace {
+
+/// Returns whether the text is the owner of a hold that a client of holdfast has taken:
+/// `uuid:number`, with the mark of holdfast in the UUID. A store may add `:write` for a writer.
+bool is_owner_of_holdfast(std::string_view text) {
+    constexpr std::string_view digits = "0123456789", mark = "-8fd5-", of_writer = ":write";
+    constexpr std::size_t mark_at = 13, uuid_size = 36;
+    if (text.ends_with(of_writer))
+        text.remove_suffix(of_writer.size());
+    return text.size() > uuid_size + 1 && text.substr(mark_at, mark.size()) == mark &&
+           text[uuid_size] == ':' && text.find_first_not_of(digits, uuid_size + 1) == text.npos;
+}
+
+} // namespace
+
+std::function<asio::awaitable<bool>()> lock_descriptor::forcing() const {
+    return [this] { return home->force_kind(name, kind); };
+}
+
+asio::awaitable<bool> force_through_failover(std::shared_ptr<const lock_descriptor> lock) {
+    asio::awaitable<bool> forced = outlast_failover(lock->home, lock->forcing(), is_undone);
+    co_return co_await std::move(forced);
+}
+
+asio::awaitable<bool> force_through_failover(std::shared_ptr<engine> home, lock_name name,
+                                             std::string only_from) {
+    const bool is_unique = is_owner_of_holdfast(only_from);
+    bool is_uncertain = false; // true: the store may have executed an earlier request
+    auto force = [&]() -> asio::awaitable<bool> {
+        try {
+            const bool was_locked = co_await home->force_unlock(name, only_from);
+            co_return was_locked || is_uncertain;
+        } catch (const boost::system::system_error& e) {
+            is_uncertain = is_uncertain || e.code() == errc::outcome_unknown;
+            if (is_uncertain && is_retryable(e.code()))
+                throw worded_error{{make_error_code(errc::outcome_unknown), e.what()}};
+            throw;
+        }
+    };
+    asio::awaitable<bool> forced =
+        outlast_failover(home, std::move(force), is_unique ? is_retryable : is_undone);
+    co_return co_await std::move(forced);
 }
 
 request request_for(std::shared_ptr<const lock_descriptor> of, duration timeout,

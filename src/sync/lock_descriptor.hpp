@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -128,7 +129,10 @@ public:
     /// Returns the state of the lock in the store. For a lock with a readers' side and a writers'
     /// side, it returns the state of this object's side only.
     virtual asio::awaitable<std::optional<holding>> inspect() const;
-    virtual asio::awaitable<bool> force() const;
+    /// Returns a function that removes the lock from its holder, and returns whether the lock was
+    /// held. It can be called again after `unreachable`. If the lock consists of several locks, it
+    /// then asks only the members that have certainly not executed an earlier request.
+    virtual std::function<asio::awaitable<bool>()> forcing() const;
 
     /// Returns the clients that a call uses. A thread that runs the executor of one of these
     /// clients must not wait for the call, because it would wait for itself.
@@ -140,6 +144,20 @@ public:
     virtual void lend_parts(const lock_handle&) const {}
     virtual void take_back_parts() const {}
 };
+
+// Removal of a lock from its holder. If another server can take over from a dead server, the
+// functions repeat the request while no server can be reached, as outlast_failover() does.
+
+/// Removes a lock from its holder. Repeats the request only if no store has executed it. Otherwise
+/// the repetition could remove the next hold.
+asio::awaitable<bool> force_through_failover(std::shared_ptr<const lock_descriptor>);
+
+/// Removes the lock with this name from its holder, or only from the owner `only_from`. If a client
+/// of holdfast has written this owner, no later hold has the same owner. Then the request is
+/// repeated even if the store may have executed it. In this case the result is true even if the
+/// owner no longer holds the lock.
+asio::awaitable<bool> force_through_failover(std::shared_ptr<engine>, lock_name,
+                                             std::string only_from);
 
 /// An acquire request with checked arguments.
 struct request {

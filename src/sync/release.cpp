@@ -2,7 +2,7 @@
 #include "sync/release.hpp"
 
 #include "sync/engine.hpp"
-#include "sync/hand_off.hpp"
+#include "sync/gate.hpp"
 #include "sync/renewal.hpp"
 #include "sync/retry_policy.hpp"
 

@@ -21,6 +21,11 @@ inline bool is_retryable(const error_code& ec) {
     return ec == errc::unreachable || ec == errc::outcome_unknown;
 }
 
+/// Returns whether the store has certainly not executed the failed request, and a retry may help.
+inline bool is_undone(const error_code& ec) {
+    return ec == errc::unreachable;
+}
+
 /// Returns whether the server refused the request itself. Returns false for other refusals: failed
 /// authentication, an untrusted server, or lack of memory.
 inline bool is_refusal(const error_code& ec) {
@@ -95,8 +100,11 @@ private:
 /// Calls `query` and returns its result. If another server can take over from a dead server,
 /// repeats the query while no server can be reached, for at most `unavailable_timeout`. If the
 /// store has only one server, the first error is thrown, so that a caller learns of it at once.
+/// `may_repeat` returns whether the query may be repeated after this error.
 template <typename Query>
-std::invoke_result_t<Query&> outlast_failover(std::shared_ptr<engine> home, Query query) {
+std::invoke_result_t<Query&>
+outlast_failover(std::shared_ptr<engine> home, Query query,
+                 bool (*may_repeat)(const error_code&) = is_retryable) {
     retry_policy trouble{*home};
     const time_point began = home->now();
     for (;;) {
@@ -104,7 +112,7 @@ std::invoke_result_t<Query&> outlast_failover(std::shared_ptr<engine> home, Quer
         try {
             co_return co_await query();
         } catch (const boost::system::system_error& e) {
-            if (!home->expects_failover() || home->stopped())
+            if (!home->expects_failover() || home->stopped() || !may_repeat(e.code()))
                 throw;
             again_at = trouble.next_try(e, began);
         }

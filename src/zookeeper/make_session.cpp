@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "zookeeper/make_session.hpp"
-
 #include "net/endpoint.hpp"
 #include "zookeeper/protocol.hpp"
 #include "zookeeper/server_list.hpp"
+#include "zookeeper/session.hpp"
 #include "zookeeper/session_client.hpp"
 
 #include <holdfast/error.hpp>

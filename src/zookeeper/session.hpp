@@ -6,6 +6,7 @@
 
 #include <holdfast/store.hpp>
 #include <holdfast/time.hpp>
+#include <holdfast/zookeeper/options.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -211,5 +212,14 @@ public:
     virtual asio::awaitable<void> depart() = 0;
     virtual void close() noexcept = 0;
 };
+
+/// Checks the options and returns them in the form that the store uses. Throws
+/// `errc::invalid_argument` if an option is wrong. The text names the field and says which values
+/// are allowed.
+options checked(options);
+
+/// Makes a session at the ensemble that the options name. The first request, or the first call of
+/// `in_use`, opens the session. The options must be the result of checked().
+std::unique_ptr<session> make_session(options, store_context);
 
 } // namespace holdfast::zookeeper

@@ -2,7 +2,7 @@
 // What it costs to keep many leases, on a store that says yes and takes nothing for itself: then
 // what is counted is ours.
 #include "allocations/counted.hpp"
-#include "store/redis/renewal.hpp"
+#include "store/redis/lock_requests.hpp"
 #include "support/holds.hpp"
 #include "support/wrapped_store.hpp"
 #include "unit/sync/stage.hpp"

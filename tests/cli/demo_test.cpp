@@ -68,6 +68,27 @@ TEST_P(Demo, CtrlCAfterTheHolderWasKilledRemovesTheLock) {
     EXPECT_THAT(support::lock_keys(server()), testing::IsEmpty());
 }
 
+TEST_P(Demo, CtrlCWhileTheProcessesUseTheLockEndsItIfTheServerIsAway) {
+    terminal_session watched{
+        {program_path(), "demo", "--url", url() + "?unavailable_timeout=1h&release_timeout=1h"},
+        {"TERM=xterm", "NO_COLOR="}};
+    watched.expect("<- has the lock");
+    server().stop();
+    watched.type(ctrl_c);
+    EXPECT_EQ(watched.end(), 128 + SIGINT);
+}
+
+TEST_P(Demo, CtrlCBeforeTheHolderIsKilledEndsItIfTheServerStandsStill) {
+    terminal_session watched{{program_path(), "demo", "--url",
+                              url() + "?connect_timeout=1h&command_timeout=1h&release_timeout=1h"},
+                             {"TERM=xterm", "NO_COLOR=1"}};
+    watched.expect("3. A holder is killed");
+    watched.expect("has the lock");
+    server().pause();
+    watched.type(ctrl_c);
+    EXPECT_EQ(watched.end(), 128 + SIGINT);
+}
+
 TEST_P(Demo, TermReleasesTheLock) {
     program demo{{"demo", "--url", url()}};
     while (demo.line().find("2. With a lock") == std::string::npos) {

@@ -66,6 +66,19 @@ TEST_P(Latch, LetsWhoWaitsGoOnWhenItIsErased) {
     EXPECT_EQ(again.err, "holdfast: 'gate' was open\n");
 }
 
+TEST_P(Latch, WaitForTheSettingSurvivesARestartOfTheServer) {
+    program waiter{{"latch", "wait", "--set", "gate"}, url() + "?unavailable_timeout=1h"};
+    observed_process process{waiter.id()};
+    ASSERT_TRUE(eventually([&] {
+        return server().command({"CLIENT", "LIST"}).text.find("cmd=eval") != std::string::npos;
+    })) << "it does not ask the server";
+    server().stop();
+    EXPECT_FALSE(process.ended_within(std::chrono::seconds{1})) << "it asks five times a second";
+    server().start();
+    EXPECT_EQ(latch({"set", "gate", "1"}).status, 0);
+    EXPECT_EQ(waiter.end().status, 0);
+}
+
 TEST_P(Latch, ThatIsClosedStaysAsItIs) {
     ASSERT_EQ(latch({"set", "gate", "2"}).status, 0);
     const ended again = latch({"set", "gate", "9"});

@@ -272,6 +272,64 @@ TEST_P(Slots, RefusalNamesTheSlotOrTheStart) {
     EXPECT_THAT(start.err, HasSubstr(" did not allow the start: "));
 }
 
+TEST_P(Slots, RefusedQueryNamesTheMissingRight) {
+    EXPECT_EQ(run(shell("true", {"--slots", "2"}), url()).status, 0);
+    EXPECT_EQ(run({"run", "--rate", "5/1h", "mails", "true"}, url()).status, 0);
+    server().command({"ACL", "SETUSER", "default", "-zcard", "-zrangebyscore"});
+    const ended slot = run(shell("true", {"-n", "--slots", "2"}), url());
+    EXPECT_EQ(slot.status, 69);
+    EXPECT_THAT(slot.err, HasSubstr("granted: +zcard"));
+    const ended start = run({"run", "-n", "--rate", "5/1h", "mails", "true"}, url());
+    EXPECT_EQ(start.status, 69);
+    EXPECT_THAT(start.err, HasSubstr("granted: +zrangebyscore"));
+}
+
+/// Options of a wait for a server that is away. Without -n, -w and a signal, it would last an hour.
+class SlotsWithoutServer : public on_server {
+protected:
+    void SetUp() override {
+        on_server::SetUp();
+        if (!IsSkipped())
+            server().stop();
+    }
+
+    std::vector<std::string> counted(std::vector<std::string> kind,
+                                     const std::vector<std::string>& more) {
+        kind.insert(kind.end(), more.begin(), more.end());
+        return shell("echo ran", kind);
+    }
+
+    std::string patient_url() { return url() + "?unavailable_timeout=1h"; }
+
+    const std::vector<std::vector<std::string>> kinds{{"--slots", "2"}, {"--rate", "2/1h"}};
+};
+HOLDFAST_ON_EACH_SERVER(SlotsWithoutServer);
+
+TEST_P(SlotsWithoutServer, RunThatDoesNotWaitFailsAtOnce) {
+    for (const auto& kind : kinds) {
+        const ended failed = run(counted(kind, {"-n"}), patient_url());
+        EXPECT_EQ(failed.status, 69);
+        EXPECT_THAT(failed.err, HasSubstr("cannot reach "));
+    }
+}
+
+TEST_P(SlotsWithoutServer, RunThatWaitsForATimeEndsAfterIt) {
+    for (const auto& kind : kinds) {
+        const ended failed = run(counted(kind, {"-w", "0.1"}), patient_url());
+        EXPECT_EQ(failed.status, 69);
+        EXPECT_THAT(failed.err, HasSubstr("cannot reach "));
+    }
+}
+
+TEST_P(SlotsWithoutServer, SignalEndsTheWait) {
+    for (const auto& kind : kinds) {
+        program waiter{counted(kind, {"-v"}), patient_url()};
+        ASSERT_TRUE(eventually([&] { return waiter.said("asking "); }));
+        waiter.signal(SIGTERM);
+        EXPECT_EQ(waiter.end().status, 128 + SIGTERM);
+    }
+}
+
 TEST_P(Slots, SlotsWhoseHoldersWereLostAreSetAnew) {
     EXPECT_EQ(run(shell("true", {"--slots", "2"}), url()).status, 0);
     server().command({"SET", "job", "0"}); // both were held, and the set of holders was evicted
@@ -285,6 +343,10 @@ TEST_P(Slots, InspectTellsOfSlotsWhoseHoldersWereLost) {
     EXPECT_EQ(told.status, 65);
     EXPECT_THAT(told.out, HasSubstr("their holders were lost"));
     EXPECT_THAT(told.out, HasSubstr("unlock --force --type permits"));
+    EXPECT_THAT(told.out, testing::Not(HasSubstr("all free")));
+    const ended slots = run({"inspect", "--type", "permits", "job"}, url());
+    EXPECT_EQ(slots.status, 0);
+    EXPECT_THAT(slots.out, HasSubstr("no permit can become free"));
 }
 
 TEST_P(Slots, AnotherNumberIsRefusedWithBoth) {

@@ -201,6 +201,16 @@ TEST_P(RunStatus, APasswordComesFromTheEnvironment) {
     EXPECT_EQ((program{program::exactly{words}, url()}.end().out), "ran\n");
 }
 
+TEST_P(RunStatus, WaitEndsInTimeAlthoughTheServerStandsStill) {
+    server().pause();
+    const std::string slow = url() + "?connect_timeout=1h&command_timeout=1h";
+    const ended silent = run(shell("echo ran", {"-w", "0.1"}), slow);
+    EXPECT_EQ(silent.status, 69);
+    EXPECT_THAT(silent.err, HasSubstr("cannot reach "));
+    EXPECT_THAT(silent.err, HasSubstr("no answer within 2.5s"));
+    server().resume();
+}
+
 TEST_P(RunStatus, AServerThatIsAwayWhenTheCommandHasEndedDoesNotSpoilItsStatus) {
     program holder{until_closed(), url() + "?release_timeout=100ms"};
     ASSERT_EQ(holder.line(), "held");

@@ -204,6 +204,22 @@ TEST_P(SeveralServers, TheCommandOutlivesAFailoverAndIsToldOfIt) {
     EXPECT_FALSE(is_locked());
 }
 
+TEST_P(SeveralServers, UnlockWaitsForTheNewPrimary) {
+    program holder{until_closed({"--lease", "20"}), url()};
+    ASSERT_EQ(holder.line(), "held");
+    ASSERT_GT(servers().keeper_of("job").command({"WAIT", "1", "5000"}).integer, 0);
+    servers().keeper_of("job").stop();
+    const ended forced = run({"unlock", "--force", "--yes", "job"}, url());
+    EXPECT_EQ(forced.status, 0) << forced.err;
+    EXPECT_EQ(holder.end().status, 75);
+}
+
+TEST_P(SeveralServers, BenchWaitsForTheNewPrimary) {
+    servers().keeper_of("job").stop();
+    const ended measured = run({"bench", "-t", "10ms"}, url());
+    EXPECT_EQ(measured.status, 0) << measured.err;
+}
+
 TEST_P(SeveralServers, TheCommandIsGivenTheUrl) {
     const ended told = run({"run", "job", "--", "sh", "-c",
                             "printenv HOLDFAST_URL; exec '" + program_path() + "' inspect job"},

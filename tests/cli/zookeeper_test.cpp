@@ -81,6 +81,20 @@ TEST_F(ZookeeperVerbs, ADeadHolderIsSucceededWhenItsSessionEnds) {
     EXPECT_EQ(run_here({"run", "-w", "60", name, "--", "true"}).status, 0);
 }
 
+TEST_F(ZookeeperVerbs, InspectSaysThatOnlyTheHolderKnowsHowLongItsSessionLasts) {
+    const std::string note =
+        "only the holder knows how long its session lasts; ZooKeeper does not report it\n";
+    program holder{until_closed(), url()};
+    ASSERT_EQ(holder.line(), "held");
+    EXPECT_THAT(run_here({"inspect", name}).out,
+                HasSubstr("lease left its session\n           " + note));
+    const boost::json::value told = told_of({"inspect", "--json", name});
+    EXPECT_TRUE(told.at("lease_left_ms").is_null());
+    holder.close_stdin();
+    EXPECT_EQ(holder.end().status, 0);
+    EXPECT_THAT(run_here({"inspect", name}).out, Not(HasSubstr("session")));
+}
+
 TEST_F(ZookeeperVerbs, TheDoctorLooksAtIt) {
     const boost::json::value told = told_of({"doctor", "--json"});
     EXPECT_FALSE(told.at("findings").as_array().empty());

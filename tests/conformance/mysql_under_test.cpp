@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "conformance/store_under_test.hpp"
-#include "mysql/make_database.hpp"
+#include "mysql/database.hpp"
 #include "store/mysql/mysql_store.hpp"
 #include "store/mysql/sql.hpp"
 #include "support/mariadb_server.hpp"

@@ -45,6 +45,8 @@ protected:
             add(all, mutexes, *fair_);
         if (fenced_)
             add(all, mutexes, *fenced_);
+        if (spin_)
+            add(all, mutexes, *spin_);
         if (shared_) {
             add(all, pair, *shared_);
             add(all, pair, shared_->shared());
@@ -58,6 +60,10 @@ protected:
             all.push_back({kind, "try_set_permits", [&] { (void)semaphore_->try_set_permits(3); }});
             all.push_back(
                 {kind, "available_permits", [&] { (void)semaphore_->available_permits(); }});
+            all.push_back(
+                {kind, "release_if_exists", [&] { (void)semaphore_->release_if_exists(); }});
+            all.push_back({kind, "add_permits", [&] { semaphore_->add_permits(-1); }});
+            all.push_back({kind, "drain_permits", [&] { (void)semaphore_->drain_permits(); }});
             all.push_back({kind, "erase", [&] { (void)semaphore_->erase(); }});
         }
         if (has.has(counter_kind::latch)) {
@@ -74,12 +80,25 @@ protected:
             all.push_back({kind, "try_acquire_for", [&] { (void)leased_->try_acquire_for(1min); }});
             all.push_back({kind, "try_set_permits", [&] { (void)leased_->try_set_permits(3); }});
             all.push_back({kind, "available_permits", [&] { (void)leased_->available_permits(); }});
+            all.push_back({kind, "acquired_permits", [&] { (void)leased_->acquired_permits(); }});
             all.push_back({kind, "erase", [&] { (void)leased_->erase(); }});
+        }
+        if (has.has(lock_kind::permit) && !store().leases_by_session()) {
+            const std::string kind = words_for(lock_kind::permit), id(32, '0');
+            all.push_back({kind, "set_permits", [&] { leased_->set_permits(3); }});
+            all.push_back({kind, "add_permits", [&] { leased_->add_permits(-1); }});
+            all.push_back({kind, "release of an id", [=, this] { (void)leased_->release(id); }});
+            all.push_back(
+                {kind, "set_lease", [=, this] { (void)leased_->set_lease(id, lease_time{1min}); }});
         }
         if (has.has(counter_kind::rate)) {
             const std::string kind = words_for(counter_kind::rate);
             all.push_back({kind, "try_acquire", [&] { (void)rates_->try_acquire(); }});
             all.push_back({kind, "set_rate", [&] { rates_->set_rate({.permits = 5, .per = 1s}); }});
+            all.push_back({kind, "try_set_rate",
+                           [&] { (void)rates_->try_set_rate({.permits = 5, .per = 1s}); }});
+            all.push_back({kind, "release", [&] { rates_->release(1); }});
+            all.push_back({kind, "available_permits", [&] { (void)rates_->available_permits(); }});
             all.push_back({kind, "current_rate", [&] { (void)rates_->current_rate(); }});
             all.push_back({kind, "erase", [&] { (void)rates_->erase(); }});
         }
@@ -98,6 +117,8 @@ protected:
             fair_.emplace(*home_, "n");
         if (has.has(lock_kind::fenced))
             fenced_.emplace(*home_, "n");
+        if (has.has(lock_kind::spin))
+            spin_.emplace(*home_, "n");
         if (has.has(lock_kind::read))
             shared_.emplace(*home_, "n");
         if (has.has(lock_kind::token))
@@ -132,6 +153,7 @@ protected:
     std::optional<holdfast_mutex> plain_;
     std::optional<fair_mutex> fair_;
     std::optional<fenced_mutex> fenced_;
+    std::optional<spin_mutex> spin_;
     std::optional<shared_mutex> shared_;
     std::optional<token_mutex> token_;
     std::optional<counting_semaphore> semaphore_;

@@ -332,6 +332,23 @@ TEST_P(LeasedPermits, ComeBackWhenTheirLeaseEnds) {
     EXPECT_EQ(seats.available_permits(), 3) << "none came back twice";
 }
 
+TEST_P(LeasedPermits, ExpiredPermitsAreFreeWhenTheNumberChanges) {
+    HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
+    moving_client home{store(), {}};
+    leased_semaphore seats{home.get(), "seats"};
+    seats.set_permits(2);
+    const lease held = seats.acquire(lease_time{10s}, 2);
+    seats.add_permits(-1);
+    home.pass(10s + 10ms);
+    seats.add_permits(-counted_max);
+    EXPECT_EQ(seats.available_permits(), 1 - counted_max);
+    EXPECT_EQ(seats.acquired_permits(), 0);
+    if (GetParam().has(counter_kind::semaphore)) {
+        // No permit is held any more, so only the number is left, which can be any counter.
+        EXPECT_EQ(counting_semaphore(home.get(), "seats").available_permits(), 1 - counted_max);
+    }
+}
+
 TEST_P(LeasedPermits, AWaiterHasThoseWhoseLeaseEnds) {
     client home = make_client({.poll_bound = hardly_ever}), other = make_client();
     leased_semaphore seats{home, "seats"}, theirs{other, "seats"};

@@ -202,6 +202,23 @@ TEST_P(SharedContract, AStrangersSideIsSeen) {
     lock.unlock();
 }
 
+TEST_P(SharedContract, AReadHoldThatHasExpiredBesideAWriteHoldIsNotSeen) {
+    HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
+    moving_client home{store(), {}};
+    client other = make_client();
+    shared_mutex lock{home.get(), "lock"}, theirs{other, "lock"};
+    ASSERT_TRUE(lock.try_lock(lease_time{60s}));
+    ASSERT_TRUE(lock.shared().try_lock(lease_time{10s}));
+    EXPECT_TRUE(theirs.shared().is_locked());
+    home.pass(20s);
+    EXPECT_FALSE(theirs.shared().is_locked());
+    EXPECT_TRUE(theirs.is_locked());
+    error_code ec;
+    lock.unlock_shared(ec);
+    EXPECT_EQ(ec, errc::lease_lost);
+    lock.unlock();
+}
+
 TEST_P(SharedContract, ALockOfAnotherKindIsRefused) {
     HOLDFAST_NEEDS(tells_kinds_apart);
     client home = make_client();

@@ -29,7 +29,8 @@ from pathlib import Path
 
 from pages import Block, Page
 
-PAGES = ("howto/cron", "howto/lock-a-script", "howto/systemd", "howto/containers-and-ci",
+PAGES = ("howto/cron", "howto/leader-election", "howto/lock-a-script", "howto/systemd",
+         "howto/containers-and-ci",
          "howto/fencing", "howto/several-locks", "optimistic")
 SERVER = "redis://db.internal"
 FILE = re.compile(r"<!-- file: (\S+) -->\n+(?:<!-- .* -->\n+)*\Z")

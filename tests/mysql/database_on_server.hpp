@@ -2,7 +2,7 @@
 // Databases with a real clock that the test's own thread runs, on a real server.
 #pragma once
 
-#include "mysql/make_database.hpp"
+#include "mysql/database.hpp"
 #include "support/driven_loop.hpp"
 #include "support/mariadb_server.hpp"
 #include "support/on_each_server.hpp"

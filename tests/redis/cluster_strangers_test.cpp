@@ -151,6 +151,48 @@ TEST_F(ClusterStrangers, AStaleNodeThatAnswersFirstDecidesNothing) {
     EXPECT_EQ(calls_at(1), 1u);
 }
 
+TEST_F(ClusterStrangers, AStaleNodeAloneIsNotBelievedWhileTheOthersAreSlow) {
+    const std::string present = map_of({1, "x"}, {{0, "a"}, {2, "y"}});
+    all_say(present);
+    ASSERT_TRUE(calls_go_to(1));
+    says_map(0, map_of({0, "a"}, {{1, "x"}, {2, "y"}})); // it was stopped during the failover
+    for (const std::size_t each : {1u, 2u})
+        at(each).says.erase("CLUSTER");
+    at(1).says.erase("EVALSHA");
+    asked last = ask(low_);
+    for (int second = 0; second < 5; ++second) {
+        pass(1s);
+        if (last->done)
+            last = ask(low_);
+    }
+    EXPECT_EQ(calls_at(0), 0u) << "one of three";
+
+    at(1).says["EVALSHA"] = ":1\r\n";
+    for (const std::size_t each : {1u, 2u}) {
+        says_map(each, present);
+        at(each).drop_connections();
+    }
+    pass(3s);
+    EXPECT_TRUE(calls_go_to(1));
+    EXPECT_EQ(calls_at(0), 0u);
+}
+
+TEST_F(ClusterStrangers, ANodeThatIsLeftAloneIsBelievedAfterAWhile) {
+    all_say(map_of({0, "a"}, {{1, "x"}, {2, "y"}}));
+    ASSERT_TRUE(calls_go_to(0));
+    says_map(1, map_of({1, "x"}, {{0, "a"}, {2, "y"}}));
+    for (const std::size_t each : {0u, 2u})
+        at(each).says.erase("CLUSTER");
+    at(0).says.erase("EVALSHA");
+    asked last = ask(low_);
+    for (int second = 0; second < 10; ++second) {
+        pass(1s);
+        if (last->done)
+            last = ask(low_);
+    }
+    EXPECT_GE(calls_at(1), 1u);
+}
+
 TEST_F(ClusterStrangers, AStaleSeedIsCheckedAgainstTheNodesThatItNames) {
     says_map(0, map_of({0, "a"}, {{1, "x"}, {2, "y"}}));
     for (const std::size_t each : {1u, 2u})

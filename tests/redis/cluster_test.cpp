@@ -35,6 +35,33 @@ TEST_F(ClusterCalls, FollowAMovedSlotAndRememberIt) {
     EXPECT_GT(questions(), before) << "more may have moved";
 }
 
+TEST_F(ClusterCalls, ServerThatARedirectionNamesIsReportedOnce) {
+    ask(low_);
+    share({2, 1});
+    at(0).improvises = [this](const fake_server::words& said) {
+        constexpr std::size_t key = 3; // after the script and the number of keys
+        return said[0] == "EVALSHA" ? std::optional{moved(said[key], 2)} : std::nullopt;
+    };
+    for (std::size_t i = 0, count = 0; count < 3; ++i) {
+        const std::string name = "k" + std::to_string(i);
+        if (redis::key_slot(name) >= half)
+            continue;
+        EXPECT_EQ(ask(name)->answer.integer, 1);
+        ++count;
+    }
+    ASSERT_EQ(at(0).count_asked("EVALSHA"), 4u) << "each of these slots was redirected";
+    EXPECT_EQ(told_.count(event_kind::moved), 1u);
+    pass(1s);
+    EXPECT_GE(questions(), 3u) << "a map names the new owner of the other slots";
+    EXPECT_EQ(told_.count(event_kind::moved), 1u);
+
+    at(0).improvises = nullptr;
+    share({0, 1});
+    at(2).says["EVALSHA"] = moved(low_, 0);
+    EXPECT_EQ(ask(low_)->answer.integer, 1);
+    EXPECT_EQ(told_.count(event_kind::moved), 2u) << "the slots have moved back";
+}
+
 TEST_F(ClusterCalls, BelieveTheServerThatHadASlotMoreThanTheNodesThatWereAskedBefore) {
     ask(low_);
     for (const std::size_t each : {0u, 1u})

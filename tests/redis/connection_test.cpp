@@ -5,7 +5,7 @@
 #include "node_fixture.hpp"
 #include "node_on_server.hpp"
 #include "redis/client/connection.hpp"
-#include "redis/make_node.hpp"
+#include "redis/node.hpp"
 #include "redis/topology/primary_node.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/process.hpp"

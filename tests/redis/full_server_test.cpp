@@ -115,6 +115,38 @@ TEST_P(FullServer, EveryHoldIsRenewed) {
     make_room();
 }
 
+TEST_P(FullServer, EveryHoldIsTakenAwayByForce) {
+    client home = make_client(), other = make_client();
+    for (const kind_of_hold& kind : holds) {
+        SCOPED_TRACE(kind.label);
+        lease held = kind.take(home, "L");
+        const bool has_permits = !held.permit_ids().empty();
+        fill();
+        EXPECT_TRUE(has_permits ? leased_semaphore(other, "L").erase()
+                                : other.force_unlock(lock_name{"L"}));
+        EXPECT_EQ(ask({"EXISTS", "L"}), 0);
+        error_code ec;
+        held.unlock(ec);
+        EXPECT_EQ(ec, errc::lease_lost);
+        make_room();
+    }
+}
+
+TEST_P(FullServer, ReadHoldIsUpgraded) {
+    client home = make_client();
+    shared_mutex lock{home, "L"};
+    lock.lock_shared();
+    fill();
+    EXPECT_TRUE(lock.try_upgrade_for(10s));
+    error_code ec;
+    lock.unlock(ec);
+    EXPECT_EQ(ec, error_code{});
+    lock.unlock_shared(ec);
+    EXPECT_EQ(ec, error_code{});
+    EXPECT_EQ(ask({"EXISTS", "L"}), 0);
+    make_room();
+}
+
 TEST_P(FullServer, WriteHoldIsDowngradedAndReleasedBesideAReadHold) {
     client home = make_client();
     shared_mutex lock{home, "L"};
@@ -226,13 +258,14 @@ TEST_P(FullServer, NothingNewIsTaken) {
     EXPECT_EQ(code_of([&] { (void)spin_mutex{home, "d"}.try_lock(); }), full);
     EXPECT_EQ(code_of([&] { (void)token_mutex{home, "e"}.try_lock(); }), full);
     EXPECT_EQ(code_of([&] { (void)shared_mutex{home, "f"}.try_lock_shared(); }), full);
+    EXPECT_EQ(code_of([&] { (void)shared_mutex{home, "h"}.try_lock(); }), full);
     EXPECT_EQ(code_of([&] { (void)slots.try_acquire(); }), full);
     EXPECT_EQ(code_of([&] { (void)seats.try_acquire(); }), full);
     EXPECT_EQ(code_of([&] { (void)mails.try_acquire(); }), full);
     EXPECT_EQ(code_of([&] { (void)latch{home, "g"}.try_set_count(1); }), full);
     make_room();
     EXPECT_EQ(slots.available_permits() + seats.available_permits() + mails.available_permits(), 8);
-    EXPECT_THAT(server().command({"KEYS", "[a-g]"}).items, IsEmpty());
+    EXPECT_THAT(server().command({"KEYS", "[a-h]"}).items, IsEmpty());
 }
 
 } // namespace

@@ -2,7 +2,7 @@
 // Fixtures of nodes: a server that says what the test says, in simulated time.
 #pragma once
 
-#include "redis/make_node.hpp"
+#include "redis/node.hpp"
 #include "runtime/monitor.hpp"
 #include "support/clocks.hpp"
 #include "support/recorder.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "redis/make_node.hpp"
+#include "redis/node.hpp"
 #include "support/driven_loop.hpp"
 #include "support/on_each_server.hpp"
 #include "support/recorder.hpp"

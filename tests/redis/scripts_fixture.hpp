@@ -62,7 +62,7 @@ protected:
                     redis::with_prefix("redisson_lock_queue", name_),
                     redis::with_prefix("redisson_lock_timeout", name_)});
     }
-    redis::reply inspect() { return run(redis::scripts::inspect_lock, {name_}, {}); }
+    redis::reply inspect() { return run(redis::scripts::inspect_lock, {name_}, {"{L}"}); }
 
     virtual redis::reply run(const redis::script& what, std::vector<std::string> keys,
                              std::vector<std::string> arguments) {

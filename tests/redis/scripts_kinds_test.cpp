@@ -25,12 +25,13 @@ protected:
         std::vector<std::string> arguments;
     };
 
-    /// One request of each kind, and force.
+    /// Requests of each kind: every verb that names the kind, and force.
     std::vector<request> requests() {
         using namespace redis::scripts;
-        const std::string pair = "a read-write lock", permits = "a leased semaphore";
+        const std::string pair = "a read-write lock";
         std::vector<request> all{
             {"a mutex", lock_mutex, {name_}, {"30000", alice, "0"}},
+            {"a mutex", lock_mutex, {name_, "spinners"}, {"30000", alice, "0", "1000"}},
             {"a mutex", lock_fenced, {name_, tokens_}, {"30000", alice, "0", "1", "0"}},
             {"a mutex",
              lock_fair,
@@ -38,35 +39,75 @@ protected:
              {"30000", alice, "0", channel_, "PUBLISH", "1", "20000", "300000"}},
             {pair, lock_read, {name_, "timer", "marks"}, {"30000", alice, "0", ""}},
             {pair, lock_write, {name_, "marks"}, {"30000", alice, "0", "", "{L}", "5000", "100"}},
-            {"a token lock", lock_token, {name_}, {"30000", alice, "0"}},
-            {"a semaphore", take_semaphore, {name_, "memory"}, {"1", "s", "1", "0", "1000"}},
-            {"a semaphore",
-             change_semaphore,
-             {name_, "memory"},
-             {"erase", "1", "0", "0", "s", "1", "0", "1000", channel_, "PUBLISH"}},
-            {"a latch", look_latch, {name_}, {}},
-            {"a latch",
-             change_latch,
-             {name_, "memory"},
-             {"erase", "1", "s", "1", "0", "1000", channel_, "PUBLISH"}},
-            {permits,
-             take_permits,
-             {name_, "{L}:timeout"},
-             {"30000", "1", "1", "00112233445566778899", "0", channel_, "PUBLISH"}},
-            {permits, inspect_permits, {name_, "{L}:timeout"}, {channel_}},
-            {"a rate limiter",
-             take_rate,
-             {name_, "value", "value2", "draws", "draws2"},
-             {"1", std::string(20, 'm'), "0"}},
-            {"a rate limiter", inspect_rate, {name_, "value", "value2", "draws", "draws2"}, {}}};
+            {"a token lock", lock_token, {name_}, {"30000", alice, "0"}}};
+        for (const auto& some : {of_force(), of_semaphores(), of_permits(), of_rates()})
+            all.insert(all.end(), some.begin(), some.end());
+        return all;
+    }
+
+    std::vector<request> of_force() {
+        std::vector<request> all;
         for (const auto& [mode, wanted] :
              {std::pair{"mutex", "a mutex"}, std::pair{"read", "a read-write lock"},
               std::pair{"write", "a read-write lock"}, std::pair{"token", "a token lock"}})
             all.push_back(
                 {wanted,
-                 force_lock,
+                 redis::scripts::force_lock,
                  {name_},
                  {"0", "", "PUBLISH", channel_, "shared", "queue", "deadlines", mode, "token"}});
+        return all;
+    }
+
+    std::vector<request> of_semaphores() {
+        using namespace redis::scripts;
+        std::vector<request> all{
+            {"a semaphore", take_semaphore, {name_, "memory"}, {"1", "s", "1", "0", "1000"}},
+            {"a semaphore", inspect_counter, {name_}, {channel_, "a semaphore"}},
+            {"a latch", inspect_counter, {name_}, {channel_, "a latch"}},
+            {"a latch", look_latch, {name_}, {}}};
+        for (const char* const verb :
+             {"add", "add_if_there", "take_back", "drain", "set_new", "erase"})
+            all.push_back({"a semaphore",
+                           change_semaphore,
+                           {name_, "memory"},
+                           {verb, "1", "0", "0", "s", "1", "0", "1000", channel_, "PUBLISH"}});
+        for (const char* const verb : {"set_new", "count_down", "erase"})
+            all.push_back({"a latch",
+                           change_latch,
+                           {name_, "memory"},
+                           {verb, "1", "s", "1", "0", "1000", channel_, "PUBLISH"}});
+        return all;
+    }
+
+    std::vector<request> of_permits() {
+        using namespace redis::scripts;
+        const std::string wanted = "a leased semaphore", held = "{L}:timeout";
+        std::vector<request> all{
+            {wanted,
+             take_permits,
+             {name_, held},
+             {"30000", "1", "1", "00112233445566778899", "0", channel_, "PUBLISH"}},
+            {wanted, inspect_permits, {name_, held}, {channel_}}};
+        for (const char* const verb :
+             {"add", "take_back", "set_new", "set", "erase", "give_back", "set_lease"})
+            all.push_back({wanted,
+                           change_permits,
+                           {name_, held, "memory"},
+                           {verb, "1", "", "s", "1", "0", "1000", channel_, "PUBLISH"}});
+        return all;
+    }
+
+    std::vector<request> of_rates() {
+        using namespace redis::scripts;
+        const std::string wanted = "a rate limiter";
+        std::vector<std::string> keys{name_, "value", "value2", "draws", "draws2"};
+        std::vector<request> all{{wanted, take_rate, keys, {"1", std::string(20, 'm'), "0"}},
+                                 {wanted, give_back_rate, keys, {std::string(20, 'm')}},
+                                 {wanted, inspect_rate, keys, {}}};
+        keys.emplace_back("memory");
+        for (const char* const verb : {"set", "set_new", "add", "erase"})
+            all.push_back(
+                {wanted, change_rate, keys, {verb, "1", "1000", "0", "0", "s", "1", "0", "1000"}});
         return all;
     }
 
@@ -109,15 +150,44 @@ TEST_P(KindScripts, ValuesOfOtherProgramsAreNamedAndNeverTouched) {
     const std::vector<std::vector<std::string>> hashes{
         {"HSET", name_, "colour", "red"},
         {"HSET", name_, alice, "1", bob, "1"},
+        {"HSET", name_, bob, "1", "colour", "red"},
+        {"HSET", name_, "mode", "read"},
         {"HSET", name_, "mode", "read", "colour", "red"},
+        {"HSET", name_, "mode", "read", bob, "1", "colour", "red"},
+        {"HSET", name_, "mode", "write", std::string{bob} + ":write", "1", "colour", "red"},
         {"HSET", name_, "mode", "fast", bob, "1"},
         {"HSET", name_, "rate", "5"}};
     for (const std::vector<std::string>& each : hashes) {
         server().command(each);
         expect_refused("a hash (no lock)", {});
     }
-    server().command({"RPUSH", name_, "x"});
-    expect_refused("neither a hash nor a string", {});
+    std::vector<std::string> many{"HSET", name_, "mode", "read"};
+    for (int i = 0; i < 99; ++i)
+        many.insert(many.end(), {"field" + std::to_string(i), "1"});
+    server().command(many);
+    expect_refused("a hash (no lock)", {});
+    const std::vector<std::vector<std::string>> others{{"RPUSH", name_, "x"},
+                                                       {"SADD", name_, "x"},
+                                                       {"ZADD", name_, "1", "x"},
+                                                       {"XADD", name_, "*", "field", "x"}};
+    for (const std::vector<std::string>& each : others) {
+        server().command(each);
+        expect_refused("neither a hash nor a string", {});
+    }
+    for (const char* const text : {"", "1.5", "any text", "\xff\xfe"}) {
+        server().command({"SET", name_, text});
+        expect_refused("another program's data", {"a token lock"});
+    }
+    server().command({"SET", name_, "99999999999999999999"});
+    expect_refused("a number that no counter can have", {});
+}
+
+TEST_P(KindScripts, ReleaseOfAReadHoldDoesNotDeleteAHashThatIsNoReadWriteLock) {
+    server().command({"HSET", name_, alice, "1", "colour", "red"});
+    EXPECT_THAT(support::integers_of(run(redis::scripts::release_read, {name_, "timer", "marks"},
+                                         {alice, "{L}", "redisson_rwlock:{L}", "PUBLISH"})),
+                ::testing::ElementsAre(0, 0));
+    EXPECT_EQ(server().command({"HGET", name_, "colour"}).text, "red");
 }
 
 /// `SET name 1 NX PX 30000` is how many programs lock.

@@ -398,6 +398,60 @@ TEST_P(PermitChanges, WhatIsOverCountsAsAvailable) {
     EXPECT_EQ(changes(), before);
 }
 
+TEST_P(PermitChanges, ExpiredPermitsCountTowardsTheLimits) {
+    constexpr std::int64_t most = 2'147'483'647;
+    others_set("-1");
+    others_hold(other_, -1);
+    others_hold("aaaaaaaaaaaaaaaa", -1);
+    others_hold("bbbbbbbbbbbbbbbb", 60'000);
+    EXPECT_THAT(integers_of(change("add", most, {.number = 1})), ElementsAre(beyond, Gt(0), 1, 0));
+    EXPECT_EQ(held_count(), 3) << "nothing changes if the change is refused";
+    EXPECT_THAT(told_by([&] { EXPECT_EQ(counted(change("take_back", 0, {.number = 2})), 1); }),
+                ElementsAre("redisson_sc:{L} 1"))
+        << "the waiters are notified of the permits that became free";
+    EXPECT_EQ(value(), "1");
+    EXPECT_EQ(held_count(), 1);
+
+    others_set("-1");
+    others_hold(other_, -1);
+    others_hold("aaaaaaaaaaaaaaaa", -1);
+    EXPECT_THAT(integers_of(change("take_back", most, {.number = 3})),
+                ElementsAre(done, Gt(0), 1 - most, 0));
+    EXPECT_EQ(value(), std::to_string(1 - most));
+    EXPECT_EQ(held_count(), 1);
+}
+
+TEST_P(PermitChanges, ExpiredPermitsAreRemovedByEachChangeOfTheNumber) {
+    constexpr std::int64_t many = 2'500; // more than one ZREM takes
+    const auto begin = [&] {
+        server().command({"FLUSHALL"});
+        others_set("2");
+        std::vector<std::string> all{"ZADD", held_};
+        for (std::int64_t i = 0; i < many; ++i) {
+            all.push_back("1");
+            all.push_back("aaaaaaaaaaaa" + std::to_string(1'000 + i));
+        }
+        server().command(all);
+        others_hold(permit(1), 60'000);
+    };
+    begin();
+    EXPECT_EQ(counted(change("add", 3, {.number = 1})), many + 5);
+    EXPECT_EQ(value(), std::to_string(many + 5));
+    EXPECT_EQ(held_count(), 1);
+    begin();
+    EXPECT_EQ(counted(change("set", 7, {.number = 1})), 6) << "one is held";
+    EXPECT_EQ(value(), "6");
+    EXPECT_EQ(held_count(), 1);
+    begin();
+    EXPECT_EQ(counted(change("give_back", 0, {.number = 1}, permit(1))), many + 3);
+    EXPECT_EQ(value(), std::to_string(many + 3));
+    EXPECT_EQ(held_count(), 0);
+    begin();
+    EXPECT_EQ(said(change("give_back", 0, {.number = 1}, "aaaaaaaaaaaa1000")), not_done);
+    EXPECT_EQ(value(), std::to_string(many + 2));
+    EXPECT_EQ(held_count(), 1);
+}
+
 TEST_P(PermitChanges, BeforeRedisson317IdsAreText) {
     form_ = redisson_form::v3_16;
     others_set("2");

@@ -280,6 +280,7 @@ TEST_P(RateScripts, FullServerDrawsNothingAndTakesBack) {
     EXPECT_EQ(said(take(2, 1)), done);
     server().command({"CONFIG", "SET", "maxmemory", "1"});
     EXPECT_TRUE(is_error(take(1, 2), "OOM"));
+    EXPECT_EQ(said(take(2, 1)), done) << "it was drawn before";
     EXPECT_TRUE(is_error(change("set", 9, hour, {}, {}), "OOM"));
     EXPECT_EQ(available(), 1);
     EXPECT_EQ(said(change("add", 1, 0, {}, {})), done);
@@ -399,6 +400,44 @@ TEST_P(RateChanges, ARateThatAJvmChangesWhileDrawsStandCountsThem) {
     EXPECT_EQ(available(), 4) << "higher";
     EXPECT_EQ(said(take(4, 4)), done);
     EXPECT_EQ(said(take(1, 5)), not_done);
+}
+
+TEST_P(RateChanges, DrawsOfOneClientCountWhenAJvmChangesTheRate) {
+    set(10, hour, {.per_client = true});
+    EXPECT_EQ(said(take(5, 1)), done);
+    EXPECT_EQ(said(take(3, 2)), done);
+    set(8, hour, {.per_client = true}); // setRate of a JVM leaves the keys of this client
+    EXPECT_EQ(available(), 0);
+    EXPECT_EQ(said(take(1, 3)), not_done);
+    set(3, hour, {.per_client = true});
+    EXPECT_THAT(integers_of(release(1, {.number = 1})), ElementsAre(done, _, 0, 0))
+        << "seven of three are drawn";
+    EXPECT_EQ(available(), 0);
+    set(12, hour, {.per_client = true});
+    EXPECT_EQ(available(), 5);
+    EXPECT_EQ(said(take(5, 4)), done);
+    EXPECT_EQ(said(take(1, 5)), not_done);
+}
+
+TEST_P(RateChanges, AHundredDrawsOfOneClientCountWhenAJvmLowersTheRate) {
+    set(1'000, hour, {.per_client = true});
+    for (int i = 1; i <= 100; ++i)
+        EXPECT_EQ(said(take(3, std::uint64_t(i))), done);
+    set(801, hour, {.per_client = true});
+    EXPECT_EQ(available(), 501);
+    EXPECT_EQ(said(take(502, 101)), not_done);
+    EXPECT_EQ(said(take(501, 102)), done);
+}
+
+TEST_P(RateChanges, DrawsOfOneClientCountWhenAJvmMakesTheIntervalLonger) {
+    set(5, 60'000, {.per_client = true});
+    EXPECT_EQ(said(take(2, 1)), done);
+    EXPECT_EQ(said(take(3, 2)), done);
+    set(5, hour, {.per_client = true});
+    EXPECT_EQ(available(), 0);
+    EXPECT_EQ(said(take(1, 3)), not_done);
+    for (const std::string& each : {left_ + client_, draws_ + client_})
+        EXPECT_GT(ask({"PTTL", each}), hour) << "the keys stay as long as the draws count";
 }
 
 TEST_P(RateChanges, WhatOthersDrewForThemselvesIsNotForgotten) {

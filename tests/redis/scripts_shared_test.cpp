@@ -12,8 +12,9 @@ using ::testing::Ge;
 using ::testing::Gt;
 using ::testing::IsEmpty;
 using ::testing::Le;
+using ::testing::UnorderedElementsAre;
 
-class SharedScripts : public on_scripts {
+class SharedScripts : public on_limited_scripts {
 protected:
     // Ours, and of other clients; a JVM's has version 4.
     static std::string ours(int number) {
@@ -73,6 +74,30 @@ TEST_P(SharedScripts, ReadersShareAsRedissonsDo) {
     EXPECT_THAT(integers_of(write(ours(2))), ElementsAre(0, Gt(59'000), Gt(0)));
 }
 
+TEST_P(SharedScripts, InspectionOmitsReadersWhoseTimersHaveExpired) {
+    const auto told = [this] {
+        std::vector<std::string> fields;
+        for (const redis::reply& each : inspect().items)
+            fields.push_back(each.text);
+        std::erase(fields, "mode");
+        std::erase(fields, ""); // the remaining lease, which is a number
+        return fields;
+    };
+    const std::string writer = ours(1) + ":write";
+    EXPECT_EQ(said(write(ours(1), 60'000)), 1);
+    EXPECT_EQ(said(read(ours(2), 30'000, writer)), 1);
+    EXPECT_THAT(told(), UnorderedElementsAre(writer, ours(2)));
+    server().command({"DEL", timer(ours(2))});
+    EXPECT_THAT(told(), ElementsAre(writer));
+    server().command({"HSET", name_, jvm, "1"});
+    EXPECT_THAT(told(), UnorderedElementsAre(writer, jvm)) << "a JVM may hold without a timer";
+    server().command({"DEL", name_});
+    EXPECT_EQ(said(read(ours(2))), 1);
+    EXPECT_THAT(told(), ElementsAre(ours(2)));
+    server().command({"DEL", timer(ours(2))});
+    EXPECT_TRUE(inspect().items.empty()) << "nobody holds the lock";
+}
+
 TEST_P(SharedScripts, TakingTwiceIsTakingOnceExtendsAndIsWritten) {
     read(ours(1), 30'000);
     const std::int64_t before = changes();
@@ -128,6 +153,17 @@ TEST_P(SharedScripts, ALeaseThatNoKeyCanHaveTakesNothing) {
     EXPECT_EQ(read(ours(1), too_long).type, redis::reply::kind::error);
     EXPECT_EQ(write(ours(1), too_long).type, redis::reply::kind::error);
     EXPECT_THAT(keys(), IsEmpty());
+}
+
+TEST_P(SharedScripts, WithoutTheRightToDeleteMarksNoWriteHoldIsTaken) {
+    deny("del");
+    EXPECT_EQ(write(ours(1)).type, redis::reply::kind::error);
+    EXPECT_THAT(keys(), IsEmpty());
+    EXPECT_EQ(said(read(ours(1))), 1);
+    EXPECT_EQ(write(ours(2), 30'000, ours(1)).type, redis::reply::kind::error);
+    EXPECT_EQ(mode(), "read");
+    EXPECT_EQ(count_of(ours(2) + ":write"), "");
+    EXPECT_EQ(count_of(ours(1)), "1");
 }
 
 TEST_P(SharedScripts, AWriterThatWaitsKeepsNewReadersAway) {

@@ -89,6 +89,19 @@ TEST_P(SentinelFailover, AFreeLockIsGrantedWhenAPrimaryWasKilled) {
     EXPECT_GE(seen_->count(event_kind::moved), 1u);
 }
 
+TEST_P(SentinelFailover, ForcedReleaseWaitsForTheNewPrimary) {
+    mutex lock{*client_, "forced"};
+    lock.lock();
+    ASSERT_EQ(servers().primary().command({"WAIT", "2", "5000"}).integer, 2);
+    client other{how()};
+    const std::string owner = other.inspect({"forced"}).value().owners.at(0).text;
+    servers().primary().stop();
+    EXPECT_TRUE(other.force_unlock({"forced"}, owner));
+    EXPECT_EQ(servers().primary().command({"EXISTS", "forced"}).integer, 0);
+    error_code lost;
+    lock.unlock(lost);
+}
+
 TEST_P(SentinelFailover, AWaiterIsServedByAReleaseAfterIt) {
     client other{how()};
     mutex theirs{other, "waited"}, ours{*client_, "waited"};

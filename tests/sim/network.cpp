@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/network.hpp"
 
-#include "store/memory/sent_request.hpp"
+#include "store/memory/connection.hpp"
 
 #include <algorithm>
 #include <string_view>

@@ -8,7 +8,7 @@
 #include "support/partition.hpp"
 #include "support/server_process.hpp"
 #include "support/tls.hpp"
-#include "zookeeper/make_session.hpp"
+#include "zookeeper/session.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/use_future.hpp>

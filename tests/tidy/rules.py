@@ -175,6 +175,15 @@ def await_in_condition(files: list[File]) -> Iterator[tuple[File, int, str]]:
                 yield file, line, "co_await in a condition: name its value first (g++ 12)"
 
 
+def throwing_read(files: list[File]) -> Iterator[tuple[File, int, str]]:
+    """This iterator throws if a read fails, as the read of a file in /proc does with ESRCH."""
+    for file in files:
+        if file.suffix in CPP and file.is_in("src", "cli"):
+            for match in re.finditer(r"\bistreambuf_iterator\b", file.code):
+                line = file.code.count("\n", 0, match.start()) + 1
+                yield file, line, f"{match[0]} throws if a read fails; see cli/file_text.hpp"
+
+
 def size(files: list[File]) -> Iterator[tuple[File, int, str]]:
     for file in files:
         if not file.is_code:
@@ -284,7 +293,8 @@ def mirror_name(files: list[File]) -> Iterator[tuple[File, int, str]]:
 
 
 RULES = [include_direction, banned_call, removed_word, plain_sentence, size, script_caller,
-         file_head, unfinished, file_name, readme_length, mirror_name, await_in_condition]
+         file_head, unfinished, file_name, readme_length, mirror_name, await_in_condition,
+         throwing_read]
 
 
 def findings_in(root: Path, exceptions=None) -> list[Finding]:

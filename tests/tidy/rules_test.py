@@ -88,6 +88,13 @@ class RulesTest(unittest.TestCase):
                      "f(co_await a(), b ? c : d);", "if (b) {\n    co_await a();\n}"):
             self.passes("src/a.cpp", HEAD + text + "\n")
 
+    def test_a_read_that_fails_does_not_throw(self):
+        text = "std::string a{std::istreambuf_iterator<char>{b}, {}};\n"
+        for path in ("src/a.cpp", "cli/a.cpp", "cli/run/a.cpp"):
+            self.finds("throwing_read", path, 2, HEAD + text)
+            self.passes(path, HEAD + f"// {text}")
+        self.passes("tests/a.cpp", HEAD + text)
+
     def test_a_file_may_have_any_number_of_lines(self):
         self.passes("src/a.cpp", HEAD + "int f() { return 1; }\n" * 5000)
 

@@ -3,13 +3,13 @@
 
 #include "fake_server.hpp"
 #include "runtime/clock.hpp"
-#include "runtime/environment.hpp"
+#include "runtime/process.hpp"
 #include "support/clocks.hpp"
 #include "support/eventually.hpp"
 #include "support/on_each_server.hpp"
 #include "support/recorder.hpp"
 #include "support/zookeeper_server.hpp"
-#include "zookeeper/make_session.hpp"
+#include "zookeeper/session.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>

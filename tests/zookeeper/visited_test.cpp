@@ -7,7 +7,7 @@
 #include "support/on_each_server.hpp"
 #include "support/recorder.hpp"
 #include "support/zookeeper_server.hpp"
-#include "zookeeper/make_session.hpp"
+#include "zookeeper/session.hpp"
 
 #include <holdfast/client.hpp>
 #include <holdfast/error.hpp>

@@ -33,21 +33,22 @@ token locks on five servers.
 AT_KEEPER = """
 ## At ZooKeeper
 
-The tests used locks of three libraries on the same paths:
+In these tests, locks of holdfast and of two other libraries used the same paths:
 
-- Curator's `InterProcessMutex`, `InterProcessReadWriteLock` and `InterProcessSemaphoreV2`
-- kazoo's `Lock`, `ReadLock` and `WriteLock`
-- the locks of holdfast
+- From Curator, the tests used `InterProcessMutex`, `InterProcessReadWriteLock` and
+  `InterProcessSemaphoreV2`.
+- From kazoo, the tests used `Lock`, `ReadLock` and `WriteLock`.
 
 In each test, a lock of holdfast and a lock of the other library exclude each other. A release by
 one library wakes waiters of the other library without polling, and waiters are served in order of
-arrival. If a process is killed, its session ends after some time, and then its lock goes to the
-next waiter.
+arrival. If a process is killed, the next waiter gets its lock when the session of the killed
+process ends.
 """
 
 NOT_AT_KEEPER = """
-The next table is for operators. It shows which locks do **not** wait for which other locks, so that
-two clients can hold both locks at the same time. The table is based on the tests named `Strangers`:
+The next table is for operators. It shows pairs of libraries whose locks do **not** exclude each
+other on the same path, so that two clients can hold the lock at the same time. The table is based
+on the tests named `Strangers`:
 
 | | does not wait for |
 | --- | --- |
@@ -72,22 +73,21 @@ programs with kazoo and programs with holdfast, choose one of these ways:
 If somebody deletes the node of a Curator client, as `holdfast unlock --force` does, the Curator
 client still believes that it holds the lock (test `CuratorsBelief`).
 
-Each program with Curator sets the number of permits of a semaphore for itself. So either give the
-same number to all programs, or let the Curator programs read the number from the semaphore's path,
-where holdfast keeps it (with Curator's class `SharedCount`).
+In Curator, each program sets the number of permits of a semaphore for itself. So give the same
+number to all programs. Or let the Curator programs read the number from the semaphore's path, where
+holdfast keeps it (with Curator's class `SharedCount`).
 """
 
 KEEPER_STRESS = """
-The stress test at ZooKeeper uses two names. Two processes of each other library (Curator and kazoo)
-run with four threads each. Two processes of holdfast run with twelve threads in total. The test
-mixes all ways to take mutexes, read-write locks and semaphores, and sometimes kills a process. It
-fails in each of these cases:
+The stress test at ZooKeeper uses two names. For Curator and for kazoo, two processes run with four
+threads each. Two processes of holdfast run with twelve threads in total. The test takes mutexes,
+read-write locks and semaphores in all ways, and sometimes kills a process.
 
-- Two holders at once are sure of an exclusive lock.
-- A fencing token of holdfast is not greater than the token before it.
-- More permits are held than exist.
-- A lock is lost.
-- Anything is left on the server when the test ends.
+- The test fails if two holders at once are sure of an exclusive lock.
+- The test fails if a fencing token of holdfast is not greater than the token before it.
+- The test fails if more permits are held than exist.
+- The test fails if a lock is lost.
+- The test fails if anything is left on the server when the test ends.
 """
 
 STRESS = """
@@ -95,16 +95,15 @@ STRESS = """
 
 The stress test uses two names for each type of lock and counter that both libraries have. For each
 version of Redisson, one JVM runs with four threads. Three processes of holdfast run with sixteen
-threads in total. The test mixes all ways to take the locks and counters, and sometimes kills a
-process. It fails in each of these cases:
+threads in total. The test takes the locks and counters in all ways, and sometimes kills a process.
 
-- Two holders at once are sure of an exclusive lock.
-- A token is not greater than the token before it.
-- A renewed lock is lost, or more permits are held than exist.
-- A permit is missing when the test ends, although no killed process can have had it.
-- More permits are drawn (taken) in an interval than the rate of the limiter allows.
-- A latch opens too early, or a waiter goes on waiting for a latch that is open.
-- Anything is left on the server when the test ends.
+- The test fails if two holders at once are sure of an exclusive lock.
+- The test fails if a token is not greater than the token before it.
+- The test fails if a renewed lock is lost, or if more permits are held than exist.
+- The test fails if a permit is missing at the end, although no killed process can have had it.
+- The test fails if more permits are taken in an interval than the rate of the limiter allows.
+- The test fails if a latch opens too early, or if a waiter waits for a latch that is open.
+- The test fails if anything is left on the server when the test ends.
 """
 
 FAILOVER = """
@@ -114,36 +113,35 @@ In this test, one JVM for each version of Redisson runs with three threads, and 
 holdfast run with ten threads in total. They use plain, fair and read-write locks on three names of
 a cluster. One primary of the cluster is killed and comes back as a replica. Before the failover, a
 replica must confirm each grant of both libraries. After the failover, a replica must confirm only
-holdfast's grants. The test fails in each of these cases:
+holdfast's grants.
 
-- Two holders at once are sure of an exclusive lock.
-- A renewed lock of holdfast is lost.
-- A process of holdfast cannot get a lock afterwards.
-- A JVM gets no lock.
-- Anything is left on the servers.
+- The test fails if two holders at once are sure of an exclusive lock.
+- The test fails if a renewed lock of holdfast is lost.
+- The test fails if a process of holdfast, or a JVM, cannot get a lock after the failover.
+- The test fails if anything is left on the servers.
 
-Redisson 3.13.6 is not part of this test, for two reasons. It does not wait until a replica has
-confirmed its write. And if a program releases a lock during the failover, Redisson's `unlock()`
-does not return ([more](redisson.md#replicas-sentinel-cluster)).
+Redisson 3.13.6 is not part of this test, for two reasons. First, it does not wait until a replica
+has confirmed its write. Second, if a program releases a lock during the failover, Redisson's
+`unlock()` does not return ([more](redisson.md#replicas-sentinel-cluster)).
 """
 
 WAKE_UPS = """
 ## Wake-ups
 
-The column "Wake-up" shows how quickly a waiter reacts to a release. It is the time from the message
-of the release to the waiter's first request after this message, both as seen by the server. The
-column "Round trip" shows the time of one round trip to the server, as seen by the waiter's thread.
-All times are medians in microseconds.
+The column "Wake-up" shows how quickly a waiter reacts to a release: the time from the message of
+the release to the waiter's next request, measured at the server. The column "Round trip" shows the
+time of one round trip to the server, measured in the waiter's thread. All times are medians in
+microseconds.
 """
 
 POLITENESS = """
 ## Politeness
 
 The tests measure whether four threads of a JVM still get a lock while eight other threads use the
-lock all the time. In one run the other threads belong to holdfast (columns "Beside ours"), and in
-another run to a second JVM (columns "Beside a JVM's"). The table shows how many times the four
-threads get the lock in three seconds, and how long they wait for it, in microseconds. A thread that
-wants to write gives up after three seconds.
+lock all the time. In one run, the eight threads belong to holdfast (columns "Beside ours"). In
+another run, they belong to a second JVM (columns "Beside a JVM's"). The table shows how many times
+the four threads get the lock in three seconds, and how long they wait for it, in microseconds. A
+thread that wants to write gives up after three seconds.
 """
 
 

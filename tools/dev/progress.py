@@ -17,7 +17,7 @@ from pathlib import Path
 
 USUAL_S = {"Building (ci)": 300, "Testing tidy+docs (ci)": 20, "Testing unit (ci)": 25,
            "Testing sim (ci)": 40, "Testing conformance+redis+cli on one-server (ci)": 110,
-           "Testing examples on readme (ci)": 1}
+           "Testing examples on readme (ci)": 1, "Testing differential (ci)": 240}
 USUAL_OTHER_S = 60
 COUNTED = re.compile(rb"^[\[ ]*(\d+)/(\d+)[ \]]")
 ROUND = re.compile(r" \(\d+ of \d+\)$")

@@ -10,10 +10,10 @@
 #   readme         the example that README.md names
 #   others         the other examples
 core_suites="tidy+docs unit sim conformance+redis+cli@one-server examples@readme"
-rest_suites="mutants conformance+redis+cli@other-servers"
+rest_suites="mutants conformance+redis+cli@other-servers differential"
 rest_suites+=" mysql+zookeeper+process+sentinel+cluster+chaos examples@others package"
 all_layers="tidy docs unit sim conformance redis cli mysql zookeeper sentinel cluster chaos process"
-all_layers+=" mutants examples package"
+all_layers+=" differential mutants examples package"
 # These mostly wait for leases, outages and servers, so more of them than there are cores run at the
 # same time. The layer threads is not among them: ThreadSanitizer keeps all cores busy.
 waiting_layers="conformance redis cli mysql zookeeper sentinel cluster chaos process"
@@ -165,6 +165,7 @@ run_suite() {
       ;;
     *@readme) run_layers "$folder" "$preset" "$layers" -L '^readme$' ;;
     *@others) run_layers "$folder" "$preset" "$layers" -LE '^readme$' ;;
+    differential) run_layers "$folder" "$preset" "$layers" -C long ;;
     *) run_layers "$folder" "$preset" "$layers" ;;
   esac
 }
@@ -204,6 +205,7 @@ Not run, with the command for it:
   ./dev test mysql zookeeper           what only these stores have
   ./dev test sentinel cluster chaos    failovers, moving slots, outages
   ./dev test process                   fork, threads and signals
+  ./dev test differential              10,000 random sequences, on each store and in memory
   ./dev test mutants                   faults that the tests must find
   ./dev test examples package          all examples; whether other projects can use the library
   ./dev test --rest                    all of these

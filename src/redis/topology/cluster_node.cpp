@@ -295,7 +295,7 @@ void cluster_node::changed(map_watch::changes all, const std::string& told_by) {
         if (one.from == slot_map::nobody)
             continue;
         from.insert(one.from);
-        if (one.to != slot_map::nobody)
+        if (one.to != slot_map::nobody && is_news(one))
             to.insert(one.to);
     }
     for (slot_subscription& each : listeners_)
@@ -307,6 +307,20 @@ void cluster_node::changed(map_watch::changes all, const std::string& told_by) {
     for (const node_number each : to)
         tell_moved(context_->home, net::address_of(map().address(each)), told_by);
     revalidate(all);
+}
+
+/// Returns whether the change is not part of a change that was reported shortly before. When a
+/// server takes over many slots, the client learns of it from a redirection for each slot that it
+/// uses, and then from the next map.
+bool cluster_node::is_news(const slot_map::change& one) {
+    const std::string left = text_of(map().address(one.from)),
+                      here = text_of(map().address(one.to));
+    const time_point now = context_->home.time.now();
+    std::erase_if(reported_, [now](const auto& each) {
+        return net::later(each.second, one_change_max) <= now;
+    });
+    reported_.erase({here, left}); // the slots may move back, and then here again
+    return reported_.try_emplace({left, here}, now).second;
 }
 
 /// Reports that the holds in slots with a new owner may be lost (`revalidate`). The report is

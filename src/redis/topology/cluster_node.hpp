@@ -14,8 +14,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace holdfast::redis {
@@ -108,6 +110,9 @@ private:
     static constexpr int hops_max = 16;
     /// Idle time after which the connections to a server without slots are closed.
     static constexpr duration unused_max = std::chrono::seconds{10};
+    /// For this time, further slots that move between the same two servers are part of the same
+    /// change, which is reported once.
+    static constexpr duration one_change_max = std::chrono::seconds{5};
 
     struct cluster_server; // connections to one server
     using shared_server = std::shared_ptr<cluster_server>;
@@ -122,6 +127,7 @@ private:
     shared_server server_at(const server_address&);
     asio::awaitable<shared_server> find_server(std::uint16_t slot, time_point limit);
     void changed(map_watch::changes, const std::string& told_by);
+    bool is_news(const slot_map::change&);
     void revalidate(map_watch::changes);
     void retire(node_number, const std::string& told_by);
     void tidy();
@@ -135,6 +141,8 @@ private:
     const std::shared_ptr<topology_inspector> topology_inspector_;
     // index: the node number; null if the node was never used, or is retired
     std::vector<shared_server> servers_;
+    // The changes that were reported last: addresses of the two servers, and the time.
+    std::map<std::pair<std::string, std::string>, time_point> reported_;
     roamers listeners_;
     std::size_t calls_ = 0; // number of calls under way
     bool closed_ = false;

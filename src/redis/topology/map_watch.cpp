@@ -28,6 +28,13 @@ bool tells_of_shards(const reply& slots) {
     });
 }
 
+std::set<std::string> owners_in(const slot_map& map) {
+    std::set<std::string> all;
+    for (const slot_map::node_number each : map.primaries())
+        all.insert(text_of(map.address(each)));
+    return all;
+}
+
 std::shared_ptr<inquiries> round_of(const known_context& context, alarm& wake) {
     const auto who = [context] {
         return net::credentials_now({context->how.user, context->how.password},
@@ -46,6 +53,7 @@ map_poll::map_poll(known_context context, const ways& how, const slot_map& map, 
     , plan_{std::move(what)}
     , wake_{wake}
     , known_{map.members()}
+    , owners_{owners_in(map)}
     , round_{round_of(context_, wake)}
     , began_{now()}
     , members_{known_.addresses} {}
@@ -85,10 +93,15 @@ void map_poll::ask_more(time_point& next_step) {
     ask_up_to(asked_.size() + many);
 }
 
-/// Queues the known members in random order. Members with an open connection come first.
+/// Queues the known members in random order. Members with an open connection come first, and in an
+/// urgent round the owners of slots come before the replicas.
 void map_poll::queue_members() {
     std::vector<server_address> all = map_.member_addresses();
     shuffle(all);
+    if (plan_.urgent)
+        std::stable_partition(all.begin(), all.end(), [this](const server_address& each) {
+            return owners_.contains(text_of(each));
+        });
     // Clang 14 cannot compile std::ranges::stable_partition.
     std::stable_partition(all.begin(), all.end(), ways_.is_connected);
     queue(std::move(all));
@@ -195,6 +208,13 @@ std::size_t map_poll::pending_members() const {
     return static_cast<std::size_t>(std::ranges::count_if(asked_, [&](const std::string& one) {
         return members_.contains(one) && !told_.contains(one);
     }));
+}
+
+bool map_poll::is_lone_contradiction() const {
+    const bool an_owner_is_silent = std::ranges::any_of(
+        owners_, [this](const std::string& each) { return !told_.contains(each); });
+    return timed_out_ && differs_ && ours_.size() == 1 && known_.addresses.size() > 2 &&
+           an_owner_is_silent;
 }
 
 std::size_t map_poll::voters() const {
@@ -405,6 +425,10 @@ void map_watch::judge(const map_poll& told, slot_map::stamp asked) {
         incomplete_ = true;
         return refused_ ? wake_waiters() : void();
     }
+    if (strange.empty() && contradicts_alone(told)) {
+        incomplete_ = true; // ask again soon
+        return wake_waiters();
+    }
     confirmed_at_ = context_->home.time.now();
     if (!std::exchange(known_, true))
         knows_shards_ = told.all_know_shards();
@@ -439,6 +463,18 @@ std::vector<slot_ranges> map_watch::believed_of_strangers(const map_poll& told) 
     if (!was_idle && now < net::later(*strange_since_, strangers_wait))
         maps.clear();
     return maps;
+}
+
+/// Returns whether the reply of this round must not change the map yet, because it comes from a
+/// single member.
+bool map_watch::contradicts_alone(const map_poll& told) {
+    const time_point now = context_->home.time.now();
+    if (!alone_since_)
+        alone_since_ = now;
+    const bool waits = told.is_lone_contradiction() && now < net::later(*alone_since_, alone_wait);
+    if (!waits)
+        alone_since_.reset();
+    return waits;
 }
 
 void map_watch::wake_waiters() {

@@ -50,6 +50,9 @@ public:
     /// Returns the number of members that may have a vote. A member that has not replied is
     /// included until the round times out. The result is never less than the size of `maps()`.
     std::size_t voters() const;
+    /// Returns whether the only reply in time contradicts the known map, while a known owner of
+    /// slots is silent. The node may be stale, and the owner may only be slow.
+    bool is_lone_contradiction() const;
     /// Returns whether all servers in the vote support sharded pub/sub.
     bool all_know_shards() const { return all_know_shards_; }
 
@@ -89,6 +92,7 @@ private:
     const plan plan_;
     alarm& wake_;
     const cluster_members known_;
+    const std::set<std::string> owners_; // addresses of the known primaries that own slots
     const std::shared_ptr<inquiries> round_;
     const time_point began_;
     time_point limit_{};
@@ -166,6 +170,9 @@ private:
     /// If only seeds (nodes in the options) of another cluster have replied for this time, the map
     /// of that cluster is accepted.
     static constexpr duration strangers_wait = std::chrono::seconds{10};
+    /// If only one member replies in time, it changes the map only after this time. The other
+    /// members are asked again meanwhile.
+    static constexpr duration alone_wait = std::chrono::seconds{4};
     /// If the known cluster has not replied for this time, and this client has no holds, the map of
     /// another cluster is accepted at once.
     static constexpr duration forgotten_after = std::chrono::minutes{1};
@@ -177,6 +184,7 @@ private:
     asio::awaitable<void> rest();
     void judge(const map_poll&, slot_map::stamp asked);
     std::vector<slot_ranges> believed_of_strangers(const map_poll&);
+    bool contradicts_alone(const map_poll&);
     bool is_vouched_for(const server_address&) const;
     bool is_ours(const inquiries::answer&) const;
     void wake_waiters();
@@ -190,6 +198,8 @@ private:
     time_point confirmed_at_ = time_point::min();
     // time since which only seeds of another cluster reply
     std::optional<time_point> strange_since_;
+    // time since which a single member contradicts the map
+    std::optional<time_point> alone_since_;
     bool lonely_ = false; // true: no member replied in the last round
     std::set<alarm*> waiters_;
     std::string silence_ = "no node of the cluster has answered yet";

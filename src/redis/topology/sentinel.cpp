@@ -70,13 +70,15 @@ sentinel_choice::verdict sentinel_choice::decide(std::span<const sentinel_answer
     const auto answers = those(all, [](const auto& one) { return one.primary.has_value(); });
     if (answers.empty())
         return all.empty() ? verdict::nobody_answers : verdict::unknown_service;
-    const proposal made = propose(of_our_service(answers));
-    const bool counts = !made.is_older && !made.is_strange;
+    const proposal made = propose(of_our_service(without_unknown_primaries(answers, asked), asked));
+    const bool most_agree = 2 * made.votes > asked;
+    const bool counts =
+        !made.is_older && !made.is_strange && (most_agree || !is_unknown(made.where));
     if (counts)
         epoch_ = std::max(epoch_, made.epoch);
-    const bool most_agree = 2 * made.votes > asked;
     if (speaks_against_us(made)) {
-        if (!most_agree || !is_agreed(made, now))
+        const bool corrects_the_first = made.is_strange && !confirmed_;
+        if (!most_agree || (!corrects_the_first && !is_agreed(made, now)))
             return verdict::stays;
     } else {
         disputed_.reset();
@@ -84,21 +86,40 @@ sentinel_choice::verdict sentinel_choice::decide(std::span<const sentinel_answer
             return verdict::stays;
     }
     epoch_ = counts ? epoch_ : made.epoch;
-    if (!made.servers.empty())
+    disputed_.reset();
+    confirmed_ = confirmed_ || most_agree;
+    if (made.tells_replicas || made.is_strange || !knows_replicas_) {
         servers_ = made.servers;
+        knows_replicas_ = made.tells_replicas;
+    }
     if (made.where == primary_)
         return verdict::stays;
     go_to(made.where);
     return verdict::moves;
 }
 
-/// Returns the replies of the Sentinels that watch our servers. If no Sentinel watches our servers,
-/// or if no server is known yet, returns the replies of the largest group.
+/// Returns the replies without those that name an unknown server as the primary. A reply stays if
+/// more than half of the Sentinels name this server, or if no other reply is left.
 std::vector<sentinel_answer>
-sentinel_choice::of_our_service(std::span<const sentinel_answer> answers) const {
-    const bool all_tell = std::ranges::all_of(
+sentinel_choice::without_unknown_primaries(std::span<const sentinel_answer> answers,
+                                           std::size_t asked) const {
+    const auto counts = [&](const sentinel_answer& one) {
+        const auto votes = static_cast<std::size_t>(
+            std::ranges::count(answers, one.primary, &sentinel_answer::primary));
+        return !is_unknown(*one.primary) || 2 * votes > asked;
+    };
+    std::vector<sentinel_answer> some = those(answers, counts);
+    return some.empty() ? std::vector<sentinel_answer>{answers.begin(), answers.end()} : some;
+}
+
+/// Returns the replies of the Sentinels that watch our servers. Returns the replies of the largest
+/// group instead in three cases: no Sentinel watches our servers; most Sentinels have not confirmed
+/// yet which servers are ours; or the largest group has more than half of all Sentinels.
+std::vector<sentinel_answer>
+sentinel_choice::of_our_service(std::span<const sentinel_answer> answers, std::size_t asked) const {
+    const bool none_tells = std::ranges::none_of(
         answers, [](const sentinel_answer& one) { return one.replicas.has_value(); });
-    if (!all_tell) // a Sentinel without a list of replicas may belong to any group
+    if (none_tells) // then two Sentinels of one service may name no common server
         return {answers.begin(), answers.end()};
     std::vector<watchers> services;
     for (const sentinel_answer& one : answers)
@@ -107,13 +128,22 @@ sentinel_choice::of_our_service(std::span<const sentinel_answer> answers) const 
         const auto is_ours = [&](const server_address& each) { return is_known(each); };
         const bool here = std::ranges::any_of(one.servers, is_ours);
         const bool there = std::ranges::any_of(other.servers, is_ours);
-        return here != there ? there : one.answers.size() < other.answers.size();
+        const std::size_t size = one.answers.size(), others_size = other.answers.size();
+        const bool largest_counts = !confirmed_ || 2 * std::max(size, others_size) > asked;
+        if (largest_counts && size != others_size)
+            return size < others_size;
+        return here != there ? there : size < others_size;
     };
     return std::ranges::max_element(services, is_less)->answers;
 }
 
 bool sentinel_choice::is_known(const server_address& where) const {
     return where == primary_ || std::ranges::find(servers_, where) != servers_.end();
+}
+
+/// Returns whether the server is certainly new: it is neither our primary nor a known replica.
+bool sentinel_choice::is_unknown(const server_address& where) const {
+    return confirmed_ && knows_replicas_ && !is_known(where);
 }
 
 sentinel_choice::proposal sentinel_choice::propose(std::span<const sentinel_answer> answers) const {
@@ -145,11 +175,13 @@ void sentinel_choice::elect(proposal& made, std::span<const sentinel_answer> ans
     bool all_tell = true;
     for (const sentinel_answer& one : answers) {
         all_tell = all_tell && one.replicas.has_value();
+        made.tells_replicas = made.tells_replicas || one.replicas.has_value();
         std::ranges::copy(servers_of(one), std::back_inserter(made.servers));
     }
     const auto is_ours = [&](const server_address& each) { return is_known(each); };
-    made.is_strange = primary_ && all_tell && std::ranges::none_of(made.servers, is_ours);
-    if (made.is_strange)
+    made.is_strange =
+        primary_ && (all_tell || knows_replicas_) && std::ranges::none_of(made.servers, is_ours);
+    if (made.is_strange || is_unknown(made.where))
         made.is_newer = false;
 }
 
@@ -166,7 +198,7 @@ bool sentinel_choice::is_agreed(const proposal& made, time_point now) {
 }
 
 bool sentinel_choice::hear(const primary_switch& news) {
-    if (primary_ && (news.from != *primary_ || news.to == *primary_))
+    if (!primary_ || news.from != *primary_ || news.to == *primary_ || is_unknown(news.to))
         return false;
     disputed_.reset();
     go_to(news.to);

@@ -50,12 +50,20 @@ inline login sentinel_login(const node_context& context) {
 /// isolated Sentinels still name the old primary. If no reply has a greater epoch, the primary
 /// changes only if more than half of all Sentinels name the same other server.
 ///
+/// A server that no earlier reply has listed becomes the primary only if more than half of the
+/// Sentinels name it. The Sentinel that names it may watch another service, in which the address of
+/// one of our replicas is used again.
+///
 /// Some replies contradict the newest known state: they name a former primary, have a smaller
 /// epoch, or describe a service that has none of our servers. The Sentinels behind these replies
 /// may watch another deployment, because service names are often the same and addresses are used
 /// again. Or the Sentinels may have been set up anew with epoch 0. A contradicting reply is
 /// accepted when more than half of the Sentinels give the same reply twice, with at least
 /// `agreed_after` between the two times.
+///
+/// At the start nothing is known, so the first reply is accepted, even from a single Sentinel. If
+/// it was a Sentinel of another service, the same reply of more than half of the Sentinels corrects
+/// it at once.
 class sentinel_choice {
 public:
     static constexpr duration agreed_after = std::chrono::seconds{10};
@@ -72,7 +80,8 @@ public:
     verdict decide(std::span<const sentinel_answer>, std::size_t asked, time_point now);
 
     /// Processes the report of a switch that one Sentinel has published. Returns whether
-    /// `primary()` has changed. If it has not changed, the caller should ask all Sentinels.
+    /// `primary()` has changed. If it has not changed, the caller should ask all Sentinels. Without
+    /// a known primary, the report changes nothing, because the Sentinel may watch another service.
     bool hear(const primary_switch&);
 
     const std::optional<server_address>& primary() const { return primary_; }
@@ -86,6 +95,7 @@ private:
         // true: all replies have a smaller epoch than the known epoch
         bool is_older = false;
         bool is_strange = false;               // true: these replies name none of our servers
+        bool tells_replicas = false;           // true: some of these replies list the replicas
         std::size_t votes = 0;                 // number of replies that name `where`
         std::vector<server_address> servers{}; // all servers in these replies
     };
@@ -95,7 +105,11 @@ private:
     };
 
     proposal propose(std::span<const sentinel_answer>) const;
-    std::vector<sentinel_answer> of_our_service(std::span<const sentinel_answer>) const;
+    std::vector<sentinel_answer> without_unknown_primaries(std::span<const sentinel_answer>,
+                                                           std::size_t asked) const;
+    bool is_unknown(const server_address&) const;
+    std::vector<sentinel_answer> of_our_service(std::span<const sentinel_answer>,
+                                                std::size_t asked) const;
     bool is_known(const server_address&) const;
     void elect(proposal&, std::span<const sentinel_answer>) const;
     bool speaks_against_us(const proposal&) const;
@@ -106,6 +120,8 @@ private:
     std::optional<std::uint64_t> epoch_;
     // servers of our service, from the replies that were not ignored
     std::vector<server_address> servers_;
+    bool knows_replicas_ = false; // true: `servers_` contains the replicas
+    bool confirmed_ = false;      // true: more than half of the Sentinels have named our primary
     std::vector<server_address> left_; // former primaries, the latest at the end
     std::optional<disputed_primary> disputed_;
 };

@@ -306,7 +306,9 @@ change_verdict permit_table::add(const lock_name& name, std::int64_t amount) {
     outcome.what.value = outcome.what.beyond ? before : after;
     if (outcome.what.beyond)
         return outcome;
-    pools_[name.text].free = after;
+    pool& changed = pools_[name.text];
+    changed.free = after;
+    changed.over.clear();
     outcome.rings = amount > 0 ? after : 0;
     return outcome;
 }
@@ -316,13 +318,13 @@ change_verdict permit_table::change_held(const counter_change& what) {
     change_verdict outcome;
     const auto found = here ? here->held.find(what.permit) : decltype(here->held.end()){};
     if (!here || found == here->held.end()) {
-        if (here && what.verb == counter_verb::give_back)
-            here->over.erase(what.permit);
+        if (here && what.verb == counter_verb::give_back && here->over.contains(what.permit))
+            here->over.clear();
         outcome.what.value = here ? here->free : 0;
         return outcome;
     }
     const bool ends = what.verb != counter_verb::set_lease;
-    if (ends && here->free == counted_max) {
+    if (ends && here->free >= counted_max) {
         outcome.what.beyond = true;
         outcome.what.value = here->free;
         return outcome;
@@ -332,6 +334,7 @@ change_verdict permit_table::change_held(const counter_change& what) {
         found->second = clock_.end_of(what.kept);
     } else {
         here->held.erase(found);
+        here->over.clear();
         outcome.rings = ++here->free;
     }
     outcome.what.value = here->free;

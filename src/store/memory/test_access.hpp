@@ -5,8 +5,8 @@
 //     EXPECT_EQ(held_count(server), 0u);
 #pragma once
 
+#include "store/memory/connection.hpp"
 #include "store/memory/replicas.hpp"
-#include "store/memory/sent_request.hpp"
 #include "store/memory/server_state.hpp"
 
 #include <holdfast/memory/server.hpp>

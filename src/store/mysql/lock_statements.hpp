@@ -173,4 +173,9 @@ const char* other_kind_in(const result&, std::uint64_t own_reason);
 std::uint64_t reason_for(lock_kind) noexcept;
 std::uint64_t reason_for(counter_kind) noexcept;
 
+/// Returns the statement that `transaction_guard` sends for this owner's hold. The function does
+/// not check whether the lease is valid.
+std::string guard_text(const std::string& quoted_table, std::string_view name,
+                       std::string_view owner);
+
 } // namespace holdfast::mysql

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/mysql/mysql_store.hpp"
 
+#include "mysql/database.hpp"
 #include "mysql/libmariadb.hpp"
-#include "mysql/make_database.hpp"
 #include "net/failure.hpp"
 #include "runtime/background.hpp"
 #include "store/mysql/renewal.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/mysql/transaction_guard.hpp"
-
 #include "net/failure.hpp"
+#include "store/mysql/lock_statements.hpp"
 #include "store/mysql/sql.hpp"
 #include "sync/lock_handle.hpp"
 

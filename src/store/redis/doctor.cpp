@@ -7,7 +7,6 @@
 #include "redis/client/resp.hpp"
 #include "store/redis/client_info.hpp"
 #include "store/redis/lock_requests.hpp"
-#include "store/redis/renewal.hpp"
 #include "store/redis/replies.hpp"
 #include "store/redis/scripts.hpp"
 #include "store/remote/diagnostics.hpp"
@@ -66,18 +65,26 @@ finding server_facts::version() const {
     return {severity::fine, "version", name, ""};
 }
 
-// Judges the eviction policy. Locks are keys with a TTL, and every policy except noeviction removes
-// keys with a TTL.
+// Judges the eviction policy, and says whether keys were evicted since the server started. Locks
+// are keys with a TTL, and every policy except noeviction removes keys with a TTL.
 finding server_facts::eviction() const {
     const std::string policy{text("maxmemory_policy")};
-    if (policy == "noeviction")
-        return {severity::fine, "eviction", "maxmemory-policy is noeviction", ""};
     const bool bounded = number("maxmemory") > 0;
-    return {bounded ? severity::danger : severity::note, "eviction",
-            "maxmemory-policy is " + policy +
-                (bounded ? ": a full server drops locks that are held"
-                         : ", which matters as soon as there is a maxmemory"),
-            "CONFIG SET maxmemory-policy noeviction"};
+    finding told{severity::fine, "eviction", "maxmemory-policy is " + policy, ""};
+    if (policy != "noeviction") {
+        told.how_bad = bounded ? severity::danger : severity::note;
+        told.what += bounded ? ": a full server drops locks that are held"
+                             : ", which matters as soon as there is a maxmemory";
+        told.remedy = "CONFIG SET maxmemory-policy noeviction";
+    }
+    if (const long long evicted = number("evicted_keys"); evicted > 0) {
+        told.how_bad = std::max(told.how_bad, severity::note);
+        told.what += "; keys evicted since it started: " + std::to_string(evicted) +
+                     ", perhaps held locks and permits";
+        told.remedy += told.remedy.empty() ? "" : ". ";
+        told.remedy += "If permits of a leased semaphore are missing: set_permits().";
+    }
+    return told;
 }
 
 finding server_facts::persistence() const {

@@ -387,8 +387,10 @@ private:
 };
 
 asio::awaitable<reply> fields_of(node& server, const lock_name& name) {
+    const std::string timers = timer_prefix(name);
     const std::string_view keys[] = {name.text};
-    co_return co_await server.call(scripts::inspect_lock, keys, {});
+    const argument arguments[] = {timers};
+    co_return co_await server.call(scripts::inspect_lock, keys, arguments);
 }
 
 /// Returns whether the reply of inspect_lock describes a string. The value of the string is then in

@@ -2,9 +2,9 @@
 #include "store/redis/redis_store.hpp"
 
 #include "net/endpoint.hpp"
-#include "redis/make_node.hpp"
+#include "redis/node.hpp"
+#include "store/redis/lock_requests.hpp"
 #include "store/redis/names.hpp"
-#include "store/redis/renewal.hpp"
 #include "store/remote/listing.hpp"
 
 #include <holdfast/error.hpp>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/redis/renewal.hpp"
 
 #include "store/redis/lock_requests.hpp"
 

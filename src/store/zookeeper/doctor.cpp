@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/zookeeper/doctor.hpp"
-
 #include "net/failure.hpp"
 #include "store/remote/diagnostics.hpp"
 #include "store/zookeeper/inspector.hpp"
 #include "store/zookeeper/locks.hpp"
 #include "store/zookeeper/nodes.hpp"
+#include "store/zookeeper/zookeeper_store.hpp"
 
 #include <holdfast/error.hpp>
 

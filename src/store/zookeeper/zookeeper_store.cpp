@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/zookeeper/zookeeper_store.hpp"
 
-#include "store/zookeeper/doctor.hpp"
-#include "zookeeper/make_session.hpp"
+#include "zookeeper/session.hpp"
 
 #include <holdfast/zookeeper/options.hpp>
 

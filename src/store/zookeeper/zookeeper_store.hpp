@@ -7,6 +7,7 @@
 #include "store/zookeeper/locks.hpp"
 #include "store/zookeeper/semaphores.hpp"
 #include "store/zookeeper/store_session.hpp"
+#include "zookeeper/session.hpp"
 
 #include <holdfast/store.hpp>
 
@@ -49,5 +50,12 @@ private:
     lock_inspector inspector_;
     const duration session_wanted_;
 };
+
+/// Returns the findings about an ensemble's servers. Does no I/O and reads no clock.
+std::vector<finding> judge_servers(const survey&);
+
+/// Implements `store::examine`. `asked` is the session timeout that the client requested.
+asio::awaitable<std::vector<finding>> examine_ensemble(std::shared_ptr<store_session>, ask trial,
+                                                       duration asked);
 
 } // namespace holdfast::zookeeper

@@ -183,13 +183,19 @@ public:
         const world::server_stamp stamp = world_.stamp();
         if (stamp == seen_at_)
             return;
+        seen_at_.now = stamp.now;
+        const bool only_time_has_passed = seen_at_ == stamp;
         seen_at_ = stamp;
         for (int name = 0; name < world_.how.fair; ++name) {
-            state now{world_.holder(name), world_.waiting(name)};
             state& before = seen_[static_cast<std::size_t>(name)];
-            if (now.holder != before.holder && queues(now.holder))
-                check(name, now.holder, before.queue);
-            before = std::move(now);
+            if (only_time_has_passed && before.holder.empty())
+                continue; // time ends holds, and begins none
+            std::string holder = world_.holder(name);
+            if (holder != before.holder && queues(holder))
+                check(name, holder, before.queue);
+            before.holder = std::move(holder);
+            if (!only_time_has_passed)
+                before.queue = world_.waiting(name);
         }
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mysql/make_database.hpp"
+#include "mysql/database.hpp"
 #include "mysql/server_answers.hpp"
 #include "support/recorder.hpp"
 #include "support/tls.hpp"

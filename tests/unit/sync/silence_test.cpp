@@ -4,13 +4,24 @@
 #include "sync/retry_policy.hpp"
 #include "unit/sync/stage.hpp"
 
+#include <holdfast/counting_semaphore.hpp>
+#include <holdfast/fair_mutex.hpp>
+#include <holdfast/leased_semaphore.hpp>
+#include <holdfast/rate_limiter.hpp>
+#include <holdfast/spin_mutex.hpp>
+#include <holdfast/token_mutex.hpp>
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
 
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 
@@ -471,17 +482,6 @@ TEST_F(Overtaken, WhoWaitsForTheReleaseMayBeCancelledAndTheClientClosed) {
 
 // What an acquisition does when the store does not answer, answers late, or says no.
 
-/// Where another server may have to take over.
-class locks_with_failover final : public support::wrapped_locks {
-public:
-    using wrapped_locks::wrapped_locks;
-    limits bounds() const noexcept override {
-        limits all = wrapped_locks::bounds();
-        all.usual_outage = 30s;
-        return all;
-    }
-};
-
 class Outage : public on_stage {
 protected:
     actor& alice = enter({.unavailable_timeout = 10s}, 1s);
@@ -614,6 +614,124 @@ TEST_F(Outage, ATimedTryFailsWhenItsTimeoutEnds) {
     EXPECT_FALSE(tried.done());
     run_for(1ms);
     EXPECT_TRUE(tried.failed(errc::unreachable));
+}
+
+TEST_F(Outage, ATryBehindACallWithoutAReplyIsNotBusy) {
+    server.occupy("stock", 1h);
+    stock.async_lock(held.handler());
+    run_for(1s);
+    cut();
+    run_for(9s); // the call polls, and gets no reply
+    said<std::optional<lease>> timed;
+    stock.async_try_lock_for(500ms, timed.handler());
+    stock.async_try_lock(tried.handler());
+    settle();
+    EXPECT_TRUE(tried.failed(errc::unreachable)) << "nobody knows whether it is busy";
+    run_for(500ms);
+    EXPECT_TRUE(timed.failed(errc::unreachable));
+
+    mend();
+    run_for(2s);
+    EXPECT_FALSE(held.done());
+    said<std::optional<lease>> busy;
+    stock.async_try_lock(busy.handler());
+    settle();
+    ASSERT_TRUE(busy.well()) << "the store has replied again";
+    EXPECT_FALSE(busy.value());
+    server.vacate("stock");
+    run_for(1s);
+    EXPECT_TRUE(held.well());
+}
+
+TEST_F(Outage, ATryBesideAHoldOfItsClientIsBusy) {
+    const lease mine = taken(stock);
+    cut();
+    stock.async_try_lock_for(500ms, tried.handler());
+    run_for(500ms);
+    ASSERT_TRUE(tried.well()) << "this client knows who holds it";
+    EXPECT_FALSE(tried.value());
+}
+
+/// Locks and counters of each kind that somebody else has.
+class OutageOfEachKind : public Outage {
+protected:
+    struct attempt_at {
+        std::string kind;
+        std::function<bool()> is_unreachable;
+    };
+
+    OutageOfEachKind() {
+        server.occupy("fair", 1h, lock_kind::fair);
+        server.occupy("spin", 1h);
+        server.occupy("token", 1h, lock_kind::token);
+        server.occupy("written", 1h, lock_kind::write);
+        server.occupy("read", 1h, lock_kind::write);
+        seats.async_try_set_permits(0, said<bool>{}.handler());
+        leased.async_try_set_permits(1, said<bool>{}.handler());
+        starts.async_try_set_rate({.permits = 1, .per = 1h}, said<bool>{}.handler());
+        settle();
+        his_leased.async_acquire(1, his.handler());
+        starts.async_acquire(1, said<>{}.handler());
+        settle();
+    }
+
+    std::vector<attempt_at> try_all(duration timeout) {
+        std::vector<attempt_at> all;
+        for (const auto& [kind, lock] : {std::pair<const char*, basic_mutex*>{"fair", &fair},
+                                         {"spin", &spin},
+                                         {"token", &token},
+                                         {"writer", &written},
+                                         {"reader", &read.shared()}}) {
+            said<std::optional<lease>> told;
+            lock->async_try_lock_for(timeout, told.handler());
+            all.push_back({kind, [told] { return told.failed(errc::unreachable); }});
+        }
+        said<bool> seat, start;
+        said<std::optional<lease>> permit;
+        seats.async_try_acquire_for(timeout, 1, seat.handler());
+        starts.async_try_acquire_for(timeout, 1, start.handler());
+        leased.async_try_acquire_for(timeout, 1, permit.handler());
+        all.push_back({"semaphore", [seat] { return seat.failed(errc::unreachable); }});
+        all.push_back({"rate limiter", [start] { return start.failed(errc::unreachable); }});
+        all.push_back({"permit", [permit] { return permit.failed(errc::unreachable); }});
+        return all;
+    }
+    static void expect_unreachable(const std::vector<attempt_at>& all) {
+        for (const attempt_at& each : all)
+            EXPECT_TRUE(each.is_unreachable()) << each.kind;
+    }
+
+    actor& bob = enter();
+    fair_mutex fair{alice, "fair"};
+    spin_mutex spin{alice, "spin"};
+    token_mutex token{alice, "token"};
+    shared_mutex written{alice, "written"}, read{alice, "read"};
+    counting_semaphore seats{alice, "seats"};
+    rate_limiter starts{alice, "starts"};
+    leased_semaphore leased{alice, "leased"}, his_leased{bob, "leased"};
+    said<lease> his;
+};
+
+TEST_F(OutageOfEachKind, ATryWithoutATimeoutIsNotBusy) {
+    cut();
+    const std::vector<attempt_at> all = try_all(0ms);
+    settle();
+    expect_unreachable(all);
+}
+
+TEST_F(OutageOfEachKind, ATimedTryIsNotBusy) {
+    cut();
+    const std::vector<attempt_at> all = try_all(2s);
+    run_for(3s);
+    expect_unreachable(all);
+}
+
+TEST_F(OutageOfEachKind, ATimedTryIsNotBusyIfItsLastLookGetsNoReply) {
+    const std::vector<attempt_at> all = try_all(8s);
+    run_for(1s); // all of them are busy
+    cut();
+    run_for(8s);
+    expect_unreachable(all);
 }
 
 TEST_F(Outage, AStalledServerDelaysATimedTryByOneTimeLimitAtMost) {

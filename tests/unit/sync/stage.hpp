@@ -175,6 +175,17 @@ using memory::fate;
 using memory::verb;
 using support::said;
 
+/// Locks of a store where another server takes over from a dead server.
+class locks_with_failover final : public support::wrapped_locks {
+public:
+    using wrapped_locks::wrapped_locks;
+    limits bounds() const noexcept override {
+        limits all = wrapped_locks::bounds();
+        all.usual_outage = 30s;
+        return all;
+    }
+};
+
 /// A request that a client sent.
 struct sent {
     verb what;

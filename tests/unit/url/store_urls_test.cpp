@@ -149,6 +149,21 @@ TEST(UrlServer, ParametersOfSeveralServersAreSet) {
     }
 }
 
+TEST(UrlServer, AnEmptyUserOfTheSentinelsIsALoginOfTheirOwn) {
+    for (const auto& [parameters, is_own] : {std::pair{"", false},
+                                             {"?sentinel_user=", true},
+                                             {"?sentinel_password=", true},
+                                             {"?sentinel_user=&sentinel_password=", true}}) {
+        const parts all = split("redis+sentinel://me:word@s/orders" + std::string{parameters});
+        options how;
+        redis::options server = read_server(all);
+        apply_parameters(all, how, &server);
+        EXPECT_EQ(server.sentinel->own_login, is_own) << parameters;
+        EXPECT_TRUE(server.sentinel->user.empty());
+        EXPECT_EQ(server.user, "me");
+    }
+}
+
 TEST(UrlServer, ItsParametersAreSet) {
     const parts all =
         split("unix:///run/a.sock?database=7&connect_timeout=1s&command_timeout=40ms");

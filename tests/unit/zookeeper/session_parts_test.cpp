@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/recorder.hpp"
-#include "zookeeper/make_session.hpp"
 #include "zookeeper/requests.hpp"
 #include "zookeeper/server_list.hpp"
+#include "zookeeper/session.hpp"
 #include "zookeeper/session_expiry.hpp"
 
 #include <holdfast/error.hpp>

@@ -1,5 +1,5 @@
--- Changes how many permits there are, or a permit that is held. A repeated request is carried out
--- at most once.
+-- Changes how many permits there are, or a permit that is held. If the number of permits changes,
+-- expired permits become free first. A repeated request is carried out at most once.
 -- KEYS: name, held permits, requests of this client.
 -- ARGV: verb, number of permits (set_lease: ms), id of a held permit, slot, number, deadline in µs
 --   of this server's clock (0: none), ms for which the request is remembered, channel, publish
@@ -30,39 +30,46 @@ if trouble then
     return trouble
 end
 local verb, amount, permit, now = ARGV[1], tonumber(ARGV[2]), ARGV[3], math.floor(clock / 1000)
-local over = redis.call('zcount', KEYS[2], 0, now)
-local there = stored or 0
+-- An expired permit counts as free, although it is in the set until a script removes it.
+local there = (stored or 0) + redis.call('zcount', KEYS[2], 0, now)
 
 if verb ~= 'set_new' and verb ~= 'set' then
     write_request_although_full(KEYS[3], ARGV[7])
 end
 
 local function answer(done, value)
-    remember_answer(KEYS[3], ARGV[4], ARGV[5], done, value + over, ARGV[7])
-    return {done, clock, value + over, 0}
+    remember_answer(KEYS[3], ARGV[4], ARGV[5], done, value, ARGV[7])
+    return {done, clock, value, 0}
 end
 
 local function change(...)
     carry_out(KEYS[3], ARGV[4], nil, ...)
 end
 
--- Adds `more` permits (negative: takes them away), and removes a held permit if `given_back` names
--- it. The message is the new number of free permits. If the number is negative, no message is sent,
--- because a JVM cannot read a negative number.
+-- Adds `more` permits (negative: takes them away), and removes the expired permits from the set.
+-- Also removes a held permit if `given_back` names it. The message is the new number of free
+-- permits. If the number is negative, no message is sent, because a JVM cannot read a negative
+-- number.
 local function change_by(more, done, given_back)
-    local value = there + more
-    if value > count_max or value < -count_max then
+    local value, at_once = there + more, 1000
+    if done ~= 0 and (value > count_max or value < -count_max) then
         return answer(3, there)
     end
-    local said = answer(done or 1, value)
-    change('incrby', KEYS[1], string.format('%.0f', more))
+    local removed = redis.call('zrangebyscore', KEYS[2], 0, now)
+    local added = more + #removed
     if given_back then
-        local function undo()
-            redis.call('incrby', KEYS[1], string.format('%.0f', -more))
-        end
-        carry_out(KEYS[3], ARGV[4], undo, 'zrem', KEYS[2], given_back)
+        table.insert(removed, given_back)
     end
-    if more > 0 and value > 0 then
+    local said = answer(done or 1, value)
+    change('incrby', KEYS[1], string.format('%.0f', added))
+    local function undo()
+        redis.call('incrby', KEYS[1], string.format('%.0f', 0 - added))
+    end
+    for i = 1, #removed, at_once do -- if ZREM is denied, the first one fails
+        carry_out(KEYS[3], ARGV[4], undo, 'zrem', KEYS[2],
+            unpack(removed, i, math.min(#removed, i + at_once - 1)))
+    end
+    if added > 0 and value > 0 then
         said[4] = tell(ARGV[8], string.format('%.0f', value), ARGV[9], ARGV[10])
     end
     return said
@@ -73,11 +80,10 @@ if verb == 'add' then
 elseif verb == 'take_back' then
     return change_by(-amount)
 elseif verb == 'set' then
-    return change_by(amount - there - redis.call('zcard', KEYS[2]))
+    return change_by(amount - there - redis.call('zcount', KEYS[2], '(' .. now, '+inf'))
 elseif verb == 'set_new' and not stored then
     return change_by(amount)
 elseif verb == 'erase' and (stored or redis.call('exists', KEYS[2]) == 1) then
-    over = 0
     local said = answer(1, 0)
     change('del', KEYS[1], KEYS[2])
     return said
@@ -88,9 +94,10 @@ elseif verb == 'give_back' or verb == 'set_lease' then
         local said = answer(1, there)
         change('zadd', KEYS[2], string.format('%.0f', now + amount), permit)
         return said
+    elseif verb == 'give_back' and is_held then
+        return change_by(1, 1, permit)
     elseif verb == 'give_back' and ends then
-        over = over - (is_held and 0 or 1)
-        return change_by(1, is_held and 1 or 0, permit)
+        return change_by(0, 0)
     end
 end
 return answer(0, there)

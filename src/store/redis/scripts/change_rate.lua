@@ -66,10 +66,10 @@ end
 
 local function add(count)
     local edge = edge_of(limiter, clock)
-    local free, gone = free_in(limiter, edge, limiter.rate)
+    local _, gone, free = free_in(limiter, edge, limiter.rate)
     local latest = redis.call('zrevrangebyscore', limiter.draws, '+inf', '(' .. edge, 'withscores',
         'limit', 0, count)
-    local said = answer(1, math.min(limiter.rate, free + count))
+    local said = answer(1, math.max(0, math.min(limiter.rate, free + count)))
     local function undo()
         redis.call('del', limiter.left)
         if limiter.stored then

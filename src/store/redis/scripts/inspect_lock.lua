@@ -1,10 +1,10 @@
 -- Returns the holders of a lock and its remaining lease.
--- KEYS: name. ARGV: none.
+-- KEYS: name. ARGV: prefix of timers.
 -- Returns {ms left (-1: no end), owner, ...} | {} free | {ms left, {owner}} a string | an error if
 --   the key is no lock. RedissonLock: HGET, EXISTS, PTTL.
--- uses: instead
+-- uses: elsewhere instead shared together
 
-local token_max, fields_max = 200, 10000
+local token_max, fields_max, timers_asked_max = 200, 10000, 200
 
 local count = redis.pcall('hlen', KEYS[1])
 if type(count) == 'table' then
@@ -29,18 +29,36 @@ if count == 0 then
     return {}
 end
 
-local answer = count <= fields_max and redis.call('hkeys', KEYS[1]) or {}
+local fields = count <= fields_max and redis.call('hkeys', KEYS[1]) or {}
 local has_mode, written, owners = false, false, 0
-for _, field in ipairs(answer) do
+for _, field in ipairs(fields) do
     local owner, writes = string.gsub(field, ':write$', '')
     has_mode, written = has_mode or field == 'mode', written or writes > 0
     owners = owners + (string.find(owner, owner_form) and 1 or 0)
 end
-local others = #answer - owners - (has_mode and 1 or 0)
+local others = #fields - owners - (has_mode and 1 or 0)
 local value = has_mode and redis.pcall('hget', KEYS[1], 'mode') -- an error if HGET is denied
 if type(value) == 'string' and value ~= 'read' and value ~= 'write' or
     owners == 0 or others > 0 or not has_mode and (count > 1 or written) then
     return another_kind(KEYS[1], 'a lock')
 end
-table.insert(answer, 1, redis.call('pttl', KEYS[1]))
-return answer
+
+-- A holdfast reader (version 8, d5: see engine.cpp) whose timer has expired holds nothing any more,
+-- although its field stays while other holds keep the key. It is omitted.
+local answer, dead_timers = {redis.call('pttl', KEYS[1])}, {}
+for _, field in ipairs(fields) do
+    local has_timer = has_mode and count <= timers_asked_max and
+        string.sub(field, 15, 18) == '8fd5' and string.sub(field, -6) ~= ':write'
+    local timer = has_timer and timer_of(ARGV[1], field, 1)
+    if timer and redis.pcall('exists', timer) == 0 then
+        table.insert(dead_timers, timer)
+    else
+        table.insert(answer, field)
+    end
+end
+local trouble = trouble_with_place(KEYS[1], dead_timers)
+if trouble then
+    return trouble
+end
+local nobody = has_mode and 2 or 1
+return #answer > nobody and answer or {}

@@ -8,7 +8,7 @@
 -- Returns {1 granted | 0 busy | 2 late | 3 another reader waits for its own upgrade | 4 the read
 --   hold is gone, ms left if busy (-1: no end), µs now or 0}.
 -- Redisson: RedissonWriteLock.
--- uses: deadline confirm elsewhere instead together shared fields
+-- uses: deadline confirm elsewhere full instead together shared fields
 
 local others_swept_max = 200
 
@@ -64,9 +64,12 @@ if trouble then
 end
 
 if others == 0 then
-    -- After a write, readers and writers have equal chances: no mark keeps readers away.
-    redis.call('del', marks)
+    if base ~= '' then -- a full server refuses a new lock, but no upgrade
+        write_although_full('hdel', name)
+    end
     redis.call('hset', name, 'mode', 'write', field, '1')
+    -- After a write, readers and writers have equal chances: no mark keeps readers away.
+    local unmarked = redis.pcall('del', marks)
     for _, each in ipairs(dead) do
         redis.call('hdel', name, each)
     end
@@ -74,10 +77,11 @@ if others == 0 then
         return {1, 0, now} -- another program gave the read hold no end, so keep it
     end
     local length = base ~= '' and math.max(1, left, lease) or ARGV[1]
-    local expires = redis.pcall('pexpire', name, length)
+    local is_denied = type(unmarked) == 'table'
+    local expires = is_denied and unmarked or redis.pcall('pexpire', name, length)
     if expires ~= 1 then -- undo: Redis does not roll back, and a lock must not stay without an end
         redis.call('hset', name, 'mode', 'read')
-        redis.call(unpack(base ~= '' and {'hdel', name, field} or {'del', name}))
+        redis.call('hdel', name, field, base == '' and 'mode' or field)
         return expires
     end
     return {1, 0, now}

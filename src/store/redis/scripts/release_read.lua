@@ -8,10 +8,10 @@
 local name, timer, marks, timers, channel = KEYS[1], KEYS[2], KEYS[3], ARGV[2], ARGV[3]
 local is_marked = redis.call('exists', marks) == 1
 local mode = redis.pcall('hget', name, 'mode')
-local is_lock = type(mode) ~= 'table'
-if not is_lock and not string.find(mode.err, 'WRONGTYPE', 1, true) then
+if type(mode) == 'table' and not string.find(mode.err, 'WRONGTYPE', 1, true) then
     return mode
 end
+local is_lock = mode == 'read' or mode == 'write' -- otherwise the key has another kind now
 
 -- The script reads all data before it writes, so that an error does not leave a half-done change.
 local is_held = is_lock and redis.call('hexists', name, ARGV[1]) == 1

@@ -4,7 +4,7 @@
 -- ARGV: permits, member, deadline in µs of this server's clock (0: none).
 -- Returns {1 drawn | 0 not enough | 2 late, if not enough ms until there may be enough, µs now}.
 -- Redisson: tryAcquire of RedissonRateLimiter.
--- uses: deadline instead rate
+-- uses: deadline full instead rate
 
 local clock, late = clock_and_whether_late(ARGV[3])
 if clock == 0 then
@@ -30,7 +30,8 @@ local drawn_at = redis.call('zscore', limiter.draws, ARGV[2])
 -- repeated so late is treated as a new request.
 if drawn_at and tonumber(drawn_at) > tonumber(edge) then
     -- Write something, so that a replica with old data cannot give this reply, and WAIT confirms
-    -- this draw.
+    -- this draw. A full server must accept it, because the draw was granted before.
+    write_although_full('hdel', KEYS[1])
     redis.call('hset', KEYS[1], 'rate', string.format('%.0f', limiter.rate))
     return {1, 0, clock}
 end
@@ -82,7 +83,10 @@ for i = 1, #next_ones, 2 do
     end
 end
 local wait = math.max(1, math.ceil(last + limiter.lasts - clock / 1000))
-if limiter.kept > 0 then
+-- A JVM that makes the interval longer does not know the keys of a single client, so these keys may
+-- expire before their draws.
+local is_short = limiter.per_client and redis.call('pttl', limiter.draws) < limiter.lasts
+if limiter.kept > 0 or is_short then
     local refusal = keep_state(limiter, clock, wait)
     if refusal then
         return refusal

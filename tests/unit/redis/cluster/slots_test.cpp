@@ -374,6 +374,28 @@ TEST(SlotsAnswer, TellsOfPrimariesAndTheirReplicas) {
     EXPECT_TRUE(told[1].replicas.empty());
 }
 
+TEST(SlotsAnswer, MayGiveEachSlotToAnotherNodeThanTheSlotBefore) {
+    constexpr std::size_t nodes = 300;
+    std::string text = "*" + std::to_string(slot_count) + "\r\n";
+    for (std::size_t slot = 0; slot < slot_count; ++slot) {
+        const std::string at = ":" + std::to_string(slot) + "\r\n";
+        text += "*3\r\n" + at + at +
+                "*4\r\n$8\r\n10.0.0.1\r\n:" + std::to_string(7000 + slot % nodes) +
+                "\r\n$2\r\nid\r\n*0\r\n";
+    }
+    answer_reader reader{options{}.reply_bytes_max, answer_reader::items_max_in_cluster};
+    reader.feed(text);
+    const reply* const said = reader.next();
+    ASSERT_NE(said, nullptr);
+    const slot_ranges told[] = {read_slots(*said, asked)};
+    slot_map map{{}};
+    map.renew(told, map.now());
+    EXPECT_EQ(map.primaries().size(), nodes);
+    EXPECT_EQ(map.unserved(), 0u);
+    for (const std::uint16_t slot : {0, 1, 299, 300, 16383})
+        EXPECT_EQ(map.address(map.owner(slot)).port, 7000 + slot % nodes);
+}
+
 TEST(SlotsAnswer, OfAServerBefore4HasNoIds) {
     const reply bare = made::list({made::text("10.0.0.1"), made::number(6379)});
     EXPECT_EQ(primary_in(bare), (server_address{"10.0.0.1", 6379}));

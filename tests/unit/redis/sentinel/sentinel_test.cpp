@@ -135,8 +135,10 @@ TEST_F(SentinelChoice, NewsCountAtOnce) {
     EXPECT_EQ(primary(), "a");
 }
 
-TEST_F(SentinelChoice, NewsBeforeAnyAnswerCountToo) {
-    EXPECT_TRUE(hear("a", "b"));
+TEST_F(SentinelChoice, NewsBeforeAnyAnswerAreOnlyAReasonToAsk) {
+    EXPECT_FALSE(hear("x", "y")) << "this Sentinel may watch another service of the same name";
+    EXPECT_EQ(primary(), "");
+    EXPECT_EQ(ask({names("b", 6)}), verdict::moves);
     EXPECT_EQ(primary(), "b");
 }
 
@@ -171,6 +173,7 @@ TEST_F(SentinelChoice, NewsEndADoubt) {
 }
 
 TEST_F(SentinelChoice, AnEpochCountsEvenIfItsAddressIsNotBelieved) {
+    ask({names("a")});
     hear("a", "b");
     hear("b", "c");
     EXPECT_EQ(ask({names("b", 5)}), verdict::stays); // which was left
@@ -256,8 +259,69 @@ TEST_F(SentinelChoice, ASentinelOfAnotherServiceHasNoVoteWhateverItsEpoch) {
     EXPECT_EQ(primary(), "b");
 }
 
+TEST_F(SentinelChoice, FirstReplyOfAnotherServiceIsCorrectedByMostSentinelsAtOnce) {
+    const sentinel_answer ours = of_service("a", 5, {"b"}), strange = of_service("x", 90, {"y"});
+    EXPECT_EQ(ask({strange}), verdict::moves) << "nothing is known yet";
+    EXPECT_EQ(ask({strange, ours}), verdict::stays) << "one of three against one of three";
+    EXPECT_EQ(ask({strange, ours, ours}), verdict::moves);
+    EXPECT_EQ(primary(), "a");
+    for (int question = 0; question < 20; ++question)
+        EXPECT_EQ(ask({strange}), verdict::stays);
+    EXPECT_EQ(primary(), "a");
+}
+
+TEST_F(SentinelChoice, FirstReplyOfAStaleSentinelIsCorrectedByANewerOne) {
+    EXPECT_EQ(ask({of_service("a", 3, {"b"})}), verdict::moves);
+    EXPECT_EQ(ask({of_service("a", 3, {"b"}), of_service("b", 4, {"a"})}), verdict::moves);
+    EXPECT_EQ(primary(), "b");
+    const std::vector stale{of_service("a", 3, {"b"}), of_service("a", 3, {"b"})};
+    EXPECT_EQ(ask(stale), verdict::stays) << "they are of our service, and older";
+}
+
+TEST_F(SentinelChoice, SentinelWithoutAListOfReplicasHasNoVoteForAStrangeServer) {
+    const sentinel_answer ours = of_service("a", 5, {"b"}), strange = names("x", 90);
+    EXPECT_EQ(ask({ours, ours, ours}), verdict::moves);
+    EXPECT_EQ(ask({strange, ours, ours}), verdict::stays);
+    for (int question = 0; question < 20; ++question)
+        EXPECT_EQ(ask({strange}), verdict::stays);
+    EXPECT_EQ(primary(), "a");
+    EXPECT_EQ(ask({names("b", 6), ours}), verdict::moves) << "this one names our replica";
+    EXPECT_EQ(primary(), "b");
+}
+
+TEST_F(SentinelChoice, ReusedAddressOfAReplicaGivesAnotherServiceNoVote) {
+    const sentinel_answer ours = of_service("a", 5, {"b", "c"});
+    const sentinel_answer strange = of_service("x", 90, {"b", "y"});
+    ask({ours, ours, ours});
+    EXPECT_EQ(ask({strange, ours, ours}), verdict::stays);
+    for (int question = 0; question < 20; ++question)
+        EXPECT_EQ(ask({strange}), verdict::stays);
+    EXPECT_FALSE(hear("a", "x"));
+    EXPECT_EQ(primary(), "a");
+    EXPECT_EQ(ask({strange, of_service("b", 6, {"a", "c"}), ours}), verdict::moves);
+    EXPECT_EQ(primary(), "b");
+}
+
+TEST_F(SentinelChoice, AReplicaThatWasAddedLatelyIsBelievedWhenMostSentinelsNameIt) {
+    const sentinel_answer before = of_service("a", 5, {"b"}), after = of_service("d", 6, {"b"});
+    ask({before, before, before});
+    EXPECT_EQ(ask({after, before, before}), verdict::stays);
+    EXPECT_EQ(ask({after, after, before}), verdict::moves) << "at once";
+    EXPECT_EQ(primary(), "d");
+}
+
+TEST_F(SentinelChoice, OneForgottenSentinelDoesNotHoldUpMostThatWatchAnotherService) {
+    const sentinel_answer old = of_service("a", 5, {"b"}), now = of_service("x", 1, {"y"});
+    ask({old, old, old});
+    EXPECT_EQ(ask({old, now, now}), verdict::stays);
+    EXPECT_EQ(ask({old, now, now}, 9s), verdict::stays);
+    EXPECT_EQ(ask({now, old, now}, 1s), verdict::moves);
+    EXPECT_EQ(primary(), "x");
+    EXPECT_EQ(ask({old, now, now}), verdict::stays);
+}
+
 TEST_F(SentinelChoice, AServiceThatMostSentinelsWatchNowIsBelievedAfterAWhile) {
-    ask({of_service("a", 5, {"b"})});
+    ask({of_service("a", 5, {"b"}), of_service("a", 5, {"b"})});
     const std::vector moved{of_service("x", 9, {}), of_service("x", 9, {})};
     EXPECT_EQ(ask(moved), verdict::stays);
     EXPECT_EQ(ask(moved, 9'999ms), verdict::stays);

@@ -59,6 +59,21 @@ TEST(ServerFacts, AnEvictingServerIsDangerousOnceItsMemoryIsBounded) {
     EXPECT_THAT(full.remedy, HasSubstr("noeviction"));
 }
 
+TEST(ServerFacts, EvictedKeysAreReportedWhateverThePolicyIsNow) {
+    EXPECT_EQ(about("eviction", "evicted_keys", "0").how_bad, severity::fine);
+    const finding before = about("eviction", "evicted_keys", "17");
+    EXPECT_EQ(before.how_bad, severity::note);
+    EXPECT_THAT(before.what, HasSubstr("noeviction; keys evicted since it started: 17,"));
+    EXPECT_THAT(before.remedy, HasSubstr("set_permits()"));
+    const finding now = about(
+        "eviction",
+        std::string{"maxmemory:1000000\r\nmaxmemory_policy:allkeys-lru\r\nevicted_keys:1\r\n"} +
+            well);
+    EXPECT_EQ(now.how_bad, severity::danger);
+    EXPECT_THAT(now.what, HasSubstr("started: 1,"));
+    EXPECT_THAT(now.remedy, HasSubstr("noeviction. If permits"));
+}
+
 TEST(ServerFacts, AServerThatCannotSaveMayRefuseSoon) {
     for (const char* field : {"rdb_last_bgsave_status", "aof_last_write_status"})
         EXPECT_EQ(about("persistence", field, "err").how_bad, severity::danger) << field;

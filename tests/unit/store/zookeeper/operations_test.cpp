@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What operators see and end.
-#include "store/zookeeper/doctor.hpp"
 #include "store/zookeeper/inspector.hpp"
+#include "store/zookeeper/zookeeper_store.hpp"
 #include "support/recorder.hpp"
 #include "unit/store/zookeeper/world.hpp"
 

@@ -17,12 +17,9 @@ local function count_of(name, wanted)
             '{' .. name .. '}:timeout'
         is_other = redis.pcall('exists', held) == 1
     end
-    if is_other then
+    local count = not is_other and tonumber(stored or 0)
+    if is_other or math.abs(count) > counted_exactly_max then
         return nil, another_kind(name, wanted)
-    end
-    local count = tonumber(stored or 0)
-    if math.abs(count) > 2 ^ 53 then
-        return nil, redis.error_reply('WRONGTYPE it is a number that no counter can have')
     end
     return stored and count or nil
 end

@@ -4,6 +4,9 @@
 -- Pattern of a hash field that is an owner: a holdfast client, or a thread of a JVM.
 local owner_form = '^%x+%-%x+%-%x+%-%x+%-%x+:%-?%d+$'
 
+-- Lua numbers, and so the counters, are exact up to this value.
+local counted_exactly_max = 2 ^ 53
+
 -- Returns the error for a key that is not of the kind `wanted`. The text says what the key is.
 --   `refused` is the error of a command; if `refused` is not WRONGTYPE, it is returned unchanged.
 --   All code is in one function, because each call of a script creates all its functions again.
@@ -19,7 +22,10 @@ local function another_kind(name, wanted, refused)
     if redis.pcall('exists', held) == 1 and (text == false or type(text) == 'string') then
         is = 'a string (a leased semaphore)'
     elseif type(text) == 'string' then
-        is = string.find(text, '^%-?%d+$') and 'a string (a semaphore or a latch)' or
+        local number = string.find(text, '^%-?%d+$') and math.abs(tonumber(text))
+        is = number and number > counted_exactly_max and
+            'a string (a number that no counter can have)' or
+            number and 'a string (a semaphore or a latch)' or
             "a string (a token lock, or another program's data)"
     elseif type(count) == 'number' then
         local fields = count <= few and redis.pcall('hkeys', name) or {}
@@ -33,9 +39,9 @@ local function another_kind(name, wanted, refused)
         end
         local mode = redis.pcall('hget', name, 'mode') -- an error if HGET is denied
         local is_pair = mode == 'read' or mode == 'write' or type(mode) == 'table' and has('mode')
-        local kind = is_pair and are_owners and 'a read-write lock' or
+        local kind = is_pair and are_owners and count > 1 and 'a read-write lock' or
             has('rate') and has('interval') and 'a rate limiter' or
-            count == 1 and are_owners and 'a mutex' or 'no lock'
+            count == 1 and are_owners and not has('mode') and 'a mutex' or 'no lock'
         is = 'a hash (' .. kind .. ')'
     end
     return redis.error_reply('WRONGTYPE the key is ' .. is .. ', and ' .. wanted ..

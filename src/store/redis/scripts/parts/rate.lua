@@ -75,26 +75,34 @@ local function edge_of(limiter, clock)
     return string.format('%.0f', math.floor(clock / 1000) - limiter.lasts)
 end
 
--- Returns how many permits can be drawn now, and how many draws have expired. The stored number of
---   permits left is wrong if it is missing or too great. It is too great if more permits are free
---   than the rate allows. A single client's number is also too great if the sum of it and one
---   permit for each unexpired draw is more than the rate. This happens because a change of the rate
---   does not change that number. An overall number is allowed to be that great, because a JVM's
---   release() adds to it and does not remove the draws. The stored number may also be too small;
---   this is checked only if fewer than `wanted` permits are free. If the number is wrong, the
---   permits of all unexpired draws are added up.
+-- Maximum number of unexpired draws of a single client that each request adds up.
+local added_up_max = 100
+
+-- Returns how many permits can be drawn now, how many draws have expired, and the first number
+--   before it was raised to 0. It is negative if the rate was lowered while draws use permits.
+--   Every change of the rate by a JVM leaves a single client's stored number of permits left
+--   unchanged, so this number may be wrong. Therefore the permits of its unexpired draws are added
+--   up, unless there are too many of these draws. Otherwise the stored number is wrong if it is
+--   missing or too great. It is too great if more permits are free than the rate allows. A single
+--   client's number is also too great if the sum of it and one permit for each unexpired draw is
+--   more than the rate. An overall number is allowed to be that great, because a JVM's release()
+--   adds to it and does not remove the draws. The stored number may also be too small; this is
+--   checked only if fewer than `wanted` permits are free. If the number is wrong, the permits of
+--   all unexpired draws are added up.
 local function free_in(limiter, edge, wanted)
     local gone = redis.call('zrangebyscore', limiter.draws, '-inf', edge)
     local stored = tonumber(redis.call('get', limiter.left))
     limiter.stored = stored
+    local count = redis.call('zcard', limiter.draws) - #gone
     local free = stored and stored + sum_of(gone)
-    local all = free and free + redis.call('zcard', limiter.draws) - #gone
+    local all = free and free + count
     local most = limiter.per_client and all or free
-    if not free or most > limiter.rate or free < wanted and all < limiter.rate then
+    if not free or most > limiter.rate or free < wanted and all < limiter.rate or
+        limiter.per_client and count <= added_up_max then
         local drawn = sum_of(redis.call('zrangebyscore', limiter.draws, '(' .. edge, '+inf'))
-        free = math.max(0, limiter.rate - drawn)
+        free = limiter.rate - drawn
     end
-    return free, #gone
+    return math.max(0, free), #gone, free
 end
 
 -- Stores the number of permits left. Call free_in first, because it reads the stored number. A
