@@ -112,6 +112,8 @@ public:
     asio::awaitable<listing> list(std::string path) override;
     asio::awaitable<std::optional<node_data>> get(std::string path) override;
     asio::awaitable<bool> set(std::string path, std::string data) override;
+    asio::awaitable<bool> set_if_unchanged(std::string path, std::string data,
+                                           std::int32_t version) override;
     asio::awaitable<removal> remove(std::string path) override;
     asio::awaitable<void> sync(std::string path) override;
     asio::awaitable<std::vector<bool>> confirm(std::span<const std::string> paths,
@@ -284,6 +286,18 @@ asio::awaitable<bool> kept_session::set(std::string path, std::string data) {
     const shared_session_client home = session_client_;
     const shared_request done = asked(*home, set_message(home->below_chroot(path), data));
     co_await home->settled(done);
+    if (done->error == answered::no_node)
+        co_await require_chroot(home, done);
+    co_return went_well(*done, answered::no_node, "new data of " + path);
+}
+
+asio::awaitable<bool> kept_session::set_if_unchanged(std::string path, std::string data,
+                                                     std::int32_t version) {
+    const shared_session_client home = session_client_;
+    const shared_request done = asked(*home, set_message(home->below_chroot(path), data, version));
+    co_await home->settled(done);
+    if (done->error == answered::bad_version)
+        co_return false;
     if (done->error == answered::no_node)
         co_await require_chroot(home, done);
     co_return went_well(*done, answered::no_node, "new data of " + path);

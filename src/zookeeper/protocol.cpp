@@ -195,9 +195,9 @@ message get_message(std::string_view path, bool watched) {
     return made(opcode::get_data, [&](jute_writer& to) { to.text(path).flag(watched); });
 }
 
-message set_message(std::string_view path, std::string_view data) {
+message set_message(std::string_view path, std::string_view data, std::int32_t version) {
     return made(opcode::set_data,
-                [&](jute_writer& to) { to.text(path).text(data).number(any_version); });
+                [&](jute_writer& to) { to.text(path).text(data).number(version); });
 }
 
 message list_message(std::string_view path, bool watched) {

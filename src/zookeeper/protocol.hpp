@@ -115,6 +115,7 @@ namespace answered {
 inline constexpr std::int32_t well = 0;
 inline constexpr std::int32_t unimplemented = -6;
 inline constexpr std::int32_t no_node = -101;
+inline constexpr std::int32_t bad_version = -103;
 inline constexpr std::int32_t node_exists = -110;
 inline constexpr std::int32_t not_empty = -111;
 inline constexpr std::int32_t session_expired = -112;
@@ -135,7 +136,8 @@ message create_message(std::string_view path, std::string_view data, node_mode, 
 message remove_message(std::string_view path);
 message exists_message(std::string_view path);
 message get_message(std::string_view path, bool watched);
-message set_message(std::string_view path, std::string_view data);
+/// The request is refused if the data have another version than `version`; -1: any version.
+message set_message(std::string_view path, std::string_view data, std::int32_t version = -1);
 message list_message(std::string_view path, bool watched);
 message sync_message(std::string_view path);
 /// Makes a request that checks, as a write, whether the nodes exist. `paths` must not be empty.

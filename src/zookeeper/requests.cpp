@@ -18,7 +18,8 @@ namespace {
 /// ensemble. All other errors that can occur here are in the list below.
 bool is_carried_out(std::int32_t error) {
     return error == answered::well || error == answered::no_node ||
-           error == answered::node_exists || error == answered::not_empty;
+           error == answered::bad_version || error == answered::node_exists ||
+           error == answered::not_empty;
 }
 
 } // namespace

@@ -139,6 +139,10 @@ public:
 
     /// Replaces the node's data, whatever their version is. Returns false if there is no node.
     virtual asio::awaitable<bool> set(std::string path, std::string data) = 0;
+    /// Replaces the node's data if their version is `version` (`node_stat::version`). Returns false
+    /// if there is no node, or if the data have another version.
+    virtual asio::awaitable<bool> set_if_unchanged(std::string path, std::string data,
+                                                   std::int32_t version) = 0;
 
     /// Result of deleting a node. `absent`: the node did not exist. `has_children`: the node has
     /// children, so it was not deleted.

@@ -647,7 +647,8 @@ void session_client::hand_reading_on() {
 
 namespace {
 
-/// Path of the node that a heartbeat checks. This node always exists, and it has no watches.
+/// Path of the node that a heartbeat checks. The check is a write even if somebody has deleted the
+/// chroot and this node does not exist.
 constexpr const char* always_there = "/";
 
 } // namespace

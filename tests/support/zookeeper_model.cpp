@@ -285,6 +285,20 @@ public:
         };
         return call<bool>("set", path, std::move(act), true);
     }
+    asio::awaitable<bool> set_if_unchanged(std::string path, std::string data,
+                                           std::int32_t version) override {
+        std::function<bool()> act = [this, path, data, version] {
+            const auto found = model_.nodes_.find(path);
+            if (found == model_.nodes_.end() || found->second.stat.version != version)
+                return false;
+            found->second.data = data;
+            found->second.stat.mzxid = ++model_.zxid_;
+            ++found->second.stat.version;
+            model_.fire(path, false);
+            return true;
+        };
+        return call<bool>("set", path, std::move(act), true);
+    }
     asio::awaitable<removal> remove(std::string path) override {
         std::function<removal()> act = [this, path] {
             ++model_.figures_.removes;

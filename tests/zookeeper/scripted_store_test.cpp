@@ -47,6 +47,7 @@ protected:
         if (store_)
             store_->close();
         store_.reset();
+        server_.improvises = {}; // it refers to this object
     }
 
     zookeeper::zookeeper_store& store() {
@@ -90,8 +91,12 @@ protected:
     }
 
     std::vector<std::string> children(const std::string& path) const {
+        return children_in(nodes_, path);
+    }
+    static std::vector<std::string> children_in(const std::map<std::string, std::string>& nodes,
+                                                const std::string& path) {
         std::vector<std::string> names;
-        for (const auto& [each, data] : nodes_)
+        for (const auto& [each, data] : nodes)
             if (each != "/" && zookeeper::parent_of(each) == path)
                 names.emplace_back(zookeeper::last_part(each));
         return names;
@@ -113,6 +118,8 @@ protected:
     }
 
     std::map<std::string, std::string> nodes_; ///< data of each node, by its path
+    /// Nodes that a lagging server knows. A sync ends the lag.
+    std::optional<std::map<std::string, std::string>> lagging_;
     /// Returns whether the answer, and all later answers, are held back.
     std::function<bool(const fake_zookeeper::asked&)> is_held_back_;
     std::deque<std::string> held_back_;
@@ -136,16 +143,20 @@ private:
         if (one.what == opcode::create2 || one.what == opcode::create_container)
             return create(one.number, path, from);
         if (one.what == opcode::sync)
+            lagging_.reset();
+        if (one.what == opcode::sync)
             return server_.answer(one.number, 0, fake_zookeeper::text(path));
-        if (!nodes_.contains(path))
+        const bool writes = one.what == opcode::set_data || one.what == opcode::remove;
+        const std::map<std::string, std::string>& known = lagging_ && !writes ? *lagging_ : nodes_;
+        if (!known.contains(path))
             return server_.answer(one.number, no_node);
         switch (one.what) {
         case opcode::get_children:
-            return server_.answer(one.number, 0, fake_zookeeper::texts(children(path)));
+            return server_.answer(one.number, 0, fake_zookeeper::texts(children_in(known, path)));
         case opcode::get_data:
-            return server_.answer(one.number, 0, fake_zookeeper::text(nodes_.at(path)) + stat());
+            return server_.answer(one.number, 0, fake_zookeeper::text(known.at(path)) + stat());
         case opcode::set_data:
-            nodes_[path] = from.text();
+            nodes_[path] = from.text(); // whatever version was asked for
             return server_.answer(one.number, 0, stat());
         case opcode::remove:
             nodes_.erase(path);
@@ -402,6 +413,84 @@ TEST_F(SlowServer, TryThatFindsTheLockBusyLeavesItsNodeToTheCleanup) {
     is_held_back_ = {};
     EXPECT_TRUE(begin(spot->leave())->answer);
     EXPECT_THAT(children(parent), SizeIs(1));
+}
+
+// A server that lags behind the others. It lists nodes that were deleted before.
+
+class LaggingServer : public ScriptedStore {
+protected:
+    static constexpr const char* stranger = "/_c_8743c9c0-0795-4907-87fd-6c719a6b4586";
+
+    /// A stranger's node below `parent` is deleted, and the server does not know it yet.
+    void delete_unnoticed(const std::string& parent, const std::string& mark) {
+        nodes_.try_emplace(parent);
+        const std::string path = numbered(parent + stranger + mark);
+        nodes_[path];
+        lagging_ = nodes_;
+        nodes_.erase(path);
+    }
+    void expect_grant(ask want) {
+        want.waits = false;
+        const auto spot = line_up(want);
+        const auto looked = begin(spot->look());
+        ASSERT_TRUE(looked->answer) << looked->text;
+        EXPECT_TRUE(looked->answer->granted);
+    }
+};
+
+TEST_F(LaggingServer, TryFindsALockThatWasReleasedBefore) {
+    take("another");
+    delete_unnoticed("/team/holdfast/lock", "-lock-");
+    expect_grant(wish("lock"));
+}
+
+TEST_F(LaggingServer, TryFindsALockOfAnotherKindThatWasReleasedBefore) {
+    take("another");
+    delete_unnoticed("/team/holdfast/lock", "-__WRIT__");
+    expect_grant(wish("lock"));
+}
+
+TEST_F(LaggingServer, TryFindsAPermitThatWasGivenBackBefore) {
+    set_permits("seats", 1);
+    delete_unnoticed("/team/holdfast/seats/leases", "-lease-");
+    expect_grant(wish("seats", lock_kind::permit));
+}
+
+TEST_F(LaggingServer, TryFindsATotalThatWasSetBefore) {
+    take("another");
+    const std::map<std::string, std::string> before = nodes_;
+    set_permits("seats", 1);
+    lagging_ = before;
+    expect_grant(wish("seats", lock_kind::permit));
+}
+
+TEST_F(LaggingServer, TotalThatWasSetBeforeIsErased) {
+    take("another");
+    const std::map<std::string, std::string> before = nodes_;
+    set_permits("seats", 1);
+    lagging_ = before;
+    const auto erased = begin(store().counters()->change(
+        {"seats", next_owner(), counter_kind::permits, counter_verb::erase}));
+    ASSERT_TRUE(erased->answer) << erased->text;
+    EXPECT_TRUE(erased->answer->done);
+    EXPECT_FALSE(nodes_.contains("/team/holdfast/seats"));
+}
+
+TEST_F(LaggingServer, TotalIsSetWhereALockWasReleasedBefore) {
+    take("another");
+    delete_unnoticed("/team/holdfast/seats", "-lock-");
+    set_permits("seats", 1);
+}
+
+TEST_F(LaggingServer, TryOfATakenLockWritesNothing) {
+    take("lock");
+    ask want = wish("lock");
+    want.waits = false;
+    const std::size_t before = server_.count(opcode::create2);
+    const auto spot = line_up(want);
+    EXPECT_FALSE(begin(spot->look())->answer.value().granted);
+    EXPECT_EQ(server_.count(opcode::create2), before);
+    EXPECT_EQ(server_.count(opcode::sync), 1u);
 }
 
 // A process that stood still for most of the session's timeout, while its session lives on.

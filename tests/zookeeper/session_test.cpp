@@ -115,6 +115,15 @@ TEST_F(SessionCalls, DataIsReadAndWrittenWhereTheNodeIsThere) {
     EXPECT_FALSE(begin(session().set("/p", "new"))->answer.value());
 }
 
+TEST_F(SessionCalls, DataOfAnotherVersionAreNotReplaced) {
+    EXPECT_TRUE(begin(session().set_if_unchanged("/p", "new", 7))->answer.value());
+    EXPECT_THAT(server_.last().requests.back().body, HasSubstr(std::string{"new\0\0\0\7", 7}));
+    for (const std::int32_t error : {-101, -103}) {
+        server_.says[opcode::set_data] = {error, ""};
+        EXPECT_FALSE(begin(session().set_if_unchanged("/p", "new", 7))->answer.value());
+    }
+}
+
 TEST_F(SessionCalls, DeletionTellsWhyNot) {
     EXPECT_EQ(begin(session().remove("/p"))->answer, removal::removed);
     server_.says[opcode::remove] = {-101, ""};

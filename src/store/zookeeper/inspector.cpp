@@ -135,11 +135,11 @@ asio::awaitable<line> read_line_here(store_session& home, std::string path) {
     co_return seen;
 }
 
-asio::awaitable<std::vector<node_owner>> read_owners(store_session& home,
-                                                     std::vector<std::string> nodes) {
+asio::awaitable<std::vector<node_owner>>
+read_owners(store_session& home, std::vector<std::string> nodes, std::size_t most) {
     std::vector<node_owner> all;
-    if (nodes.size() > owners_told_max)
-        nodes.resize(owners_told_max);
+    if (nodes.size() > most)
+        nodes.resize(most);
     for (const std::string& each : nodes) {
         const std::optional<node_data> node = co_await home.at->get(each);
         if (!node)
@@ -310,9 +310,13 @@ asio::awaitable<forced> lock_inspector::force_kind(lock_name name, lock_kind kin
 /// node never changes its owner.
 asio::awaitable<forced> lock_inspector::end(line seen, std::string only_from) {
     forced outcome;
-    const std::vector<node_owner> holders = co_await read_owners(*home_, seen.holders);
+    const std::size_t most = only_from.empty() ? owners_told_max : seen.holders.size();
+    const std::vector<node_owner> holders = co_await read_owners(*home_, seen.holders, most);
     outcome.owners = texts_of(holders);
-    if (!only_from.empty() && std::ranges::find(outcome.owners, only_from) == outcome.owners.end())
+    const bool is_its = only_from.empty() || std::ranges::count(outcome.owners, only_from) > 0;
+    if (outcome.owners.size() > owners_told_max)
+        outcome.owners.resize(owners_told_max);
+    if (!is_its)
         co_return outcome;
     for (const std::string& each : seen.holders) {
         const session::removal got = co_await home_->at->remove(each);

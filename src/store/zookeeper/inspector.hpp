@@ -62,9 +62,10 @@ struct node_owner {
     bool is_holdfast() const { return !said.owner.empty(); }
 };
 
-/// Reads the owners, in the order of the nodes. Omits nodes that no longer exist.
-asio::awaitable<std::vector<node_owner>> read_owners(store_session&,
-                                                     std::vector<std::string> nodes);
+/// Reads the owners of the first `most` nodes, in the order of the nodes. Omits nodes that no
+/// longer exist.
+asio::awaitable<std::vector<node_owner>> read_owners(store_session&, std::vector<std::string> nodes,
+                                                     std::size_t most = owners_told_max);
 
 /// Implements `inspector::listen`. Rings for each node that is added to the queue or removed from
 /// it. For a long queue this causes much traffic. So only calls that observe the lock use this

@@ -300,12 +300,12 @@ asio::awaitable<answer> lock_place::look() {
         home_->forget(want_);
     if (!is_founded(nullptr))
         fail_unfounded();
+    const time_point last_start = home_->last_start(began);
     if (!want_.waits && !node_in_queue_.may_exist()) {
-        const bool hopeless = co_await is_taken();
+        const bool hopeless = co_await is_taken(last_start);
         if (hopeless)
             co_return busy();
     }
-    const time_point last_start = home_->last_start(began);
     for (int step = 0; step < steps_max && home_->context.time.now() < last_start; ++step) {
         std::vector<std::string> names = co_await node_in_queue_.among(last_start);
         const bool is_based = is_founded(&names);
@@ -342,17 +342,29 @@ asio::awaitable<answer> lock_place::look() {
     co_return answer{}; // the queue changes too fast; the caller pauses before its next attempt
 }
 
-/// Checks whether an attempt that does not wait would fail, to avoid useless writes.
-asio::awaitable<bool> lock_place::is_taken() {
-    const listing names = co_await home_->at->list(parent_);
-    const bool reads = want_.kind == lock_kind::read;
+/// Checks whether an attempt that does not wait would fail, to avoid useless writes. Lists the
+/// queue again after a sync before it reports a failure, because the connected server may lag
+/// behind a release.
+asio::awaitable<bool> lock_place::is_taken(time_point last_start) {
+    listing names = co_await home_->at->list(parent_);
+    if (!names || (!other_kind_than(want_.kind, *names) && !is_taken_by(*names)))
+        co_return false;
+    home_->require_time(last_start);
+    co_await home_->at->sync(parent_);
+    home_->require_time(last_start);
+    names = co_await home_->at->list(parent_);
     if (!names)
         co_return false;
     if (const char* const other = other_kind_than(want_.kind, *names))
         throw_wrong_type(other, words_for(want_.kind));
+    co_return is_taken_by(*names);
+}
+
+bool lock_place::is_taken_by(const std::vector<std::string>& names) const {
+    const bool reads = want_.kind == lock_kind::read;
     if (reads && want_.under != 0)
-        co_return false;
-    co_return zookeeper::is_taken(*names, reads, aside());
+        return false;
+    return zookeeper::is_taken(names, reads, aside());
 }
 
 /// Returns whether all the given writers upgrade the read hold that this writer upgrades. Such

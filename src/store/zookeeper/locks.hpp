@@ -114,7 +114,8 @@ public:
     time_point settled_at() const noexcept override { return time_point::min(); }
 
 private:
-    asio::awaitable<bool> is_taken();
+    asio::awaitable<bool> is_taken(time_point last_start);
+    bool is_taken_by(const std::vector<std::string>& names) const;
     asio::awaitable<bool> upgrade_same_hold(std::vector<std::string> rivals, time_point last_start);
     asio::awaitable<bool> set_watches(std::string before, time_point last_start);
     void stop_watches();

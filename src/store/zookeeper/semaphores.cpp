@@ -72,6 +72,10 @@ namespace {
 
 constexpr int turns_max = 10;
 
+/// Maximum number of times that one request tries to set a total. Each time, another client has set
+/// or erased the total meanwhile.
+constexpr int sets_max = 10;
+
 /// Maximum number of permits in one request. The limit exists because one renewal checks at most
 /// this number of nodes.
 constexpr std::uint32_t permits_most = 500;
@@ -160,8 +164,14 @@ asio::awaitable<answer> permit_place::look() {
 /// Returns the total number of permits. Returns an empty result if the total is not set yet. A
 /// waiter then watches the semaphore's node, so that it notices when the total is set.
 asio::awaitable<std::optional<std::int64_t>> permit_place::capacity() {
-    const std::optional<std::int64_t> known = co_await read_capacity(*home_, at_);
+    std::optional<std::int64_t> known = co_await read_capacity(*home_, at_);
     require_time();
+    if (!known) { // the connected server may lag behind the client that has set the total
+        co_await home_->at->sync(at_.itself);
+        require_time();
+        known = co_await read_capacity(*home_, at_);
+        require_time();
+    }
     if (!known)
         co_await refuse_lock(*home_, at_);
     if (known || !want_.waits)
@@ -179,8 +189,19 @@ asio::awaitable<std::optional<std::int64_t>> permit_place::capacity() {
     co_return co_await read_capacity(*home_, at_);
 }
 
-/// Checks whether an attempt that does not wait would fail, to avoid useless writes.
+/// Checks whether an attempt that does not wait would fail, to avoid useless writes. Looks again
+/// after a sync before it reports a failure, because the connected server may lag behind a release.
 asio::awaitable<bool> permit_place::is_busy(std::int64_t capacity) {
+    const bool looks_busy = co_await is_busy_here(capacity);
+    if (!looks_busy)
+        co_return false;
+    require_time();
+    co_await home_->at->sync(at_.itself);
+    require_time();
+    co_return co_await is_busy_here(capacity);
+}
+
+asio::awaitable<bool> permit_place::is_busy_here(std::int64_t capacity) {
     const listing waiting = co_await home_->at->list(at_.locks);
     if (waiting && is_taken(*waiting, false))
         co_return true;
@@ -298,6 +319,7 @@ std::unique_ptr<place> zookeeper_counters::line_up(counter_ask, alarm&) {
 
 asio::awaitable<counter_answer> zookeeper_counters::change(counter_change what) {
     const semaphore_paths at{home_->where, what.name};
+    co_await home_->at->sync(at.itself);
     co_await refuse_lock(*home_, at);
     counter_answer said;
     switch (what.verb) {
@@ -328,23 +350,32 @@ asio::awaitable<counter_answer> zookeeper_counters::set(counter_change what, boo
     const semaphore_paths at{home_->where, what.name};
     const std::string data = capacity_data(what.amount, what.request);
     counter_answer said{.done = true, .value = what.amount};
-    const bool is_new = co_await make(at, data);
-    if (is_new)
-        co_return said;
-    std::string path = at.itself;
-    co_await home_->at->sync(path);
-    const std::optional<node_data> node = co_await home_->at->get(path);
-    const std::optional<std::int64_t> present = node ? capacity_in(node->data) : std::nullopt;
-    if (!present) { // Curator made the node, or a client that waits for the total
-        co_await home_->at->set(std::move(path), data);
-        co_return said;
+    for (int round = 0; round < sets_max; ++round) {
+        const bool is_new = co_await make(at, data);
+        if (is_new)
+            co_return said;
+        std::string path = at.itself;
+        co_await home_->at->sync(path);
+        const std::optional<node_data> node = co_await home_->at->get(path);
+        if (!node)
+            continue; // another client has erased the semaphore
+        if (const std::optional<std::int64_t> present = capacity_in(node->data)) {
+            said.value = *present;
+            said.done = was_set_by(node->data, what.request);
+            const bool same = what.verb == counter_verb::set && *present == what.amount;
+            if (!said.done && !only_new && !same)
+                refuse_another_number(at, *present);
+            co_return said;
+        }
+        // Curator made the node, or a client that waits for the total. If another client sets the
+        // total at the same time, only one of both succeeds.
+        const std::int32_t version = node->stat.version;
+        const bool is_set = co_await home_->at->set_if_unchanged(std::move(path), data, version);
+        if (is_set)
+            co_return said;
     }
-    said.value = *present;
-    said.done = was_set_by(node->data, what.request);
-    const bool same = what.verb == counter_verb::set && *present == what.amount;
-    if (!said.done && !only_new && !same)
-        refuse_another_number(at, *present);
-    co_return said;
+    throw net::failure{errc::unreachable,
+                       "'" + at.itself + "' was changed again and again when its number was set"};
 }
 
 /// Makes the semaphore's nodes. Returns whether the semaphore's node is new. The folders below it
@@ -367,7 +398,6 @@ asio::awaitable<bool> zookeeper_counters::make(const semaphore_paths& at, std::s
 /// Gives a permit back, even if another client holds it.
 asio::awaitable<bool> zookeeper_counters::give_back(const semaphore_paths& at, std::string permit) {
     std::string path = at.leases;
-    co_await home_->at->sync(path);
     const listing held = co_await home_->at->list(path);
     if (!held)
         co_return false;

@@ -67,6 +67,7 @@ public:
 private:
     asio::awaitable<std::optional<std::int64_t>> capacity();
     asio::awaitable<bool> is_busy(std::int64_t capacity);
+    asio::awaitable<bool> is_busy_here(std::int64_t capacity);
     asio::awaitable<bool> is_my_turn();
     asio::awaitable<bool> has_permit_nodes(std::int64_t capacity);
     asio::awaitable<answer> granted(time_point began);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What operators see and end.
+#include "store/zookeeper/inspector.hpp"
 #include "store/zookeeper/zookeeper_store.hpp"
 #include "support/recorder.hpp"
 #include "unit/store/zookeeper/world.hpp"
@@ -89,6 +90,18 @@ TEST_F(Inspector, EndsTheHoldItWasMeantForAndWakesTheNext) {
     EXPECT_FALSE(run(view(one).force_release({"lock"}, curators)).was_locked) << "a repetition";
     EXPECT_TRUE(run(view(one).force_release({"lock"}, "")).was_locked);
     EXPECT_FALSE(run(view(one).force_release({"lock"}, "")).was_locked);
+}
+
+TEST_F(Inspector, OwnerBehindManyReadersIsFound) {
+    party& one = enter();
+    for (std::size_t i = 0; i < owners_told_max; ++i)
+        stranger_enters("lock", "-__READ__");
+    const std::string last = "1f9ac3b6-3dcb-4e8b-a1d5-54c2a8ae6e2d";
+    model.make("/holdfast/lock/_c_" + last + "-__READ__", node_mode::ephemeral_sequential);
+    const forced done = run(view(one).force_release({"lock"}, last));
+    EXPECT_TRUE(done.was_locked);
+    EXPECT_THAT(done.owners, SizeIs(owners_told_max));
+    EXPECT_THAT(model.children("/holdfast/lock"), SizeIs(0));
 }
 
 TEST_F(Inspector, EndsOneSideOnly) {

@@ -638,6 +638,31 @@ TEST_F(PermitPlace, AHoldThatLostAPartGivesBackTheRest) {
     EXPECT_FALSE(one.release(want));
 }
 
+TEST_F(PermitPlace, OneOfTwoTotalsThatAreSetAtTheSameTimeWins) {
+    party& one = enter();
+    party& two = enter();
+    const auto waits = one.line_up(wanting(one, 1));
+    EXPECT_FALSE(one.look(*waits).granted); // its node has no total
+    int done = 0, refused = 0;
+    std::int64_t set = 0;
+    for (party* const each : {&one, &two}) {
+        const std::int64_t amount = each == &one ? 3 : 5;
+        counter_change what{"seats", each->next_owner(), counter_kind::permits,
+                            counter_verb::set_new, amount};
+        asio::co_spawn(io, each->store->counters()->change(std::move(what)),
+                       [&, amount](const std::exception_ptr& why, counter_answer said) {
+                           EXPECT_FALSE(why);
+                           (said.done ? done : refused) += 1;
+                           if (said.done)
+                               set = amount;
+                       });
+    }
+    settle();
+    EXPECT_EQ(done, 1);
+    EXPECT_EQ(refused, 1);
+    EXPECT_EQ(state(one).value, set);
+}
+
 TEST_F(PermitPlace, FoldersAreMadeAnewBeforeTheirNumbersEnd) {
     party& one = enter();
     EXPECT_TRUE(change(one, counter_verb::set_new, 1).done);
