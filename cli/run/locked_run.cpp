@@ -251,7 +251,9 @@ private:
     }
 
     asio::awaitable<int> answer_busy() {
-        co_await refuse_if_any_is_another(homes_, wanted_);
+        const bool waited = wanted_.timeout > std::chrono::duration<double>::zero();
+        const holdfast::duration limit = waited ? reply_margin : first_answer_timeout;
+        co_await until_first(refuse_if_any_is_another(homes_, wanted_), pause(limit));
         if (wanted_.busy_status != success)
             say(thing_ + busy_words() + server_in_words(wanted_.url) +
                 (is_held_around() ? ": a 'holdfast run' around this command holds it" : ""));

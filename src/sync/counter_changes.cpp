@@ -67,6 +67,8 @@ public:
         , what_{what} {}
     change_in_progress(const change_in_progress&) = delete;
     ~change_in_progress() {
+        if (home_.stopped())
+            return; // when the user's context ends, the store is destroyed before this object
         if (counter_store* const store = home_.counters())
             store->end_change(what_.name, what_.request);
     }

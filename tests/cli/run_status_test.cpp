@@ -211,6 +211,17 @@ TEST_P(RunStatus, WaitEndsInTimeAlthoughTheServerStandsStill) {
     server().resume();
 }
 
+TEST_P(RunStatus, WaitEndsInTimeIfTheServerStopsToAnswerMeanwhile) {
+    program holder{until_closed(), url()};
+    ASSERT_EQ(holder.line(), "held");
+    program waiter{shell("echo ran", {"-w", "1"}), url() + "?command_timeout=1h"};
+    await_waiter();
+    server().pause();
+    // 1 if the last reply was "busy", 69 if a request is still without a reply
+    EXPECT_THAT(waiter.end().status, testing::AnyOf(1, 69));
+    server().resume();
+}
+
 TEST_P(RunStatus, AServerThatIsAwayWhenTheCommandHasEndedDoesNotSpoilItsStatus) {
     program holder{until_closed(), url() + "?release_timeout=100ms"};
     ASSERT_EQ(holder.line(), "held");

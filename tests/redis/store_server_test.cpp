@@ -9,6 +9,7 @@
 
 #include <holdfast/client.hpp>
 #include <holdfast/error.hpp>
+#include <holdfast/leased_semaphore.hpp>
 #include <holdfast/mutex.hpp>
 #include <holdfast/redis/options.hpp>
 
@@ -28,6 +29,26 @@
 
 namespace holdfast {
 namespace {
+
+class ContextOfClient : public support::on_each_server {};
+HOLDFAST_ON_EACH_SERVER(ContextOfClient);
+
+TEST_P(ContextOfClient, MayEndWhileAChangeOfACounterWaitsForTheServer) {
+    server().pause();
+    bool completed = false;
+    {
+        asio::io_context io{1};
+        options how;
+        how.url = server().url();
+        client home{io.get_executor(), std::move(how)};
+        leased_semaphore seats{home, {"seats"}};
+        seats.async_try_set_permits(3, [&completed](error_code, bool) { completed = true; });
+        while (io.poll() > 0) {
+        }
+    }
+    EXPECT_FALSE(completed) << "the server has not answered";
+    server().resume();
+}
 
 class StoreOnServer : public support::on_each_server {
 protected:
