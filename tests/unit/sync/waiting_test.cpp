@@ -3,6 +3,8 @@
 #include "sync/retry_policy.hpp"
 #include "unit/sync/stage.hpp"
 
+#include <holdfast/counting_semaphore.hpp>
+#include <holdfast/leased_semaphore.hpp>
 #include <holdfast/spin_mutex.hpp>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -537,6 +539,28 @@ TEST_F(Cancellation, TheNextLocalWaiterIsServed) {
     EXPECT_TRUE(next.well());
 }
 
+TEST_F(Cancellation, PermitsAreGrantedInOrderOfArrivalIfRepliesComeInAnotherOrder) {
+    leased_semaphore rooms{alice, "rooms"};
+    rooms.async_set_permits(1, said{}.handler());
+    said<lease> second, third;
+    rooms.async_acquire(2, asio::bind_cancellation_slot(stop.slot(), held.handler()));
+    run_for(1s); // the others wait behind it in the client
+    rooms.async_acquire(2, second.handler());
+    rooms.async_acquire(2, third.handler());
+    run_for(1s);
+    alice.planned = {{verb::look, {.request_delay = 20ms}}, {verb::look, {.request_delay = 10ms}}};
+    cancel();
+    run_for(5ms); // the second and the third waiter have sent their requests
+    rooms.async_set_permits(3, said{}.handler());
+    run_for(100ms);
+    EXPECT_TRUE(aborted());
+    EXPECT_TRUE(second.well());
+    EXPECT_FALSE(third.done());
+    second.take().async_unlock(said{}.handler());
+    run_for(100ms);
+    EXPECT_TRUE(third.well());
+}
+
 TEST_F(Cancellation, AWakeUpThatWasConsumedIsNotLost) {
     server.occupy("stock", 1h);
     said<lease> next;
@@ -680,6 +704,91 @@ TEST_F(Storm, WhoOnlyWaitsForItToBeFreeKeepsThePaceToo) {
     server.vacate("stock");
     settle();
     EXPECT_TRUE(seen_free.well() && seen_free.value());
+}
+
+// Calls of one client for permits of one semaphore, whose requests arrive in another order.
+
+struct PermitsInOrder : on_stage {
+    actor& alice = enter({}, 1s);
+    leased_semaphore rooms{alice, "rooms"};
+    counting_semaphore seats{alice, "seats"};
+
+    void first_request_comes_last(verb what) {
+        alice.planned = {{what, {.request_delay = 20ms}}, {what, {.request_delay = 10ms}}};
+    }
+    void make(std::int64_t permits) {
+        rooms.async_set_permits(permits, said{}.handler());
+        seats.async_add_permits(permits, said{}.handler());
+        settle();
+    }
+};
+
+TEST_F(PermitsInOrder, FirstCallHasThePermitsAlthoughItsRequestArrivesLast) {
+    make(2);
+    first_request_comes_last(verb::look);
+    said<lease> first, second;
+    rooms.async_acquire(2, first.handler());
+    rooms.async_acquire(2, second.handler());
+    run_for(100ms);
+    EXPECT_TRUE(first.well());
+    EXPECT_FALSE(second.done());
+}
+
+TEST_F(PermitsInOrder, FirstCallHasThePermitsOfACounterAlthoughItsRequestArrivesLast) {
+    make(2);
+    first_request_comes_last(verb::count);
+    said<> first, second;
+    seats.async_acquire(2, first.handler());
+    seats.async_acquire(2, second.handler());
+    run_for(100ms);
+    EXPECT_TRUE(first.well());
+    EXPECT_FALSE(second.done());
+    seats.async_release(2, said{}.handler());
+    run_for(100ms);
+    EXPECT_TRUE(second.well());
+    EXPECT_EQ(counter(server, "seats"), 0);
+}
+
+TEST_F(PermitsInOrder, NothingIsGivenBackIfThereAreEnough) {
+    make(4);
+    first_request_comes_last(verb::look);
+    said<lease> first, second;
+    rooms.async_acquire(2, first.handler());
+    rooms.async_acquire(2, second.handler());
+    run_for(100ms);
+    EXPECT_TRUE(first.well());
+    EXPECT_TRUE(second.well());
+    EXPECT_EQ(alice.count(verb::release), 0u);
+}
+
+TEST_F(PermitsInOrder, GrantIsKeptIfTheEarlierCallIsCancelled) {
+    make(2);
+    alice.planned = {{verb::look, {.request_delay = 500ms}}};
+    asio::cancellation_signal stop;
+    said<lease> first, second;
+    rooms.async_acquire(2, asio::bind_cancellation_slot(stop.slot(), first.handler()));
+    rooms.async_acquire(2, second.handler());
+    run_for(100ms);
+    EXPECT_FALSE(second.done()) << "it waits for the reply to the first call";
+    stop.emit(asio::cancellation_type::terminal);
+    settle();
+    EXPECT_TRUE(first.failed(asio::error::operation_aborted));
+    EXPECT_TRUE(second.well());
+    run_for(1s);
+    EXPECT_TRUE(second.value().owns_lock());
+    EXPECT_EQ(alice.count(verb::look), 2u);
+}
+
+TEST_F(PermitsInOrder, GrantIsKeptAtTheEndOfTheTimeout) {
+    make(2);
+    alice.planned = {{verb::look, {.request_delay = 500ms}}};
+    said<lease> first;
+    said<std::optional<lease>> second;
+    rooms.async_acquire(2, first.handler());
+    rooms.async_try_acquire_for(200ms, 2, second.handler());
+    run_for(200ms);
+    ASSERT_TRUE(second.well());
+    EXPECT_TRUE(second.value().has_value());
 }
 
 } // namespace
