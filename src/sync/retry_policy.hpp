@@ -62,6 +62,12 @@ private:
     duration next_ = how_.first;
 };
 
+/// Returns how much of the time since `sent_at` the process certainly stood still. A request ends
+/// within the time limit of the store, so a longer time includes a pause of the process.
+inline duration pause_of_process(const engine& home, time_point sent_at) {
+    return std::max(home.now() - sent_at - home.bounds().time_limit, duration::zero());
+}
+
 class retry_policy {
 public:
     explicit retry_policy(engine& home)
@@ -75,10 +81,11 @@ public:
 
     /// Returns when to retry a failed request that was sent at `sent_at`. Call it in a catch block.
     /// Throws the error again if a retry cannot help, or if the outage has lasted for
-    /// `unavailable_timeout`.
+    /// `unavailable_timeout`. A pause of the process during the request is no outage.
     time_point next_try(const boost::system::system_error& e, time_point sent_at) {
         if (!last_)
             since_ = sent_at;
+        since_ = later(since_, pause_of_process(home_, sent_at));
         if (!is_retryable(e.code()) || home_.now() >= later(since_, home_.unavailable_timeout()))
             throw;
         last_ = std::current_exception();
@@ -106,15 +113,15 @@ std::invoke_result_t<Query&>
 outlast_failover(std::shared_ptr<engine> home, Query query,
                  bool (*may_repeat)(const error_code&) = is_retryable) {
     retry_policy trouble{*home};
-    const time_point began = home->now();
     for (;;) {
+        const time_point sent_at = home->now();
         time_point again_at{};
         try {
             co_return co_await query();
         } catch (const boost::system::system_error& e) {
             if (!home->expects_failover() || home->stopped() || !may_repeat(e.code()))
                 throw;
-            again_at = trouble.next_try(e, began);
+            again_at = trouble.next_try(e, sent_at);
         }
         co_await home->nap(again_at);
         if (home->stopped())

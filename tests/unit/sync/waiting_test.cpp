@@ -416,6 +416,56 @@ TEST_F(Spin, PausesThatCannotBeAreRefused) {
     EXPECT_EQ(refusal({1min, 1min}), "");
 }
 
+// A pause of the process during a request is no outage of the server.
+
+class PausedProcess : public on_stage {
+protected:
+    actor& alice = enter({}, 3s);
+    mutex stock{alice, "stock"};
+    counting_semaphore seats{alice, "seats"};
+    said<lease> held;
+    said<> released;
+
+    void release_during_a_pause_of(duration length) {
+        alice.planned.emplace_back(verb::change, fate{.answer_lost = true});
+        seats.async_release(1, released.handler());
+        settle();
+        clock.stand_still(length);
+        run_for(1s);
+    }
+};
+
+TEST_F(PausedProcess, AcquisitionIsRepeatedAfterThePause) {
+    alice.planned.emplace_back(verb::look, fate{.request_lost = true});
+    stock.async_lock(held.handler());
+    settle();
+    clock.stand_still(1min);
+    run_for(1s);
+    EXPECT_TRUE(held.well()) << held.code().message();
+}
+
+TEST_F(PausedProcess, OutageOfSlowRequestsEndsInTime) {
+    alice.always.request_lost = true;
+    stock.async_lock(held.handler());
+    run_for(10s - 1ms);
+    EXPECT_FALSE(held.done());
+    run_for(3s);
+    EXPECT_TRUE(held.failed(errc::outcome_unknown));
+}
+
+TEST_F(PausedProcess, ChangeOfACounterIsRepeatedAfterThePause) {
+    release_during_a_pause_of(20s);
+    EXPECT_TRUE(released.well()) << released.code().message();
+    EXPECT_EQ(counter(server, "seats"), 1);
+}
+
+TEST_F(PausedProcess, ChangeOfACounterIsNotRepeatedIfTheStoreMayHaveForgottenIt) {
+    release_during_a_pause_of(1h);
+    EXPECT_TRUE(released.failed(errc::outcome_unknown));
+    EXPECT_EQ(alice.count(verb::change), 1u);
+    EXPECT_EQ(counter(server, "seats"), 1);
+}
+
 // A call that is cancelled, at any moment, leaves nothing: no hold, no place, no listener.
 
 class Cancellation : public on_stage {
