@@ -40,6 +40,16 @@ public:
         throw;
     }
 
+    /// Throws if the store may have forgotten an earlier request that it may have carried out. It
+    /// would carry out the change again. Call it before each repetition, because the process may
+    /// have stood still.
+    void must_be_remembered() const {
+        if (uncertain_ && home_.now() > known_until_)
+            throw worded_error{{make_error_code(errc::outcome_unknown),
+                                "an earlier request may have been carried out, and the server may "
+                                "have forgotten it by now"}};
+    }
+
 private:
     engine& home_;
     time_point outage_ends_;
@@ -136,6 +146,7 @@ asio::awaitable<counter_answer> change(std::shared_ptr<engine> home, counter_cha
             again_at = attempts.next_try(e, sent_at);
         }
         co_await home->nap(again_at);
+        attempts.must_be_remembered();
     }
 }
 

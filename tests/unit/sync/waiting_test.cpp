@@ -466,6 +466,17 @@ TEST_F(PausedProcess, ChangeOfACounterIsNotRepeatedIfTheStoreMayHaveForgottenIt)
     EXPECT_EQ(counter(server, "seats"), 1);
 }
 
+TEST_F(PausedProcess, ChangeOfACounterIsNotRepeatedAfterALongPauseBetweenTwoRequests) {
+    alice.planned.emplace_back(verb::change, fate{.answer_lost = true});
+    seats.async_release(1, released.handler());
+    run_for(3s + 10ms); // the first request has failed, and the second is due in 10 ms
+    clock.stand_still(1h);
+    run_for(1s);
+    EXPECT_TRUE(released.failed(errc::outcome_unknown));
+    EXPECT_EQ(alice.count(verb::change), 1u);
+    EXPECT_EQ(counter(server, "seats"), 1);
+}
+
 // A call that is cancelled, at any moment, leaves nothing: no hold, no place, no listener.
 
 class Cancellation : public on_stage {
