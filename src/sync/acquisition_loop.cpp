@@ -46,6 +46,22 @@ public:
 
     place& spot() { return *spot_; }
 
+    /// Returns the time at which the next request is sent. Throws if a counter may have granted an
+    /// earlier request and the store may have forgotten that request, for example after a pause of
+    /// the process. The store would take the permits again.
+    time_point begin_request() {
+        engine& home = *call_->home;
+        const time_point now = home.now();
+        if (!spot_->uncertain())
+            known_until_ = takes_from_counter() ? later(now, home.counters()->memory() / 2)
+                                                : time_point::max();
+        if (now > known_until_)
+            throw boost::system::system_error{make_error_code(errc::outcome_unknown),
+                                              "an earlier request may have taken the permits, and "
+                                              "the server may have forgotten it by now"};
+        return now;
+    }
+
     /// Removes the waiter and any hold of this attempt from the store. Returns true if the store
     /// surely keeps no waiter and no hold, so that another attempt may follow.
     asio::awaitable<bool> leave() {
@@ -86,6 +102,10 @@ public:
     }
 
 private:
+    bool takes_from_counter() const {
+        const std::optional<counter_kind> counts = call_->wanted.of->counts();
+        return call_->wanted.takes && counts && counts != counter_kind::latch;
+    }
     /// Returns the caller's write hold under which this call wants to read, or null.
     held_lock* stood_on() const {
         const bool reads = call_->wanted.of->kind == lock_kind::read;
@@ -103,6 +123,7 @@ private:
     std::shared_ptr<acquisition> call_;
     const owner_id owner_;
     std::unique_ptr<place> spot_;
+    time_point known_until_{}; // until then the store remembers the first request without a reply
     bool granted_ = false;
 };
 
@@ -238,7 +259,7 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
     int late_grants = 0;
     duration round_trip{};
     while (!call->finished()) {
-        const time_point sent_at = home.now();
+        const time_point sent_at = here->begin_request();
         const bool may_overtake = door && door->awaits_acknowledgement();
         time_point look_at{};
         bool is_always_late = false;

@@ -477,6 +477,19 @@ TEST_F(PausedProcess, ChangeOfACounterIsNotRepeatedAfterALongPauseBetweenTwoRequ
     EXPECT_EQ(counter(server, "seats"), 1);
 }
 
+TEST_F(PausedProcess, PermitsAreNotTakenTwiceIfTheStoreMayHaveForgottenTheRequest) {
+    seats.async_add_permits(2, said{}.handler());
+    settle();
+    alice.planned.emplace_back(verb::count, fate{.answer_lost = true});
+    said<> taken_once;
+    seats.async_acquire(1, taken_once.handler());
+    settle();
+    clock.stand_still(1h);
+    run_for(1s);
+    EXPECT_TRUE(taken_once.failed(errc::outcome_unknown)) << taken_once.code().message();
+    EXPECT_EQ(counter(server, "seats"), 1);
+}
+
 // A call that is cancelled, at any moment, leaves nothing: no hold, no place, no listener.
 
 class Cancellation : public on_stage {
