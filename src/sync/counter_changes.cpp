@@ -18,19 +18,22 @@ public:
     explicit attempts_of_change(engine& home)
         : home_{home}
         , outage_ends_{later(home.now(), home.unavailable_timeout())}
+        , again_at_{home.now()}
         , known_until_{later(home.now(), home.counters()->memory() / 2)}
         , pause_{home} {}
 
     /// Returns when to retry after the failure of a request that was sent at `sent_at`. Call it in
     /// a catch block. Throws if a retry cannot help.
     time_point next_try(const boost::system::system_error& e, time_point sent_at) {
-        outage_ends_ = later(outage_ends_, pause_of_process(home_, sent_at));
+        const duration before = pause_of_process(home_, again_at_, sent_at);
+        outage_ends_ = later(outage_ends_, before + pause_of_process(home_, sent_at, home_.now()));
         const time_point limit = std::min(outage_ends_, known_until_);
         const bool is_over = home_.now() >= limit || home_.stopped();
         const bool is_uncertain = e.code() == errc::outcome_unknown;
         if (is_retryable(e.code()) && !is_over) {
             uncertain_ = uncertain_ || is_uncertain;
-            return std::min(limit, later(home_.now(), pause_.next()));
+            again_at_ = std::min(limit, later(home_.now(), pause_.next()));
+            return again_at_;
         }
         if (uncertain_ && !is_uncertain)
             throw worded_error{{make_error_code(errc::outcome_unknown),
@@ -53,6 +56,7 @@ public:
 private:
     engine& home_;
     time_point outage_ends_;
+    time_point again_at_;
     const time_point known_until_; // the store knows the request number at least until then
     pauses pause_;
     bool uncertain_ = false;

@@ -444,6 +444,16 @@ TEST_F(PausedProcess, AcquisitionIsRepeatedAfterThePause) {
     EXPECT_TRUE(held.well()) << held.code().message();
 }
 
+TEST_F(PausedProcess, PauseBetweenTwoRequestsIsNoOutageEither) {
+    alice.planned = {{verb::look, {.refused = true}}, {verb::look, {.refused = true}}};
+    stock.async_lock(held.handler());
+    settle();
+    clock.stand_still(1min);
+    run_for(1s);
+    EXPECT_TRUE(held.well()) << held.code().message();
+    EXPECT_EQ(alice.count(verb::look), 3u);
+}
+
 TEST_F(PausedProcess, OutageOfSlowRequestsEndsInTime) {
     alice.always.request_lost = true;
     stock.async_lock(held.handler());
