@@ -75,7 +75,8 @@ struct options {
 
     /// How long a call retries while the store cannot be reached. After that it fails, usually with
     /// `unreachable`. Empty: 10 s, or 30 s if another server may have to take over (Sentinel,
-    /// Cluster). Blocking calls that only read, like `inspect()`, retry only in that case.
+    /// Cluster). Blocking calls that only read, like `inspect()`, retry only in that case. A pause
+    /// of the process does not count.
     std::optional<duration> unavailable_timeout{};
     /// How long `unlock()` waits for the reply of the store. If a request is under way at that
     /// time, `unlock()` also waits for the end of the request, at most one command timeout longer.

@@ -36,6 +36,8 @@ std::shared_ptr<acquisition> acquisition::finish() {
         return nullptr;
     std::shared_ptr<acquisition> self = shared_from_this();
     const bool stood_in_queue = queued_.is_linked();
+    if (pending_request_) // a later call may wait for the reply
+        home->queues().find(key_of(*this))->ring();
     (void)step_out();
     home->acquisition_over(*this);
     if (stood_in_queue)
@@ -112,9 +114,11 @@ namespace {
 /// the next call of this client that waits for the same name.
 class turn {
 public:
-    explicit turn(const acquisition& call, gate& here)
+    explicit turn(acquisition& call, gate& here)
         : call_{call}
-        , here_{here} {}
+        , here_{here} {
+        here_.enter_negotiation(call);
+    }
     turn(const turn&) = delete;
     ~turn() {
         here_.end_negotiation(call_);

@@ -10,6 +10,7 @@
 
 #include <boost/intrusive/list.hpp>
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -70,6 +71,14 @@ public:
     /// Notes that the call waits in the store's queue or polls the store. Returns false if this was
     /// noted before.
     bool begins_to_wait_there() { return !std::exchange(waits_there_, true); }
+    /// Returns the position of this call among the calls of its gate (local wait queue) that have
+    /// asked for permits.
+    std::uint64_t negotiation() const { return negotiation_; }
+    void set_negotiation(std::uint64_t position) { negotiation_ = position; }
+    /// Returns whether a request of this call has no reply yet. See gate::pending_request.
+    bool has_pending_request() const { return pending_request_; }
+    void begin_request() { pending_request_ = true; }
+    void end_request() { pending_request_ = false; }
     bool is_under_way() const { return under_way_.is_linked(); }
     void end() { under_way_.unlink(); }
 
@@ -127,8 +136,10 @@ private:
     std::shared_ptr<acquisition> keep_;
     std::optional<deadline_map::iterator> give_up_entry_;
     std::unique_ptr<alarm> wake_; // set while its coroutine runs
+    std::uint64_t negotiation_ = 0;
     bool finished_ = false;
     bool waits_there_ = false;
+    bool pending_request_ = false;
     bool beginning_ = false;
 };
 

@@ -46,6 +46,22 @@ public:
 
     place& spot() { return *spot_; }
 
+    /// Returns the time at which the next request is sent. Throws if a counter may have granted an
+    /// earlier request and the store may have forgotten that request, for example after a pause of
+    /// the process. The store would take the permits again.
+    time_point begin_request() {
+        engine& home = *call_->home;
+        const time_point now = home.now();
+        if (!spot_->uncertain())
+            known_until_ = takes_from_counter() ? later(now, home.counters()->memory() / 2)
+                                                : time_point::max();
+        if (now > known_until_)
+            throw boost::system::system_error{make_error_code(errc::outcome_unknown),
+                                              "an earlier request may have taken the permits, and "
+                                              "the server may have forgotten it by now"};
+        return now;
+    }
+
     /// Removes the waiter and any hold of this attempt from the store. Returns true if the store
     /// surely keeps no waiter and no hold, so that another attempt may follow.
     asio::awaitable<bool> leave() {
@@ -61,10 +77,19 @@ public:
         co_return true;
     }
 
+    /// Notes that the store has granted this attempt. The grant is undone, unless keep() follows.
+    void note_grant() { granted_ = true; }
+
+    /// Removes the grant of this attempt from the store.
+    asio::awaitable<void> give_back() {
+        co_await spot_->leave();
+        granted_ = false;
+    }
+
     /// Takes over a grant. Returns nothing if the grant arrived after its own expiry. A counter's
     /// grant has no expiry, so it is always taken.
     std::optional<grant> keep(time_point sent_at, const answer& said) {
-        granted_ = true;
+        note_grant();
         const time_point now = call_->home->now();
         const bool counts = call_->wanted.of->counts().has_value();
         const duration term = counts ? duration::max() : said.term;
@@ -77,6 +102,10 @@ public:
     }
 
 private:
+    bool takes_from_counter() const {
+        const std::optional<counter_kind> counts = call_->wanted.of->counts();
+        return call_->wanted.takes && counts && counts != counter_kind::latch;
+    }
     /// Returns the caller's write hold under which this call wants to read, or null.
     held_lock* stood_on() const {
         const bool reads = call_->wanted.of->kind == lock_kind::read;
@@ -94,6 +123,7 @@ private:
     std::shared_ptr<acquisition> call_;
     const owner_id owner_;
     std::unique_ptr<place> spot_;
+    time_point known_until_{}; // until then the store remembers the first request without a reply
     bool granted_ = false;
 };
 
@@ -104,9 +134,18 @@ std::optional<pauses> own_pauses(const acquisition& call) {
     return polls ? std::optional<pauses>{std::in_place, *call.home, *polls} : std::nullopt;
 }
 
-/// Returns when to send the next request, after the store has replied "busy".
-time_point next_look(const engine& home, const answer& said, std::optional<pauses>& polls) {
-    return later(home.now(), polls ? std::min(said.term, polls->next()) : said.term);
+/// Returns when to send the next request, after the store has replied "busy" or the grant was given
+/// back. `door` is the gate (local wait queue) of the call, or null.
+time_point next_look(const acquisition& call, const gate* door, const answer& said,
+                     std::optional<pauses>& polls) {
+    if (door && door->serves_before(call))
+        // Only this client's earliest waiter asks the store again. When its wait ends, the gate
+        // (local wait queue) wakes the next waiter, so this call need not poll.
+        return time_point::max();
+    const time_point now = call.home->now();
+    if (said.granted)
+        return now;
+    return later(now, polls ? std::min(said.term, polls->next()) : said.term);
 }
 
 /// Returns whether the call must poll. It must if the lock may be released without a notification.
@@ -156,6 +195,51 @@ void note_no_reply(gate* door, const boost::system::system_error& why) {
         door->note_no_reply({why.code(), why.what()});
 }
 
+/// Waits for the replies to the earlier calls that ask for the same permits, at most until `until`.
+asio::awaitable<void> await_earlier_replies(acquisition& call, gate& door, time_point until) {
+    const gate::registered_alarm rung{door, call.wake()};
+    while (door.asks_before(call) && !call.finished() && call.home->now() < until)
+        co_await call.wake().wait_until(until);
+}
+
+/// Returns whether the error means that the store has not carried out the request and never will.
+bool was_not_carried_out(const error_code& ec) {
+    return ec == errc::unreachable || ec == errc::refused || ec == errc::overloaded;
+}
+
+/// Gives the grant of a call back to the store if an earlier call of this client waits for the same
+/// permits. Their requests may use several connections, so they may be carried out in another order
+/// than they were sent. Waits for the replies to the earlier calls first, for at most half of the
+/// lease. Returns whether the grant was given back. Throws if this may have failed.
+asio::awaitable<bool> give_way(attempt& here, acquisition& call, gate& door, time_point sent_at) {
+    here.note_grant();
+    const time_point half = later(sent_at, call.wanted.lease / 2);
+    co_await await_earlier_replies(call, door, std::min(half, call.wanted.give_up_at));
+    if (!door.serves_before(call) || here.spot().uncertain())
+        co_return false;
+    retry_policy trouble{*call.home};
+    bool uncertain = false;
+    while (!call.finished()) {
+        const time_point began = call.home->now();
+        time_point again_at{};
+        try {
+            co_await here.give_back();
+            if (acquisition* const first = door.first_to_serve())
+                first->ring();
+            co_return true;
+        } catch (const boost::system::system_error& e) {
+            uncertain = uncertain || !was_not_carried_out(e.code());
+            if (!uncertain)
+                co_return false; // the store still has the grant
+            again_at = trouble.next_try(e, began);
+            if (again_at >= call.wanted.give_up_at)
+                throw;
+        }
+        co_await call.wake().wait_until(again_at);
+    }
+    co_return false;
+}
+
 [[noreturn]] void fail_late(duration lease) {
     throw boost::system::system_error{make_error_code(errc::unreachable),
                                       "the answer took longer than the lease of " +
@@ -175,34 +259,34 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
     int late_grants = 0;
     duration round_trip{};
     while (!call->finished()) {
-        const time_point sent_at = home.now();
+        const time_point sent_at = here->begin_request();
         const bool may_overtake = door && door->awaits_acknowledgement();
         time_point look_at{};
         bool is_always_late = false;
         try {
+            const gate::pending_request sent{door, *call};
             const answer said = co_await here->spot().look();
             round_trip = home.now() - sent_at;
             if (said.answered)
                 trouble.over();
             note_reply(door, said);
-            if (said.granted) {
+            bool given_back = false;
+            if (said.granted && door && door->has_earlier(*call))
+                given_back = co_await give_way(*here, *call, *door, sent_at);
+            if (given_back) {
+                here.emplace(call);
+            } else if (said.granted) {
                 if (const std::optional<grant> kept = here->keep(sent_at, said))
                     co_return kept;
                 is_always_late = ++late_grants == late_grants_max;
                 if (!is_always_late)
-                    // The store grants the next request once more, because the next request has the
-                    // same owner number as the first.
-                    continue;
+                    continue; // the same owner asks again, so the store grants it once more
             } else if (said.answered && round_trip < call->wanted.lease) {
                 late_grants = 0;
             }
             if (door)
                 home.found_busy(*call);
-            look_at = next_look(home, said, polls);
-            if (door && door->serves_before(*call))
-                // Only this client's earliest waiter asks the store again. When its wait ends, the
-                // gate (local wait queue) wakes the next waiter, so this call need not poll.
-                look_at = time_point::max();
+            look_at = next_look(*call, door, said, polls);
         } catch (const boost::system::system_error& e) {
             look_at = trouble.next_try(e, sent_at);
             note_no_reply(door, e);

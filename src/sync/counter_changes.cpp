@@ -17,18 +17,23 @@ class attempts_of_change {
 public:
     explicit attempts_of_change(engine& home)
         : home_{home}
-        , limit_{later(home.now(),
-                       std::min(home.unavailable_timeout(), home.counters()->memory() / 2))}
+        , outage_ends_{later(home.now(), home.unavailable_timeout())}
+        , again_at_{home.now()}
+        , known_until_{later(home.now(), home.counters()->memory() / 2)}
         , pause_{home} {}
 
-    /// Returns when to retry after a failure. Call it in a catch block. Throws if a retry cannot
-    /// help.
-    time_point next_try(const boost::system::system_error& e) {
-        const bool is_over = home_.now() >= limit_ || home_.stopped();
+    /// Returns when to retry after the failure of a request that was sent at `sent_at`. Call it in
+    /// a catch block. Throws if a retry cannot help.
+    time_point next_try(const boost::system::system_error& e, time_point sent_at) {
+        const duration before = pause_of_process(home_, again_at_, sent_at);
+        outage_ends_ = later(outage_ends_, before + pause_of_process(home_, sent_at, home_.now()));
+        const time_point limit = std::min(outage_ends_, known_until_);
+        const bool is_over = home_.now() >= limit || home_.stopped();
         const bool is_uncertain = e.code() == errc::outcome_unknown;
         if (is_retryable(e.code()) && !is_over) {
             uncertain_ = uncertain_ || is_uncertain;
-            return std::min(limit_, later(home_.now(), pause_.next()));
+            again_at_ = std::min(limit, later(home_.now(), pause_.next()));
+            return again_at_;
         }
         if (uncertain_ && !is_uncertain)
             throw worded_error{{make_error_code(errc::outcome_unknown),
@@ -38,9 +43,21 @@ public:
         throw;
     }
 
+    /// Throws if the store may have forgotten an earlier request that it may have carried out. It
+    /// would carry out the change again. Call it before each repetition, because the process may
+    /// have stood still.
+    void must_be_remembered() const {
+        if (uncertain_ && home_.now() > known_until_)
+            throw worded_error{{make_error_code(errc::outcome_unknown),
+                                "an earlier request may have been carried out, and the server may "
+                                "have forgotten it by now"}};
+    }
+
 private:
     engine& home_;
-    const time_point limit_;
+    time_point outage_ends_;
+    time_point again_at_;
+    const time_point known_until_; // the store knows the request number at least until then
     pauses pause_;
     bool uncertain_ = false;
 };
@@ -121,6 +138,7 @@ asio::awaitable<counter_answer> change(std::shared_ptr<engine> home, counter_cha
         co_return passed;
     const change_in_progress asks{*home, what};
     while (true) {
+        const time_point sent_at = home->now();
         time_point again_at{};
         try {
             counter_change once_more = what;
@@ -131,9 +149,10 @@ asio::awaitable<counter_answer> change(std::shared_ptr<engine> home, counter_cha
             revalidate_holds(*home, what);
             co_return said;
         } catch (const boost::system::system_error& e) {
-            again_at = attempts.next_try(e);
+            again_at = attempts.next_try(e, sent_at);
         }
         co_await home->nap(again_at);
+        attempts.must_be_remembered();
     }
 }
 

@@ -171,22 +171,30 @@ using held_locks = std::vector<std::shared_ptr<held_lock>>;
 
 /// Guard that marks holds during a force_unlock() of this client. If a renewal or a release finds a
 /// marked hold gone, the cause is `forced`. The mark is needed because that reply may arrive before
-/// the reply to the force_unlock().
+/// the reply to the force_unlock(). A hold that is handed on takes its marks along.
 class force_mark {
 public:
-    explicit force_mark(const held_locks& holds)
-        : holds_{holds} {
+    force_mark(gates& all, const held_locks& holds)
+        : all_{all}
+        , holds_{holds} {
         for (const std::shared_ptr<held_lock>& held : holds_)
             ++held->forces;
     }
     force_mark(const force_mark&) = delete;
     ~force_mark() {
-        for (const std::shared_ptr<held_lock>& held : holds_)
-            held->forces -= removed_ ? 0 : 1;
+        if (removed_)
+            return;
+        for (const std::shared_ptr<held_lock>& held : holds_) {
+            --held->forces;
+            const std::shared_ptr<held_lock> present = all_.present_hold_of(held->what);
+            if (present && present != held)
+                --present->forces;
+        }
     }
     void removed() noexcept { removed_ = true; } ///< keeps the marks
 
 private:
+    gates& all_;
     const held_locks& holds_;
     bool removed_ = false;
 };
@@ -195,7 +203,7 @@ private:
 
 asio::awaitable<bool> engine::force(lock_name name, asio::awaitable<forced> asking) {
     const held_locks before = gates_.held_under(name.text);
-    force_mark mark{before};
+    force_mark mark{gates_, before};
     const bool was_locked = (co_await std::move(asking)).was_locked;
     if (!was_locked)
         co_return false;
@@ -491,7 +499,7 @@ void engine::found_busy(acquisition& call) {
     if (call.wanted.of->polls)
         gates_.forget_polled(key);  // another client had its turn
     gate& here = *gates_.find(key); // the gate exists as long as the call
-    here.waits_there(call);
+    here.waits_there();
     next_turn(key, here);
 }
 

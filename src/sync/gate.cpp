@@ -97,24 +97,54 @@ bool gate::admits_to_permits(const acquisition& call) const {
            (asking_ == 0 || rare().amount_asked == call.wanted.amount);
 }
 
-void gate::waits_there(acquisition& call) {
+void gate::waits_there() {
     --asking_;
-    if (wants_permits(call))
-        ensure_rare().served_in_order.push_back(&call);
 }
 
 bool gate::somebody_waits_there() const {
     return alone_ + rare().reads > asking_;
 }
 
+namespace {
+
+/// Returns whether `is_so` returns true for a call that began to ask before `call` and is not
+/// finished.
+bool any_before(const acquisition& call, const std::vector<acquisition*>& in_order,
+                bool (acquisition::*is_so)() const) {
+    const auto here = std::find(in_order.begin(), in_order.end(), &call);
+    return here != in_order.end() &&
+           std::any_of(in_order.begin(), here, [is_so](const acquisition* each) {
+               return !each->finished() && (each->*is_so)();
+           });
+}
+
+} // namespace
+
 bool gate::serves_before(const acquisition& call) const {
-    return wants_permits(call) && !rare().served_in_order.empty() &&
-           rare().served_in_order.front() != &call;
+    return any_before(call, rare().served_in_order, &acquisition::waits_there);
+}
+
+bool gate::asks_before(const acquisition& call) const {
+    return any_before(call, rare().served_in_order, &acquisition::has_pending_request);
+}
+
+gate::pending_request::pending_request(gate* at, acquisition& call)
+    : at_{at && wants_permits(call) ? at : nullptr}
+    , call_{call} {
+    if (at_)
+        call_.begin_request();
+}
+
+gate::pending_request::~pending_request() {
+    if (!at_)
+        return;
+    call_.end_request();
+    at_->ring();
 }
 
 acquisition* gate::first_to_serve() {
     for (acquisition* const each : rare().served_in_order)
-        if (!each->finished()) // a finished call leaves the queue soon
+        if (each->waits_there() && !each->finished()) // a finished call leaves the queue soon
             return each;
     return first();
 }
@@ -128,7 +158,7 @@ std::vector<std::shared_ptr<acquisition>> gate::served_by(std::int64_t amount) {
         some.push_back(next.shared_from_this());
     };
     for (acquisition* const each : rare().served_in_order)
-        if (amount > 0)
+        if (amount > 0 && each->waits_there())
             serve(*each);
     for (auto each = queue_.begin(); each != queue_.end() && amount > 0; ++each)
         serve(*each);
@@ -195,13 +225,25 @@ void gate::line_up(acquisition& waits) {
     waits.stand_in(upgrades(waits) ? ensure_rare().upgrade : queue_);
 }
 
-void gate::begin_negotiation(const acquisition& call) {
+void gate::begin_negotiation(acquisition& call) {
     ++asking_;
     if (upgrades(call))
         ensure_rare().upgrading = &call;
-    if (wants_permits(call))
+    if (wants_permits(call)) {
         ensure_rare().amount_asked = call.wanted.amount;
+        call.set_negotiation(++rare_->negotiations);
+    }
     count(call, 1);
+}
+
+void gate::enter_negotiation(acquisition& call) {
+    if (!wants_permits(call))
+        return;
+    std::vector<acquisition*>& all = rare_->served_in_order;
+    const auto comes_later = [&call](const acquisition* each) {
+        return each->negotiation() > call.negotiation();
+    };
+    all.insert(std::find_if(all.begin(), all.end(), comes_later), &call);
 }
 
 void gate::end_negotiation(const acquisition& call) {
@@ -210,10 +252,13 @@ void gate::end_negotiation(const acquisition& call) {
     if (rare().upgrading == &call)
         rare_->upgrading = nullptr;
     count(call, -1);
-    if (!wants_permits(call) || std::erase(rare_->served_in_order, &call) == 0)
+    if (!wants_permits(call))
         return;
-    if (!rare_->served_in_order.empty())
-        rare_->served_in_order.front()->ring();
+    std::erase(rare_->served_in_order, &call);
+    ring();
+    acquisition* const next = call.waits_there() ? first_to_serve() : nullptr;
+    if (next)
+        next->ring();
 }
 
 void gate::note_no_reply(failure why) {

@@ -84,13 +84,21 @@ public:
 
     // Notes that an admitted call begins a negotiation: it asks the store, and waits there if the
     // lock is busy. The negotiation ends when the call ends.
-    void begin_negotiation(const acquisition&);
-    void waits_there(acquisition&);
+    void begin_negotiation(acquisition&);
+    /// Notes that the coroutine of a negotiating call runs. It lives until end_negotiation().
+    void enter_negotiation(acquisition&);
+    void waits_there();
     /// Returns whether the store has replied "busy" to any call that still waits.
     bool somebody_waits_there() const;
     /// Returns whether an earlier call waits in the store for the same counter. Only the earliest
     /// call asks again. So a release that is enough for one call does not make all calls ask.
     bool serves_before(const acquisition&) const;
+    /// Returns whether an earlier call for the same counter has a request without a reply.
+    bool asks_before(const acquisition&) const;
+    /// Returns whether one of the two functions above returns true.
+    bool has_earlier(const acquisition& call) const {
+        return serves_before(call) || asks_before(call);
+    }
     acquisition* first_to_serve(); ///< returns the earliest waiter, in the store or in the queue
     /// Returns the earliest waiters if they want exactly `amount` permits, all together. Otherwise
     /// returns nothing.
@@ -134,8 +142,8 @@ public:
     bool acknowledged(const held_lock&);
 
     /// Guard that registers the alarm of a call that asks the store. The gate (local wait queue)
-    /// rings it in three cases: the result of a sent release is known, the last reader has left, or
-    /// the gate is closed.
+    /// rings it in four cases: the result of a sent release is known, the last reader has left, a
+    /// call for permits has its reply or has ended, or the gate is closed.
     class registered_alarm {
     public:
         registered_alarm(gate& at, alarm& wake)
@@ -149,6 +157,22 @@ public:
     private:
         gate& at_;
         alarm& wake_;
+    };
+
+    void ring() const; ///< rings the alarms of registered_alarm
+
+    /// Guard of a request to the store, until the call has handled its reply. It matters only to
+    /// calls for permits: the alarms of registered_alarm ring at the end.
+    class pending_request {
+    public:
+        /// Creates the guard. `at` is the gate (local wait queue) of the call, or null.
+        pending_request(gate* at, acquisition&);
+        pending_request(const pending_request&) = delete;
+        ~pending_request();
+
+    private:
+        gate* at_;
+        acquisition& call_;
     };
 
     /// Returns whether the next call must first give other clients a head start. It must if this
@@ -167,9 +191,11 @@ private:
         // The upgrade that asks the store now. The pointer is only compared and never used, because
         // the call may have ended.
         const acquisition* upgrading = nullptr;
-        // Calls that wait in the store for a counter or for permits, in order of arrival.
+        // Calls that ask the store for a counter or for permits, or wait there, in the order in
+        // which they began to ask. Replies may arrive in another order.
         std::vector<acquisition*> served_in_order{};
-        std::int64_t amount_asked = 0; // sum over all calls that ask now
+        std::int64_t amount_asked = 0;  // sum over all calls that ask now
+        std::uint64_t negotiations = 0; // number of calls for permits that began to ask
         std::uint64_t passes = 0;
         time_point contact_at = time_point::min();
         std::optional<failure> no_reply{}; // why the last request got no reply
@@ -186,7 +212,6 @@ private:
     bool has_upgrade() const { return rare_ && !rare_->upgrade.empty(); }
     bool has_readers() const { return rare_ && !rare_->readers.empty(); }
     void count(const acquisition&, int by);
-    void ring() const;
     bool admits_alone(const acquisition&) const;
     bool admits_reader(const acquisition&) const;
     bool admits_to_permits(const acquisition&) const;

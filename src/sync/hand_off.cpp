@@ -60,6 +60,12 @@ bool is_read_beside(const gate& here, const held_lock& held) {
     return held.what.kind != lock_kind::permit && !here.readers().empty();
 }
 
+/// Returns whether the renewals of the hold ask for at most the lease that the reader wants. In a
+/// store with sessions, all holds last as long as the session.
+bool is_renewed_for_at_most(const held_lock& held, duration wanted) {
+    return held.lease() <= wanted || held.home->bounds().by_session;
+}
+
 } // namespace
 
 bool hand_on(const std::shared_ptr<held_lock>& held) {
@@ -90,6 +96,7 @@ std::shared_ptr<held_lock> hold_to_share(const gate& here, const acquisition& ca
         return nullptr;
     for (const std::shared_ptr<held_lock>& held : here.readers())
         if (held->renewed() && !held->warned && young(*held) && suits(*held, wanted) &&
+            is_renewed_for_at_most(*held, wanted.lease) &&
             held->deferred() == wanted.of->deferred && held->share())
             return held;
     return nullptr;

@@ -72,6 +72,7 @@ held_lock::held_lock(const held_lock& other, const request& wanted)
     , taken_at{other.taken_at}
     , late_lasts{other.late_lasts}
     , handed_on{other.handed_on + 1}
+    , forces{other.forces}
     , others_listen{other.others_listen}
     , token_{next_token(other.token_)}
     , more_tokens_{other.more_tokens_ > 0 ? other.more_tokens_ - 1 : 0}

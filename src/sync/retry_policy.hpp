@@ -62,6 +62,13 @@ private:
     duration next_ = how_.first;
 };
 
+/// Returns how much of the time from `begin` to `end` the process certainly stood still. Neither a
+/// request nor the preparation of the next one takes longer than the time limit of the store, so a
+/// longer time includes a pause of the process.
+inline duration pause_of_process(const engine& home, time_point begin, time_point end) {
+    return std::max(end - begin - home.bounds().time_limit, duration::zero());
+}
+
 class retry_policy {
 public:
     explicit retry_policy(engine& home)
@@ -75,14 +82,18 @@ public:
 
     /// Returns when to retry a failed request that was sent at `sent_at`. Call it in a catch block.
     /// Throws the error again if a retry cannot help, or if the outage has lasted for
-    /// `unavailable_timeout`.
+    /// `unavailable_timeout`. A pause of the process is no outage.
     time_point next_try(const boost::system::system_error& e, time_point sent_at) {
+        const duration before =
+            last_ ? pause_of_process(home_, again_at_, sent_at) : duration::zero();
         if (!last_)
             since_ = sent_at;
+        since_ = later(since_, before + pause_of_process(home_, sent_at, home_.now()));
         if (!is_retryable(e.code()) || home_.now() >= later(since_, home_.unavailable_timeout()))
             throw;
         last_ = std::current_exception();
-        return later(home_.now(), pause_.next());
+        again_at_ = later(home_.now(), pause_.next());
+        return again_at_;
     }
 
     void rethrow_if_unanswered() const {
@@ -94,6 +105,7 @@ private:
     engine& home_;
     pauses pause_;
     time_point since_{};
+    time_point again_at_{};
     std::exception_ptr last_;
 };
 
@@ -106,15 +118,15 @@ std::invoke_result_t<Query&>
 outlast_failover(std::shared_ptr<engine> home, Query query,
                  bool (*may_repeat)(const error_code&) = is_retryable) {
     retry_policy trouble{*home};
-    const time_point began = home->now();
     for (;;) {
+        const time_point sent_at = home->now();
         time_point again_at{};
         try {
             co_return co_await query();
         } catch (const boost::system::system_error& e) {
             if (!home->expects_failover() || home->stopped() || !may_repeat(e.code()))
                 throw;
-            again_at = trouble.next_try(e, began);
+            again_at = trouble.next_try(e, sent_at);
         }
         co_await home->nap(again_at);
         if (home->stopped())

@@ -3,11 +3,16 @@
 #include "unit/front/real_time.hpp"
 
 #include <holdfast/counting_semaphore.hpp>
+#include <holdfast/fair_mutex.hpp>
+#include <holdfast/fenced_mutex.hpp>
 #include <holdfast/latch.hpp>
 #include <holdfast/multi_mutex.hpp>
+#include <holdfast/quorum_mutex.hpp>
 #include <holdfast/rate_limiter.hpp>
 #include <holdfast/shared_mutex.hpp>
+#include <holdfast/spin_mutex.hpp>
 #include <holdfast/store.hpp>
+#include <holdfast/token_mutex.hpp>
 
 #include <chrono>
 #include <condition_variable>
@@ -91,6 +96,25 @@ TEST_F(Threads, UnlockWithAnErrorCodeOfALockThatIsNotHeldIsReportedAsMisuse) {
     EXPECT_TRUE(eventually([&] { return ear->count(event_kind::misuse) == 1; }));
     EXPECT_EQ(ear->last(event_kind::misuse)->name, "stock");
     EXPECT_EQ(ear->last(event_kind::misuse)->code, errc::not_owner);
+}
+
+TEST_F(Threads, UnlockWithAnErrorCodeIsReportedAsMisuseForEveryKind) {
+    fair_mutex fair{alice, "fair"};
+    fenced_mutex fenced{alice, "fenced"};
+    spin_mutex spin{alice, "spin"};
+    token_mutex token{alice, "token"};
+    shared_mutex prices{alice, "prices"};
+    multi_mutex both{stock, fair};
+    quorum_mutex votes{{alice, bob}, "votes"};
+    std::size_t reported = 0;
+    for (basic_mutex* const each : std::initializer_list<basic_mutex*>{
+             &fair, &fenced, &spin, &token, &prices, &prices.shared(), &both, &votes}) {
+        each->unlock(ec);
+        EXPECT_EQ(ec, errc::not_owner);
+        ++reported;
+        EXPECT_TRUE(eventually([&] { return ear->count(event_kind::misuse) == reported; }))
+            << "number " << reported;
+    }
 }
 
 using ThreadsDeathTest = Threads;

@@ -275,6 +275,41 @@ TEST_F(HandOff, AForceUnlockThatIsUnderWayReachesTheNextOwner) {
     EXPECT_EQ(alice.ear->last(event_kind::lost)->cause, event_cause::forced);
 }
 
+TEST_F(HandOff, NextOwnerReportsForcedIfItFindsTheLossBeforeTheReplyToTheForceUnlock) {
+    actor& alice = enter(budget(1000, 1h));
+    mutex stock{alice, "stock"};
+    std::array<said<lease>, 1> waiters;
+    lease held = taken_before(stock, waiters);
+    alice.planned.emplace_back(verb::force, fate{.request_delay = 100ms, .answer_delay = 100ms});
+    stock.async_force_unlock(said<bool>{}.handler());
+    run_for(50ms);
+    release(std::move(held));
+    ASSERT_TRUE(waiters[0].well());
+    run_for(100ms);
+    release(waiters[0].take());
+    ASSERT_TRUE(alice.ear->last(event_kind::lost));
+    EXPECT_EQ(alice.ear->last(event_kind::lost)->cause, event_cause::forced);
+}
+
+TEST_F(HandOff, LossAfterAForceUnlockThatFailedIsNotForced) {
+    actor& alice = enter(budget(1000, 1h));
+    mutex stock{alice, "stock"};
+    std::array<said<lease>, 1> waiters;
+    lease held = taken_before(stock, waiters);
+    alice.planned.emplace_back(verb::force, fate{.request_lost = true});
+    said<bool> forced;
+    stock.async_force_unlock(forced.handler());
+    run_for(50ms);
+    release(std::move(held));
+    ASSERT_TRUE(waiters[0].well());
+    run_for(4s);
+    EXPECT_TRUE(forced.failed(errc::outcome_unknown));
+    server.evict("stock");
+    run_for(20s);
+    ASSERT_TRUE(alice.ear->last(event_kind::lost));
+    EXPECT_EQ(alice.ear->last(event_kind::lost)->cause, event_cause::refused);
+}
+
 TEST_F(HandOff, TheTermIsOneAndIsRenewedWhenItWasDue) {
     actor& alice = enter(budget(1000, 1h));
     mutex stock{alice, "stock"};

@@ -70,6 +70,15 @@ TEST_F(Shared, ReadersThatArriveWhileOneAsksShareWhatItGets) {
     EXPECT_EQ(alice.count(verb::look), 1u);
 }
 
+TEST_F(Shared, HoldIsNotSharedWithAReaderThatWantsAShorterLease) {
+    actor& carol = enter({.lease_time = 30s, .hand_off = {.times_max = 1000, .within = 1h}});
+    shared_mutex usual{carol, "stock"}, brief{carol, "stock", {.lease = lease_time{29s}}};
+    const lease one = taken(usual.shared());
+    run_for(1900ms); // less than 29 s are left now, but the next renewal asks for 30 s
+    const lease two = taken(brief.shared());
+    EXPECT_NE(one.owner(), two.owner());
+}
+
 TEST_F(Shared, AReaderWithALeaseTimeHasAHoldOfItsOwn) {
     lease usual = read();
     lease fixed = taken(prices.shared(), lease_time{5s});

@@ -39,6 +39,35 @@ TEST_P(SlowLink, HoldThatIsTakenOverItIsKept) {
     EXPECT_TRUE(got.value().owns_lock());
 }
 
+TEST_P(SlowLink, FixedHoldIsExtendedOverIt) {
+    mutex lock{alice, "stock"};
+    lease held = taken(lock, lease_time{length});
+    slow_down();
+    for (int i = 0; i < 5; ++i) {
+        said<> extended;
+        held.async_extend(lease_time{length}, extended.handler());
+        run_for(round_trip);
+        ASSERT_TRUE(extended.well()) << "extension " << i;
+        EXPECT_EQ(held.remaining(), length - margin(length) - round_trip)
+            << "it counts from when the request was sent";
+    }
+}
+
+TEST_P(SlowLink, ExtensionWithoutAReplyIsRepeatedAfterLongerAndLongerWaits) {
+    mutex lock{alice, "stock"};
+    lease held = taken(lock, lease_time{length});
+    alice.always.request_lost = true;
+    held.async_extend(lease_time{1h}, said{}.handler());
+    run_for(length);
+    std::vector<time_point> asked_at;
+    for (const sent& each : alice.all(verb::renew))
+        if (each.lease_time == 1h)
+            asked_at.push_back(each.at);
+    ASSERT_GE(asked_at.size(), 2u);
+    for (std::size_t i = 2; i < asked_at.size(); ++i)
+        EXPECT_GT(asked_at[i] - asked_at[i - 1], asked_at[i - 1] - asked_at[i - 2]);
+}
+
 INSTANTIATE_TEST_SUITE_P(Each, SlowLink,
                          testing::Values(std::tuple{1'500, 500}, std::tuple{1'500, 700},
                                          std::tuple{3'000, 500}, std::tuple{3'000, 800},

@@ -3,6 +3,8 @@
 #include "sync/retry_policy.hpp"
 #include "unit/sync/stage.hpp"
 
+#include <holdfast/counting_semaphore.hpp>
+#include <holdfast/leased_semaphore.hpp>
 #include <holdfast/spin_mutex.hpp>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -414,6 +416,90 @@ TEST_F(Spin, PausesThatCannotBeAreRefused) {
     EXPECT_EQ(refusal({1min, 1min}), "");
 }
 
+// A pause of the process during a request is no outage of the server.
+
+class PausedProcess : public on_stage {
+protected:
+    actor& alice = enter({}, 3s);
+    mutex stock{alice, "stock"};
+    counting_semaphore seats{alice, "seats"};
+    said<lease> held;
+    said<> released;
+
+    void release_during_a_pause_of(duration length) {
+        alice.planned.emplace_back(verb::change, fate{.answer_lost = true});
+        seats.async_release(1, released.handler());
+        settle();
+        clock.stand_still(length);
+        run_for(1s);
+    }
+};
+
+TEST_F(PausedProcess, AcquisitionIsRepeatedAfterThePause) {
+    alice.planned.emplace_back(verb::look, fate{.request_lost = true});
+    stock.async_lock(held.handler());
+    settle();
+    clock.stand_still(1min);
+    run_for(1s);
+    EXPECT_TRUE(held.well()) << held.code().message();
+}
+
+TEST_F(PausedProcess, PauseBetweenTwoRequestsIsNoOutageEither) {
+    alice.planned = {{verb::look, {.refused = true}}, {verb::look, {.refused = true}}};
+    stock.async_lock(held.handler());
+    settle();
+    clock.stand_still(1min);
+    run_for(1s);
+    EXPECT_TRUE(held.well()) << held.code().message();
+    EXPECT_EQ(alice.count(verb::look), 3u);
+}
+
+TEST_F(PausedProcess, OutageOfSlowRequestsEndsInTime) {
+    alice.always.request_lost = true;
+    stock.async_lock(held.handler());
+    run_for(10s - 1ms);
+    EXPECT_FALSE(held.done());
+    run_for(3s);
+    EXPECT_TRUE(held.failed(errc::outcome_unknown));
+}
+
+TEST_F(PausedProcess, ChangeOfACounterIsRepeatedAfterThePause) {
+    release_during_a_pause_of(20s);
+    EXPECT_TRUE(released.well()) << released.code().message();
+    EXPECT_EQ(counter(server, "seats"), 1);
+}
+
+TEST_F(PausedProcess, ChangeOfACounterIsNotRepeatedIfTheStoreMayHaveForgottenIt) {
+    release_during_a_pause_of(1h);
+    EXPECT_TRUE(released.failed(errc::outcome_unknown));
+    EXPECT_EQ(alice.count(verb::change), 1u);
+    EXPECT_EQ(counter(server, "seats"), 1);
+}
+
+TEST_F(PausedProcess, ChangeOfACounterIsNotRepeatedAfterALongPauseBetweenTwoRequests) {
+    alice.planned.emplace_back(verb::change, fate{.answer_lost = true});
+    seats.async_release(1, released.handler());
+    run_for(3s + 10ms); // the first request has failed, and the second is due in 10 ms
+    clock.stand_still(1h);
+    run_for(1s);
+    EXPECT_TRUE(released.failed(errc::outcome_unknown));
+    EXPECT_EQ(alice.count(verb::change), 1u);
+    EXPECT_EQ(counter(server, "seats"), 1);
+}
+
+TEST_F(PausedProcess, PermitsAreNotTakenTwiceIfTheStoreMayHaveForgottenTheRequest) {
+    seats.async_add_permits(2, said{}.handler());
+    settle();
+    alice.planned.emplace_back(verb::count, fate{.answer_lost = true});
+    said<> taken_once;
+    seats.async_acquire(1, taken_once.handler());
+    settle();
+    clock.stand_still(1h);
+    run_for(1s);
+    EXPECT_TRUE(taken_once.failed(errc::outcome_unknown)) << taken_once.code().message();
+    EXPECT_EQ(counter(server, "seats"), 1);
+}
+
 // A call that is cancelled, at any moment, leaves nothing: no hold, no place, no listener.
 
 class Cancellation : public on_stage {
@@ -535,6 +621,28 @@ TEST_F(Cancellation, TheNextLocalWaiterIsServed) {
     settle();
     EXPECT_TRUE(aborted());
     EXPECT_TRUE(next.well());
+}
+
+TEST_F(Cancellation, PermitsAreGrantedInOrderOfArrivalIfRepliesComeInAnotherOrder) {
+    leased_semaphore rooms{alice, "rooms"};
+    rooms.async_set_permits(1, said{}.handler());
+    said<lease> second, third;
+    rooms.async_acquire(2, asio::bind_cancellation_slot(stop.slot(), held.handler()));
+    run_for(1s); // the others wait behind it in the client
+    rooms.async_acquire(2, second.handler());
+    rooms.async_acquire(2, third.handler());
+    run_for(1s);
+    alice.planned = {{verb::look, {.request_delay = 20ms}}, {verb::look, {.request_delay = 10ms}}};
+    cancel();
+    run_for(5ms); // the second and the third waiter have sent their requests
+    rooms.async_set_permits(3, said{}.handler());
+    run_for(100ms);
+    EXPECT_TRUE(aborted());
+    EXPECT_TRUE(second.well());
+    EXPECT_FALSE(third.done());
+    second.take().async_unlock(said{}.handler());
+    run_for(100ms);
+    EXPECT_TRUE(third.well());
 }
 
 TEST_F(Cancellation, AWakeUpThatWasConsumedIsNotLost) {
@@ -680,6 +788,91 @@ TEST_F(Storm, WhoOnlyWaitsForItToBeFreeKeepsThePaceToo) {
     server.vacate("stock");
     settle();
     EXPECT_TRUE(seen_free.well() && seen_free.value());
+}
+
+// Calls of one client for permits of one semaphore, whose requests arrive in another order.
+
+struct PermitsInOrder : on_stage {
+    actor& alice = enter({}, 1s);
+    leased_semaphore rooms{alice, "rooms"};
+    counting_semaphore seats{alice, "seats"};
+
+    void first_request_comes_last(verb what) {
+        alice.planned = {{what, {.request_delay = 20ms}}, {what, {.request_delay = 10ms}}};
+    }
+    void make(std::int64_t permits) {
+        rooms.async_set_permits(permits, said{}.handler());
+        seats.async_add_permits(permits, said{}.handler());
+        settle();
+    }
+};
+
+TEST_F(PermitsInOrder, FirstCallHasThePermitsAlthoughItsRequestArrivesLast) {
+    make(2);
+    first_request_comes_last(verb::look);
+    said<lease> first, second;
+    rooms.async_acquire(2, first.handler());
+    rooms.async_acquire(2, second.handler());
+    run_for(100ms);
+    EXPECT_TRUE(first.well());
+    EXPECT_FALSE(second.done());
+}
+
+TEST_F(PermitsInOrder, FirstCallHasThePermitsOfACounterAlthoughItsRequestArrivesLast) {
+    make(2);
+    first_request_comes_last(verb::count);
+    said<> first, second;
+    seats.async_acquire(2, first.handler());
+    seats.async_acquire(2, second.handler());
+    run_for(100ms);
+    EXPECT_TRUE(first.well());
+    EXPECT_FALSE(second.done());
+    seats.async_release(2, said{}.handler());
+    run_for(100ms);
+    EXPECT_TRUE(second.well());
+    EXPECT_EQ(counter(server, "seats"), 0);
+}
+
+TEST_F(PermitsInOrder, NothingIsGivenBackIfThereAreEnough) {
+    make(4);
+    first_request_comes_last(verb::look);
+    said<lease> first, second;
+    rooms.async_acquire(2, first.handler());
+    rooms.async_acquire(2, second.handler());
+    run_for(100ms);
+    EXPECT_TRUE(first.well());
+    EXPECT_TRUE(second.well());
+    EXPECT_EQ(alice.count(verb::release), 0u);
+}
+
+TEST_F(PermitsInOrder, GrantIsKeptIfTheEarlierCallIsCancelled) {
+    make(2);
+    alice.planned = {{verb::look, {.request_delay = 500ms}}};
+    asio::cancellation_signal stop;
+    said<lease> first, second;
+    rooms.async_acquire(2, asio::bind_cancellation_slot(stop.slot(), first.handler()));
+    rooms.async_acquire(2, second.handler());
+    run_for(100ms);
+    EXPECT_FALSE(second.done()) << "it waits for the reply to the first call";
+    stop.emit(asio::cancellation_type::terminal);
+    settle();
+    EXPECT_TRUE(first.failed(asio::error::operation_aborted));
+    EXPECT_TRUE(second.well());
+    run_for(1s);
+    EXPECT_TRUE(second.value().owns_lock());
+    EXPECT_EQ(alice.count(verb::look), 2u);
+}
+
+TEST_F(PermitsInOrder, GrantIsKeptAtTheEndOfTheTimeout) {
+    make(2);
+    alice.planned = {{verb::look, {.request_delay = 500ms}}};
+    said<lease> first;
+    said<std::optional<lease>> second;
+    rooms.async_acquire(2, first.handler());
+    rooms.async_try_acquire_for(200ms, 2, second.handler());
+    run_for(200ms);
+    ASSERT_TRUE(second.well());
+    EXPECT_TRUE(second.value().has_value());
 }
 
 } // namespace
