@@ -82,8 +82,7 @@ private:
         const bool reads = call_->wanted.of->kind == lock_kind::read;
         return reads ? call_->wanted.under.get() : nullptr;
     }
-    /// The store may have made a grant to this attempt. Returns the time when such a grant has
-    /// certainly expired.
+    /// Returns when a grant that the store may have made to this attempt has surely expired.
     time_point gone_at() const {
         if (!spot_ || !spot_->must_leave())
             return time_point::min();
@@ -109,7 +108,7 @@ time_point next_look(const engine& home, const answer& said, std::optional<pause
     return later(home.now(), polls ? std::min(said.term, polls->next()) : said.term);
 }
 
-/// Returns whether the call must poll. It must if the lock may be released without a notification.
+/// Returns whether the call must poll, because the lock may be released without a notification.
 bool looks_by_itself(const acquisition& call) {
     return call.wanted.of->polls || (call.wanted.of->kind == lock_kind::token && call.wanted.takes);
 }
@@ -177,8 +176,8 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
                     co_return kept;
                 is_always_late = ++late_grants == late_grants_max;
                 if (!is_always_late)
-                    // The store grants the next request once more, because the next request has the
-                    // same owner number as the first.
+                    // Ask again with the same owner number: the store then grants the lock to this
+                    // attempt once more.
                     continue;
             } else if (said.answered && round_trip < call->wanted.lease) {
                 late_grants = 0;
@@ -187,8 +186,8 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
                 home.found_busy(*call);
             look_at = next_look(home, said, polls);
             if (door && door->serves_before(*call))
-                // Only this client's earliest waiter asks the store again. When its wait ends, the
-                // gate (local wait queue) wakes the next waiter, so this call need not poll.
+                // Only this client's earliest waiter asks again. When its wait ends, the gate
+                // (local wait queue) wakes the next waiter, so this call need not poll.
                 look_at = time_point::max();
         } catch (const boost::system::system_error& e) {
             look_at = trouble.next_try(e, sent_at);

@@ -28,9 +28,9 @@ inline constexpr int late_grants_max = 3;
 /// never given to a later grant.
 inline constexpr std::uint32_t tokens_reserved_max = 1000;
 
-/// Creates the waiter (`place`) of this call, which the acquisition loop asks again and again. A
-/// grant belongs to `owner`. Calls for different kinds of locks and counters have different
-/// waiters, and nothing else differs.
+/// Creates the waiter (`place`) of this call, through which the acquisition loop sends its
+/// requests. A grant belongs to `owner`. The kind of the lock or counter decides the type of the
+/// waiter.
 std::unique_ptr<place> line_up(acquisition&, owner_id owner);
 
 /// Longest time between two checks if the holder's program publishes no release notification.

@@ -414,7 +414,7 @@ void engine::admit(const std::shared_ptr<acquisition>& call, const asio::any_io_
     } else if (here.is_about_to_be_left()) {
         admit_later(call);
     } else if (here.is_being_left()) {
-        // This wait needs no timeout of its own, because the store's time limit ends it.
+        // The call waits here until the release is acknowledged or the store's time limit ends.
         here.line_up(*call);
     } else if (!call->wanted.patient) {
         call->give_up_busy();
