@@ -174,10 +174,10 @@ private:
     duration command_timeout_;
     const duration session_time_;
     const store_context home_;
-    // post function from store_context
+    // the `post` function of the client's `store_context`
     const std::function<bool(asio::any_completion_handler<void()>)> post_;
     std::shared_ptr<runtime::remote_clock> server_clock_;
-    // a list, because its order is fixed, which makes a simulation repeatable
+    // The order of a list is fixed, so that a simulation can be repeated.
     std::list<alarm*> sleepers_;
     bool deaf_ = false;
     bool closed_ = false;

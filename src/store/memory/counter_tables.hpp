@@ -100,15 +100,15 @@ using remote::verdict;
 /// Outcome of a request to take permits from a counter, or to check a latch.
 struct count_verdict {
     verdict said{};
-    std::optional<duration> left{}; ///< for a shut latch: time until it expires, which opens it
-    const char* other = nullptr;    ///< words for the other kind that uses the name; null: none
+    std::optional<duration> left{}; ///< for a closed latch: time until it expires and so opens
+    const char* other = nullptr;    ///< other kind that has this name, for messages; null: none
     std::string refused{};          ///< for a rate limiter: why the request can never be granted
 };
 
 /// Outcome of a change of a counter, or of a return of permits.
 struct change_verdict {
     bool late = false;
-    const char* other = nullptr; ///< words for the other kind that uses the name; null: none
+    const char* other = nullptr; ///< other kind that has this name, for messages; null: none
     counter_answer what{};
     /// number of permits that waiters can get now; latch: 1 if it is open now
     std::int64_t rings = 0;
@@ -138,7 +138,7 @@ public:
     /// request takes nothing.
     change_verdict take_back(const counter_ask&, duration memory);
     change_verdict change(const counter_change&, duration memory);
-    /// makes a change of a foreign program, which is not remembered
+    /// Makes a change in the name of a foreign program, and does not remember the request.
     change_verdict carry_out(const counter_change&);
 
     /// number of the counter; empty: the counter does not exist
@@ -194,7 +194,7 @@ public:
     };
 
     verdict_on_look look(const ask&);
-    /// false: some of the permits are not held any more
+    /// Renews the permits. Returns false if some of them are not held any more.
     bool renew(const hold&, duration lease_time);
     /// Returns the remaining time for which all of the permits are held. The result is empty if
     /// some permits are not held, or if the permits do not expire.
@@ -203,7 +203,7 @@ public:
     /// Extends all holds of the owner's client to `end`. Shortens no hold.
     void prolong(const owner_id&, microseconds end);
     change_verdict change(const counter_change&, duration memory);
-    /// makes a change of a foreign program, which is not remembered
+    /// Makes a change in the name of a foreign program, and does not remember the request.
     change_verdict carry_out(const counter_change&);
 
     /// state of the semaphore; empty: it does not exist
@@ -268,7 +268,7 @@ public:
     /// Removes the draw that this request made.
     change_verdict take_back(const counter_ask&);
     change_verdict change(const counter_change&, duration memory);
-    /// makes a change of a foreign program, which is not remembered
+    /// Makes a change in the name of a foreign program, and does not remember the request.
     change_verdict carry_out(const counter_change&);
 
     counter_state state(const lock_name&, const drawer& client) const;

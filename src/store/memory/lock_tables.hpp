@@ -103,7 +103,7 @@ struct verdict_on_look {
     std::uint64_t token = 0;     ///< first token of the grant, if a fenced lock is granted
     bool queued = false;         ///< true: the lock is busy, and the owner is in the queue
     bool joined_now = false;     ///< true: the owner joined the queue with this request
-    const char* other = nullptr; ///< words for the other kind that uses the name; null: none
+    const char* other = nullptr; ///< other kind that has this name, for messages; null: none
     bool holder_tells = true;    ///< if busy, true: the holder notifies waiters when it releases
 };
 
@@ -204,7 +204,7 @@ public:
 
     /// Gives the lock to `owner` in the mode `kind`. Holders in the other mode lose the lock.
     void occupy(const lock_name&, const std::string& owner, lock_kind kind, duration lease_time);
-    /// false: this owner does not hold the lock
+    /// Ends the hold of `owner`. Returns false if this owner does not hold the lock.
     bool vacate(const lock_name&, const std::string& owner);
     /// Makes the timers of all readers and the lease of the lock end after `lease_time`. Returns
     /// false if the lock has no readers.

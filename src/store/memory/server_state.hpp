@@ -138,7 +138,7 @@ struct count_record {
 
 struct forced_verdict {
     bool late = false;
-    const char* other = nullptr; ///< words for the other kind that uses the name; null: none
+    const char* other = nullptr; ///< other kind that has this name, for messages; null: none
     forced what{};
 };
 
@@ -202,10 +202,10 @@ public:
 
     // Replication (replicas.cpp). Every request that changes data is a write.
     bool is_primary() const;
-    /// makes it a primary, with the data that have arrived so far
+    /// Makes this machine a primary, with the data that have arrived so far.
     void be_primary();
     std::uint64_t demotions() const;      ///< how many times the machine stopped being the primary
-    void follow(std::shared_ptr<stream>); ///< makes it a replica, which keeps its data
+    void follow(std::shared_ptr<stream>); ///< makes this machine a replica; it keeps its data
     /// Adds a replica. The primary first sends all its data to the replica, and then each write.
     void feed(const std::shared_ptr<stream>&);
     std::uint64_t writes() const; ///< number of writes so far
@@ -223,7 +223,7 @@ public:
     bool stands_still() const;
     void stop();
     void resume();
-    /// calls the function after resume(), on the same thread
+    /// Calls the function after resume(), on the thread that calls resume().
     void when_it_goes_on(std::function<void()>);
 
     // Subscribers that are notified of releases.

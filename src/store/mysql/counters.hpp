@@ -43,7 +43,7 @@ private:
     poller& poller_;
 };
 
-/// Waiter until a latch opens. A latch has no holds, so this waiter has nothing to release.
+/// Waiter for the opening of a latch. A latch has no holds, so the waiter releases nothing.
 class latch_place final : public place {
 public:
     /// Creates the waiter. All arguments but `want` must outlive it.

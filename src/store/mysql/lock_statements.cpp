@@ -10,7 +10,7 @@ std::string when(std::string_view condition, std::string_view then) {
     return std::string{" WHEN "}.append(condition).append(" THEN ").append(then);
 }
 
-/// Returns an expression that leaves the token as it is and makes the answer a refusal: `reason`.
+/// Returns an expression that keeps the token and makes the answer a refusal with this reason.
 std::string unchanged(std::string_view reason) {
     return "token+" + refusing(reason);
 }

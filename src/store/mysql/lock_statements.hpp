@@ -59,8 +59,8 @@ std::string lock_release(const tables&, const hold&, std::string_view bell = {})
 /// Returns a statement that releases only the user lock.
 std::string bell_dropped(std::string_view bell);
 
-// SQL statements about the rows of which one lock can have several at the same time: its readers,
-// the marks of waiting writers, and permits.
+// SQL statements about rows of which a lock can have several: the rows of readers, of waiting
+// writers (marks), and of permits.
 
 /// Values of column `kind` in the table of holds.
 enum class hold_row : int {
