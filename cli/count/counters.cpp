@@ -456,8 +456,8 @@ bool wait_until_set(const holdfast::latch& of, std::chrono::duration<double> tim
 /// succeeds.
 bool carry_out(holdfast::latch& of, const std::string& name, const latch_command& what,
                boost::json::object& told) {
-    // A change would wait for a server that cannot be reached. The query reports it at once, like
-    // every other verb.
+    // Send a query first. A change would wait for a server that cannot be reached, but a query
+    // fails at once, as in every other verb.
     (void)answer_of_server([&] { return of.count(); });
     if (what.word == "set")
         return (told["set"] =
