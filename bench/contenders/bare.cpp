@@ -342,7 +342,7 @@ made bare_readers(const arena& where) {
 }
 
 // Yardsticks (lower limits) for the coroutine contenders: one thread, and one connection with as
-// many pending requests. On a cluster, one connection to each primary, with known slots.
+// many pending requests. On a cluster it has a connection to each primary and knows the slots.
 
 namespace {
 
