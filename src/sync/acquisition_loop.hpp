@@ -60,10 +60,10 @@ private:
     bool found_busy_ = false;
 };
 
-/// Waits until no client holds the lock. It uses the acquisition loop but not the gate (local wait
-/// queue), because a call that takes nothing need not queue. Returns false if the lock was not free
-/// within `timeout`. If `timeout` is zero or less, it asks once. Throws the errors of an
-/// acquisition. Call it on the executor only.
+/// Waits until no client holds the lock. It uses the acquisition loop, but does not queue in the
+/// gate (local wait queue), because it takes nothing. Returns false if the lock was not free within
+/// `timeout`. If `timeout` is zero or less, it asks once. Throws the errors of an acquisition. Call
+/// it on the executor only.
 asio::awaitable<bool> wait_until_free(std::shared_ptr<const lock_descriptor>, duration timeout);
 
 /// Waits until the lock is free, on behalf of a call that takes nothing and that can be cancelled.

@@ -434,9 +434,8 @@ void engine::admit_later(const std::shared_ptr<acquisition>& call) {
 }
 
 // Starts the next calls. They do not start inside the function that ended the previous call,
-// because thousands of calls may fail at once. The handler of a call that shares a hold may even
-// cause the deletion of the gate (local wait queue), so the gate is looked up again after each such
-// call.
+// because thousands of calls may fail at once. The gate (local wait queue) is looked up after each
+// call that shares a hold, because the handler of such a call may delete the gate.
 void engine::next_turn(gate_key key, gate& at) {
     for (gate* here = &at; here; here = gates_.find(key)) {
         if (here->unused())

@@ -257,9 +257,9 @@ public:
     void next_turn(gate_key, gate&);
     void found_busy(acquisition&);       ///< notes a "busy" reply; the next call may ask, too
     void left_queue(const acquisition&); ///< notes that a call left the queue without being started
-    /// Completes a queued call as busy, because its timeout has passed. If the call waits for a
-    /// latch, sends one last request instead: the latch may be open, and replies to other waiters
-    /// do not say whether it was open at the timeout of this call.
+    /// Completes a queued call as busy, because its timeout has passed. A call that waits for a
+    /// latch sends one last request instead. Replies to other waiters do not tell whether the latch
+    /// was open at this call's timeout.
     void out_of_timeout(acquisition&);
     /// Notes that fewer callers share a hold. A call that waits for an exclusive hold may now ask
     /// the store.
