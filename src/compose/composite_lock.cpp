@@ -146,7 +146,7 @@ asio::awaitable<bool> composite_descriptor::force() const {
 
 namespace {
 
-/// Time by which each round waits longer for the other members than the round before.
+/// How much longer each round waits for the other members than the round before it.
 constexpr duration moment_more{10};
 
 /// Maximum number of rounds in which the last grant arrives only after the first lease has ended.

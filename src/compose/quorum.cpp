@@ -215,8 +215,8 @@ private:
     }
 
     /// Returns the time until which replies to earlier requests of this client may arrive, for
-    /// example to a request that is being undone. After that time, a node that has not replied is
-    /// treated as not reachable.
+    /// example to a request that is being undone. After that time, a node without a reply is
+    /// treated as unreachable.
     time_point undecided_until() const {
         return sync::later(behind_since_.value_or(home_->now()), of_.rules.node_timeout);
     }
