@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters: the store for the counts of latches and for the total permits of leased semaphores, the
-// waiter for a latch, and the changes of a counter with their SQL statements.
+// Counters: the store for the counts of latches and for the total permits of leased semaphores.
+// Also the waiter for a latch, and the changes of a counter with their SQL statements.
 #pragma once
 
 #include "store/mysql/request_context.hpp"
