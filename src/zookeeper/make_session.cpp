@@ -186,8 +186,8 @@ listing listing_of(const request& done, const std::string& path) {
 }
 
 /// Throws `not_set_up` if the chroot does not exist. Call it if the answer to `asked_before` says
-/// that a node does not exist: a typo in the chroot must not look like a free lock. The check ends
-/// by the time limit of that request. Once the chroot was seen, the function does nothing.
+/// that a node does not exist. Otherwise a typo in the chroot would look like a free lock. The
+/// check ends by the time limit of that request. It is not repeated after the chroot was seen once.
 asio::awaitable<void> require_chroot(shared_session_client home, shared_request asked_before) {
     if (home->chroot_was_seen())
         co_return;

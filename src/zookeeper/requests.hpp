@@ -115,9 +115,9 @@ private:
     std::int32_t next_number_;
 };
 
-/// Table of the watchers of nodes. Each watcher is called once. The server has a list of its own
-/// for each connection and path, so there may be an event for which this table has no watcher; such
-/// an event is ignored.
+/// Table of the watchers of nodes. Each watcher is called once. The server has its own list for
+/// each connection and path, so an event may have no watcher in this table. Such an event is
+/// ignored.
 class watches {
 public:
     enum class of : bool { node, children };
