@@ -87,8 +87,8 @@ std::string without_commands(std::string_view text, std::string (*written)(char3
 
 namespace {
 
-/// Returns the number of terminal columns of a character: 2 for a wide one, for example a Chinese
-/// character, and 0 for a mark that is combined with the character before it.
+/// Returns the number of terminal columns of a character. The result is 2 for a wide character (for
+/// example Chinese), and 0 for a mark that is combined with the character before it.
 std::size_t cells_of(char32_t letter) {
     if (letter < 0x80)
         return 1;
