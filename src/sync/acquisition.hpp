@@ -60,7 +60,7 @@ public:
 
     const std::string& name() const { return wanted.of->name.text; }
 
-    // Call these on the executor only.
+    // Call the next functions on the executor only.
     void begin() { beginning_ = true; }
     void begun() { beginning_ = false; }
     bool finished() const { return finished_; }
@@ -74,7 +74,7 @@ public:
     void end() { under_way_.unlink(); }
 
     void stand_in(queue&);
-    /// Leaves the queue. Returns an owning pointer to the call, because it may be the last one.
+    /// Leaves the queue. Returns an owning pointer to the call, because no other may be left.
     std::shared_ptr<acquisition> step_out();
 
     void succeed(std::shared_ptr<held_lock>);
@@ -126,7 +126,7 @@ private:
     // Reference to the call itself, while the call is in a queue.
     std::shared_ptr<acquisition> keep_;
     std::optional<deadline_map::iterator> give_up_entry_;
-    std::unique_ptr<alarm> wake_; // set while its coroutine runs
+    std::unique_ptr<alarm> wake_; // set while the call's coroutine runs
     bool finished_ = false;
     bool waits_there_ = false;
     bool beginning_ = false;

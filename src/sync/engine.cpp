@@ -390,7 +390,7 @@ asio::awaitable<void> engine::stop() {
     timeouts_.let_go_of_clock();
     quiet_.reset();
     closed_ = true;
-    executor_access_->end(); // last, because it wakes threads that wait for this client
+    executor_access_->end(); // comes last, because it wakes threads that wait for this client
 }
 
 leftovers engine::left() const {

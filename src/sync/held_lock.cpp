@@ -15,9 +15,9 @@ std::stop_source stopped_source() {
     return fresh;
 }
 
-/// Returns a stop token of `source`. If `over` is true, the token is already stopped. If `for_good`
-/// is true, `source` is replaced by a stopped source. Does not stop `source` itself, because that
-/// would run callbacks under the mutex. The executor stops it later.
+/// Returns a stop token of `source`, and creates `source` if the token needs it. If `over` is true,
+/// the token is already stopped. If `for_good` is true, a new `source` is stopped, too. An existing
+/// `source` is not stopped, because that would run callbacks under the mutex.
 std::stop_token token_of(std::stop_source& source, bool over, bool for_good) {
     if (!source.stop_possible() && (for_good || !over))
         source = for_good ? stopped_source() : std::stop_source{};

@@ -236,7 +236,7 @@ private:
 
     linked_holds& ensure_linked_holds();
     std::mutex& mutex() const;
-    // Call these under the mutex.
+    // Call the next functions under the mutex.
     bool term_is_over() const;
     /// returns whether the hold was lost, or has expired although this was not reported yet
     bool is_over() const;
