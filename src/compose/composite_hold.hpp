@@ -107,7 +107,7 @@ private:
         bool gone = false;   ///< true: note_losses() has noticed the loss of the part
     };
 
-    // Call these under the mutex.
+    // Call the next functions under the mutex.
     bool is_valid_part(const member_part& each) const {
         return counts(each) && each.has.is_valid();
     }

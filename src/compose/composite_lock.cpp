@@ -311,7 +311,7 @@ private:
         auto held = std::make_shared<composite_hold>(std::move(of), call_->wanted);
         for (std::size_t which = 0; which < round_->size(); ++which)
             held->join(which, std::move(round_->answer(which).got));
-        tell_acquired(*call_, *held); // first, because begin() may find a part lost already
+        tell_acquired(*call_, *held); // comes first, because begin() may report a loss
         held->begin(round_.keep());
         return held;
     }

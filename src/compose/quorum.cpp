@@ -34,7 +34,7 @@ constexpr int late_votes_max = 3;
 /// Shortest time between two rounds, even if the nodes report at once that the lock is free.
 constexpr duration quick{5};
 
-/// Result of a round.
+/// Result of one round of requests to all nodes.
 struct count {
     /// number of votes granted in time, by nodes that remember their earlier grants
     std::size_t votes = 0;
@@ -176,7 +176,7 @@ private:
             }
         if (!held->is_valid())
             return nullptr;
-        tell_acquired(*call_, *held); // first, because begin() may find votes lost already
+        tell_acquired(*call_, *held); // comes first, because begin() may report a loss
         held->begin(round.keep());
         return held;
     }
