@@ -594,7 +594,7 @@ void print_next_steps() {
 
 int play(const inheritance& inherited, const std::string& url) {
     const std::string lock = try_server(url);
-    ::setenv("HOLDFAST_URL", url.c_str(), 1); // for the workers
+    ::setenv("HOLDFAST_URL", url.c_str(), 1); // the workers read this variable
     std::cout << "Four processes each add 1 to the same number in a file, 250 times:\n"
                  "read it, work for 2 ms, write it back. It should end at 1000.\n";
     demo_screen screen;
