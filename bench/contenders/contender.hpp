@@ -222,7 +222,7 @@ made holdfast_coroutines_telling_shards(const arena&);
 // One lock for all threads of the process. The yardstick is a fair lock without a server. In the
 // last function, the only holder of a lock enters it again and again.
 made holdfast_gate(const arena&);
-made holdfast_fenced_gate(const arena&); // with a fencing token for each grant
+made holdfast_fenced_gate(const arena&); // each grant has a fencing token
 made bare_hand_off(const arena&);
 made holdfast_reentry(const arena&);
 
