@@ -77,7 +77,7 @@ struct options {
 
     std::string user{}; ///< empty: the server's default user
     secret password{};
-    /// gives the user and the password if these fields are empty
+    /// Gives the user and the password if these fields are empty.
     credential_provider credentials{};
 
     /// Database of the locks; all databases of a server share the notification channels.
