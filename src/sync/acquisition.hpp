@@ -47,7 +47,7 @@ class acquisition : public std::enable_shared_from_this<acquisition> {
 
 public:
     using list = list_by<&acquisition::under_way_>; ///< all calls of an engine
-    /// the calls that queue at one gate (local wait queue)
+    /// List of the calls that queue at one gate (local wait queue).
     using queue = list_by<&acquisition::queued_>;
     using deadline_map = std::multimap<time_point, acquisition*>;
 

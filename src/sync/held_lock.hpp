@@ -238,7 +238,7 @@ private:
     std::mutex& mutex() const;
     // Call the next functions under the mutex.
     bool term_is_over() const;
-    /// returns whether the hold was lost, or has expired although this was not reported yet
+    /// Returns whether the hold was lost, or has expired although this was not reported yet.
     bool is_over() const;
     bool is_near_the_end() const; ///< returns whether a warning is due by the clock
     void fire(std::stop_source&);
