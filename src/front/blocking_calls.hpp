@@ -253,7 +253,7 @@ protected:
 
 private:
     one_shot_result<sync::outcome> pending_result_;
-    // set while the waiting thread itself runs the call, inside the monitor, up to its first sleep
+    // Set while the waiting thread itself runs the call, inside the monitor, up to its first sleep.
     runtime::inline_call* inline_caller_ = nullptr;
 };
 
