@@ -36,7 +36,7 @@ constexpr duration quick{5};
 
 /// Result of one round of requests to all nodes.
 struct count {
-    /// number of votes granted in time, by nodes that remember their earlier grants
+    /// Number of votes granted in time, by nodes that remember their earlier grants.
     std::size_t votes = 0;
     std::size_t sit_out = 0; ///< number of grants of nodes that may have forgotten earlier grants
     std::size_t busy = 0;
@@ -300,13 +300,13 @@ private:
     const quorum_descriptor& of_;
     std::optional<duration> given_{};
     int late_grants_ = 0;
-    // the time since which requests wait behind earlier requests
+    // Time since which requests wait behind earlier requests in the local queue.
     std::optional<time_point> behind_since_{};
-    // true: earlier requests may still get a reply in time
+    // True: earlier requests may still get a reply in time.
     bool is_undecided_ = false;
-    // true: in the last decided round, too few nodes could vote
+    // True: in the last decided round, too few nodes could vote.
     bool is_unanswered_ = false;
-    // true: the last round took the whole time limit of the nodes
+    // True: the last round took the whole time limit of the nodes.
     bool is_late_ = false;
     std::vector<std::string> failures_{}; // why each node failed; empty if it did not
 };
