@@ -220,7 +220,7 @@ void shared_table::leave_mark(const ask& want) {
         waiting_[want.name.text] = {};
     waiting& all = waiting_[want.name.text];
     const microseconds until = clock_.now() + want.outlasts;
-    // never shorten the expiry, because the other readers may have longer leases
+    // Never shorten the expiry, because the other readers may have longer leases.
     all.ends_at = std::max(all.ends_at, until);
     all.head_start = std::max(all.head_start, want.head_start);
     all.marks.insert_or_assign(to_string(want.owner),

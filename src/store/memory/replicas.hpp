@@ -28,7 +28,7 @@ public:
 
     machine primary() const;
     std::size_t primary_number() const;
-    /// throws `std::out_of_range` if there is no such machine
+    /// Throws `std::out_of_range` if there is no such machine.
     machine at(std::size_t number) const;
 
     // See the functions of `memory::server` with the same names.
@@ -49,7 +49,7 @@ public:
 
     announcement last_announced() const;
 
-    /// registers a function that is called at each announcement; returns a number for forget()
+    /// Registers a function that is called at each announcement. Returns a number for forget().
     std::uint64_t listen(listener);
     void forget(std::uint64_t told);
 

@@ -32,7 +32,7 @@ struct attempt_terms {
     /// Unique value that the first statement of a transaction writes into a row, so that the later
     /// statements find the row.
     std::string touched{};
-    /// user lock (GET_LOCK) to take together with the lock, if it is free at once; empty: none
+    /// User lock (GET_LOCK) to take together with the lock, if it is free at once. Empty: none.
     std::string bell{};
 };
 
