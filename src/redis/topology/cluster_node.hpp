@@ -133,7 +133,7 @@ private:
     const std::shared_ptr<pauses> pauses_ = std::make_shared<pauses>();
     const std::shared_ptr<map_watch> watch_;
     const std::shared_ptr<topology_inspector> topology_inspector_;
-    // index: the node number; null if the node was never used, or is retired
+    // Index: the node number. Null: the node was never used, or is retired.
     std::vector<shared_server> servers_;
     roamers listeners_;
     std::size_t calls_ = 0; // number of calls under way

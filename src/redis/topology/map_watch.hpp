@@ -188,7 +188,7 @@ private:
     // Addresses of nodes that belong to this cluster, but are not in the map yet.
     std::set<std::string> vouched_;
     time_point confirmed_at_ = time_point::min();
-    // time since which only seeds of another cluster reply
+    // Time since which only seeds of another cluster reply.
     std::optional<time_point> strange_since_;
     bool lonely_ = false; // true: no member replied in the last round
     std::set<alarm*> waiters_;

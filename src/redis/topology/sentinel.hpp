@@ -83,7 +83,7 @@ private:
         server_address where{};
         std::optional<std::uint64_t> epoch{}; // greatest epoch of all replies
         bool is_newer = false;                // true: `epoch` is greater than any epoch before
-        // true: all replies have a smaller epoch than the known epoch
+        // True: all replies have a smaller epoch than the known epoch.
         bool is_older = false;
         bool is_strange = false;               // true: these replies name none of our servers
         std::size_t votes = 0;                 // number of replies that name `where`
@@ -104,7 +104,7 @@ private:
 
     std::optional<server_address> primary_;
     std::optional<std::uint64_t> epoch_;
-    // servers of our service, from the replies that were not ignored
+    // Servers of our service, from the replies that were not ignored.
     std::vector<server_address> servers_;
     std::vector<server_address> left_; // former primaries, the latest at the end
     std::optional<disputed_primary> disputed_;
