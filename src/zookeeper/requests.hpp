@@ -70,7 +70,7 @@ public:
 
     /// Content of a received frame.
     struct heard {
-        /// the request that the frame answers, if its caller still waits; otherwise null
+        /// Request that the frame answers, if its caller still waits; otherwise null.
         shared_request answered{};
         std::optional<node_event> event{};
         std::int64_t zxid = 0;
@@ -125,7 +125,7 @@ public:
     struct watcher {
         of what = of::node;
         std::string path{};
-        /// callback; empty: it was called, or the watcher was removed
+        /// Callback. Empty: it was called, or the watcher was removed.
         std::function<void()> tell{};
     };
     using shared_watcher = std::shared_ptr<watcher>;

@@ -47,7 +47,7 @@ class session_client::listening final : public watch {
 public:
     explicit listening(listener mine)
         : mine_{std::move(mine)} {}
-    // the list removes the empty entry at the next event
+    // The list removes the empty entry at the next event.
     ~listening() override { *mine_ = nullptr; }
 
 private:
