@@ -139,7 +139,7 @@ void print_state(const look_options& given, counter_kind kind,
               << '\n';
     if (kind == counter_kind::permits)
         std::cout << "held       " << found.taken << '\n';
-    // waiters for a rate limiter do not subscribe but poll, so the server cannot count them
+    // Waiters for a rate limiter do not subscribe but poll, so the server cannot count them.
     if (kind == counter_kind::rate)
         std::cout << "rate       " << rate_in_words(found.of, "permit") << '\n';
     else

@@ -53,7 +53,7 @@ demo_screen::demo_screen(const output_form& form)
 void demo_screen::show(const std::vector<std::string>& lines) {
     std::string picture;
     if (shown_ > 0)
-        // moves the cursor to the start of the first shown line
+        // Move the cursor to the start of the first shown line.
         picture = "\x1b[" + std::to_string(shown_) + "F";
     for (const std::string& line : lines)
         picture += line + "\x1b[K\n";

@@ -151,7 +151,7 @@ struct address {
                                  std::to_string(mounts.st_ino) + "-" +
                                  std::to_string(digest_of(folder));
         name.sun_family = AF_UNIX;
-        // begins with a zero byte, so the name is not a file
+        // The name begins with a zero byte, so the socket is not a file.
         std::memcpy(name.sun_path + 1, text.data(), text.size());
         size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
     }
