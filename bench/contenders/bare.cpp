@@ -48,7 +48,7 @@ void append_request(std::string& out, std::initializer_list<std::string_view> wo
 }
 
 void append_wait(std::string& out, int replicas) {
-    // the timeout that holdfast uses
+    // The timeout is the same that holdfast uses.
     append_request(out, {"WAIT", std::to_string(replicas), "1000"});
 }
 

@@ -192,7 +192,7 @@ using made = std::unique_ptr<contender>;
 // Contenders in which each thread has a lock of its own. holdfast uses one client for all threads.
 // The yardstick has a bare blocking socket for each thread.
 made holdfast_threads(const arena&);
-// this contender's unlock() does not wait for the server's reply
+// The unlock() of this contender does not wait for the server's reply.
 made holdfast_deferring(const arena&);
 made bare_sockets(const arena&);
 made bare_sockets_with_set_nx(const arena&);
@@ -272,7 +272,7 @@ made holdfast_quorum_3(const arena&);
 made holdfast_quorum_5(const arena&);
 made holdfast_quorum_5_one_dead(const arena&);
 made holdfast_quorum_pairs(const arena&); // on five servers; a sample includes the release
-// on five servers; the contenders redsync and node-redlock are compared with this
+// This one uses five servers. The contenders redsync and node-redlock are compared with it.
 made holdfast_quorum_token_pairs(const arena&);
 made bare_nodes_3(const arena&);
 made bare_nodes_5(const arena&);
