@@ -133,7 +133,7 @@ int main(int count, char** values) {
     } catch (const cli::no_server& reason) {
         cli::say(reason.what());
         return cli::unavailable;
-        // an error of the operating system; a store throws boost::system::system_error instead
+        // The operating system refused a call. A store throws boost::system::system_error instead.
     } catch (const std::system_error& refused) {
         cli::say(refused.what());
         return cli::system_error;

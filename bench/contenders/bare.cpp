@@ -48,7 +48,7 @@ void append_request(std::string& out, std::initializer_list<std::string_view> wo
 }
 
 void append_wait(std::string& out, int replicas) {
-    // the timeout that holdfast uses
+    // The timeout is the same that holdfast uses.
     append_request(out, {"WAIT", std::to_string(replicas), "1000"});
 }
 
@@ -342,7 +342,7 @@ made bare_readers(const arena& where) {
 }
 
 // Yardsticks (lower limits) for the coroutine contenders: one thread, and one connection with as
-// many pending requests. On a cluster, one connection to each primary, with known slots.
+// many pending requests. On a cluster it has a connection to each primary and knows the slots.
 
 namespace {
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of the yardsticks (the contenders to which holdfast is compared) that use the server's
-// protocol without holdfast: requests for locks and for readers, and a connection with many pending
-// requests.
+// Parts of the yardsticks, to which holdfast is compared. They use the server's protocol without
+// holdfast: requests for locks and for readers, and a connection with many pending requests.
 #pragma once
 
 #include "bench/contenders/contender.hpp"

@@ -192,7 +192,7 @@ using made = std::unique_ptr<contender>;
 // Contenders in which each thread has a lock of its own. holdfast uses one client for all threads.
 // The yardstick has a bare blocking socket for each thread.
 made holdfast_threads(const arena&);
-// this contender calls unlock() without a wait for the server's reply
+// The unlock() of this contender does not wait for the server's reply.
 made holdfast_deferring(const arena&);
 made bare_sockets(const arena&);
 made bare_sockets_with_set_nx(const arena&);
@@ -212,22 +212,22 @@ made raw_pipeline_confirmed_by_two(const arena&);
 made holdfast_confirmation(const arena&);
 made bare_confirmation(const arena&);
 
-// Contenders with locks on a cluster. The yardstick has a connection to each primary. In
-// `at_one_node`, the cluster has one node, and the client treats it as a single server. In
-// `telling_shards`, a release notification goes only to the shard of the lock.
+// Contenders with locks on a cluster. The yardstick has a connection to each primary. The second
+// function uses a cluster of one node, which the client treats as a single server. In the third, a
+// release notification goes only to the shard of the lock.
 made raw_slots(const arena&);
 made holdfast_coroutines_at_one_node(const arena&);
 made holdfast_coroutines_telling_shards(const arena&);
 
-// One lock for all threads of the process. The yardstick is a fair lock without a server. In
-// `holdfast_reentry`, the only holder of a lock enters it again and again.
+// One lock for all threads of the process. The yardstick is a fair lock without a server. In the
+// last function, the only holder of a lock enters it again and again.
 made holdfast_gate(const arena&);
-made holdfast_fenced_gate(const arena&); // with a fencing token for each grant
+made holdfast_fenced_gate(const arena&); // each grant has a fencing token
 made bare_hand_off(const arena&);
 made holdfast_reentry(const arena&);
 
 // One reader-writer lock for all threads of the process. The yardstick has a bare blocking socket
-// for each thread. In `readers_and_writer`, one thread writes, and all others read.
+// for each thread. In the last function, one thread writes, and all others read.
 made holdfast_readers(const arena&);
 made bare_readers(const arena&);
 made holdfast_readers_and_writer(const arena&);
@@ -267,12 +267,12 @@ made holdfast_multi_pairs(const arena&);
 made bare_round_trips(const arena&);
 
 // One lock on three or five servers. The yardstick has a bare socket to each server and waits for
-// the replies of a majority. In `one_dead`, one of five servers is down.
+// the replies of a majority. In the third function, one of five servers is down.
 made holdfast_quorum_3(const arena&);
 made holdfast_quorum_5(const arena&);
 made holdfast_quorum_5_one_dead(const arena&);
 made holdfast_quorum_pairs(const arena&); // on five servers; a sample includes the release
-// on five servers; the contenders redsync and node-redlock are compared with this
+// This one uses five servers. The contenders redsync and node-redlock are compared with it.
 made holdfast_quorum_token_pairs(const arena&);
 made bare_nodes_3(const arena&);
 made bare_nodes_5(const arena&);

@@ -21,7 +21,7 @@
 #include <stdexcept>
 #include <thread>
 
-// holdfast in a program with threads: one client, and blocking calls of lock() and unlock().
+// Contenders that use holdfast in a program with threads: one client, and blocking calls.
 
 namespace holdfast::bench {
 namespace {
@@ -59,8 +59,8 @@ made holdfast_deferring(const arena& where) {
     return std::make_unique<clients_threads>(where, deferred_release);
 }
 
-// holdfast in a program with an event loop: one client on the loop's executor, and many coroutines.
-// Like the yardstick, it uses one thread.
+// Contender that uses holdfast in a program with an event loop. It has one client on the loop's
+// executor, and many coroutines. Like the yardstick, it uses one thread.
 
 namespace {
 
@@ -416,7 +416,7 @@ private:
         expect_unlocked(lock_);
     }
 
-    // volatile, so that the compiler keeps the writes; the lock guards it
+    // It is volatile, so that the compiler keeps the writes. The lock guards it.
     volatile bool is_written_ = false;
 };
 

@@ -45,7 +45,7 @@ public:
     }
 
     claim scripts_for(const tally& all) const override {
-        // one more than `all.done`, because of the command that measured the memory
+        // Add one to `all.done`, because another command measured the memory.
         const long long scripts = scripts_each_ * (all.done + 1);
         return {scripts, scripts};
     }

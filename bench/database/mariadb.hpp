@@ -111,7 +111,7 @@ made user_lock_threads(const arena&);
 // The contender holdfast, without wake-up notifications by user locks (GET_LOCK).
 made holdfast_threads_without_bell(const arena&);
 
-// Time from a release until a waiter that polls every 20 ms has the lock.
+// Measures the time from a release until a waiter that polls every 20 ms has the lock.
 made shed_lock_wake_up(const arena&);
 
 // Waiters for one lock that is held for the whole measurement. Each holdfast waiter has its own

@@ -55,7 +55,7 @@ public:
     support::redis_replicas& replicas(); ///< a primary with two replicas
     support::redis_cluster& cluster(std::size_t primaries, std::size_t replicas_each);
     support::redis_sentinels& sentinels();
-    /// a ZooKeeper server whose writes do not wait for the disk
+    /// Returns a ZooKeeper server whose writes do not wait for the disk.
     support::zookeeper_server& keeper();
 
     /// Returns the server of this type, and starts it at the first call.

@@ -142,7 +142,7 @@ void print_state(const look_options& given, counter_kind kind,
     if (kind == counter_kind::permits && found.exists && found.taken == 0 && found.value <= 0)
         std::cout << "           no permit can become free: set the number again, or delete it\n"
                      "           with holdfast unlock --force --type permits NAME\n";
-    // waiters for a rate limiter do not subscribe but poll, so the server cannot count them
+    // Waiters for a rate limiter do not subscribe but poll, so the server cannot count them.
     if (kind == counter_kind::rate)
         std::cout << "rate       " << rate_in_words(found.of, "permit") << '\n';
     else
@@ -472,8 +472,8 @@ bool wait_until_set(const holdfast::latch& of, std::chrono::duration<double> tim
 /// succeeds.
 bool carry_out(holdfast::latch& of, const look_options& given, const latch_command& what,
                boost::json::object& told) {
-    // A change would wait for a server that cannot be reached. The query reports it at once, like
-    // every other verb.
+    // Send a query first. A change would wait for a server that cannot be reached, but a query
+    // fails at once, as in every other verb.
     (void)answer_of_server([&] { return of.count(); });
     if (what.word == "set")
         return (told["set"] =

@@ -53,7 +53,7 @@ demo_screen::demo_screen(const output_form& form)
 void demo_screen::show(const std::vector<std::string>& lines) {
     std::string picture;
     if (shown_ > 0)
-        // moves the cursor to the start of the first shown line
+        // Move the cursor to the start of the first shown line.
         picture = "\x1b[" + std::to_string(shown_) + "F";
     for (const std::string& line : lines)
         picture += line + "\x1b[K\n";
@@ -617,7 +617,7 @@ void print_next_steps() {
 
 int play(const inheritance& inherited, const std::string& url) {
     const std::string lock = try_server(url);
-    ::setenv("HOLDFAST_URL", url.c_str(), 1); // for the workers
+    ::setenv("HOLDFAST_URL", url.c_str(), 1); // the workers read this variable
     std::cout << "Four processes each add 1 to the same number in a file, 250 times:\n"
                  "read it, work for 2 ms, write it back. It should end at 1000.\n";
     demo_screen screen;

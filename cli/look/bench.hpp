@@ -15,7 +15,7 @@ namespace cli {
 struct workload {
     std::string name; ///< prefix of the locks' names; a number follows it
     std::size_t threads = 1;
-    /// number of locks; if it equals `threads`, no thread waits for another thread
+    /// Number of locks. If it equals `threads`, no thread waits for another thread.
     std::size_t locks = 1;
     /// Number of replicas that must confirm each lock. If empty, the URL decides.
     std::optional<unsigned> replicas{};

@@ -42,7 +42,7 @@ constexpr std::size_t severity_width = 9, topic_width = 13;
 /// Prints the text, wrapped to the terminal's width. The first line begins at column `indent`,
 /// because something was printed there before.
 void print_wrapped(const std::string& text, std::size_t indent) {
-    constexpr std::size_t least = 30; // on a narrower terminal the lines are too long
+    constexpr std::size_t least = 30; // least width; a narrower terminal wraps the lines again
     const std::size_t columns = form_of(STDOUT_FILENO).columns;
     const std::size_t room = columns < indent + least ? least : columns - indent;
     std::size_t used = 0;

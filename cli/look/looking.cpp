@@ -78,7 +78,7 @@ possible_counters possible_counters_of(holdfast::client& home, const std::string
             if (kind == counter_kind::permits)
                 possible.number = found.value;
         } catch (const boost::system::system_error&) {
-            continue; // it is of another kind, or the store does not have this kind
+            continue; // the name has another kind, or the store lacks this kind
         }
     }
     return possible;

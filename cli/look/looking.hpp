@@ -22,7 +22,7 @@ namespace cli {
 struct look_options {
     bool json = false;
     std::vector<std::string> urls{};
-    /// name of a lock, or a pattern; the verb's default if there is no argument
+    /// Name of a lock, or a pattern. Without an argument, it is the verb's default.
     std::string name{};
     std::string server{}; ///< URL or URLs of the servers; set by `ask_server`
     /// Longest time between two polls of a call that waits. If the URL contains a value, that value
@@ -54,7 +54,7 @@ std::string objection_to_taking_away(const holdfast::lock_state&, bool is_token)
 /// The counters that a name can be.
 struct possible_counters {
     std::string types{}; ///< for --type: `permits`, or `permits|latch|semaphore`; empty: none
-    /// value, if the counter is a plain number whose type is uncertain; empty: the type is certain
+    /// Value of a plain number, whose counter type is uncertain. Empty: the type is certain.
     std::optional<std::int64_t> number{};
 };
 

@@ -148,7 +148,7 @@ constexpr std::size_t stack_size = 64UL * 1024;
 /// in the same way, but it cannot do all steps of `become_command`.
 pid_t start_child(plan& how) {
     const std::size_t size = (stack_size + how.command.size() * sizeof(char*)) / 16 * 16;
-    // not zeroed, because only a few of its pages are used
+    // The stack is not zeroed, because only a few of its pages are used.
     const std::unique_ptr<char[]> stack{new char[size]};
     return ::clone(child, stack.get() + size, CLONE_VM | CLONE_VFORK | SIGCHLD, &how);
 }

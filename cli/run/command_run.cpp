@@ -85,7 +85,7 @@ std::vector<job_processes::process> job_processes::all_on_machine() {
         if (parsed.ec != std::errc{} || parsed.ptr != name.data() + name.size())
             continue;
         const std::string stat = text_of(one.id, "stat");
-        // the name of a program may contain both characters
+        // Search from the end, because the name of a program may also contain these characters.
         const std::size_t name_end = stat.rfind(") ");
         char state = 0;
         if (name_end == std::string::npos ||

@@ -121,7 +121,7 @@ public:
 private:
     asio::awaitable<void> child_changes(std::chrono::milliseconds at_most);
 
-    // constructed before the command: children that exist before this are not part of the job
+    // This is constructed before the command, because earlier children are not part of the job.
     job_processes others_;
     child_process command_;
     const pid_t group_;

@@ -347,14 +347,14 @@ private:
             say("cannot run '" + printable(wanted_.command.front()) +
                 "': " + std::strerror(failure.error));
             status = failure.error == ENOENT ? not_found : cannot_execute;
-            // no process or descriptor could be created; release the lock anyway
+            // A process or descriptor could not be created. Release the lock anyway.
         } catch (const std::system_error& failure) {
             say(failure.what());
             status = system_error;
         }
         if (wanted_.rate)
             co_return status;
-        // a loss during --hold-for was printed before
+        // A loss during --hold-for was reported before.
         const bool lost_later = hold_ended_ && held.lost().stop_requested();
         error_code outcome;
         co_await held.async_unlock(asio::redirect_error(asio::use_awaitable, outcome));

@@ -346,7 +346,7 @@ asio::awaitable<void> refuse_if_another(holdfast::client& home, std::string name
 }
 
 asio::awaitable<void> refuse_if_any_is_another(clients& homes, const locked_run& wanted) {
-    // not needed on a quorum or for a counter: the server itself refuses a key of another type
+    // No check is needed on a quorum or for a counter: the server refuses a key of another type.
     if (homes.size() > 1 || is_counted(wanted))
         co_return;
     co_await refuse_if_another(homes.front(), wanted.name, wanted.kind);

@@ -131,7 +131,7 @@ public:
 private:
     void show(const std::string& holder);
     void clear();
-    /// returns whether the line can be overwritten, and this job has the terminal
+    /// Returns whether the line can be overwritten, and this job has the terminal.
     bool may_draw() const;
 
     clients& homes_;

@@ -110,7 +110,7 @@ void server_link::shut_down() {
     try {
         ask("SHUTDOWN NOSAVE");
     } catch (const no_answer&) {
-        // expected: the server ends without a reply
+        // This exception is expected, because the server ends without a reply.
     }
 }
 
@@ -151,7 +151,7 @@ struct address {
                                  std::to_string(mounts.st_ino) + "-" +
                                  std::to_string(digest_of(folder));
         name.sun_family = AF_UNIX;
-        // begins with a zero byte, so the name is not a file
+        // The name begins with a zero byte, so the socket is not a file.
         std::memcpy(name.sun_path + 1, text.data(), text.size());
         size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
     }
@@ -489,16 +489,18 @@ constexpr int silences_max = 2;
 /// if it is gone, so the server must keep a counter only while a slot or start of it is in use.
 constexpr const char* counters_of_runs = "holdfast_run_counters";
 
-/// Counts the keys that require the server to stay: all keys without those of the following kinds.
-/// One script counts both, because no key expires while a script runs.
-///  - Client information (docs/protocol/client.md). It stays for a minute after a client was
-///    killed. Records of finished requests, which only a connected client needs.
+/// Counts the keys that require the server to stay: all keys except the following kinds. One script
+/// counts all keys and the exceptions, because no key expires while a script runs.
+///  - Client information (docs/protocol/client.md), which stays for a minute after a client was
+///    killed.
+///  - Records of finished requests, which only a connected client needs.
 ///  - Counters of fencing tokens, which stay for ever. Tokens grow even if the counters are lost
 ///    (docs/protocol/fenced.md, dated tokens).
-///  - Queues of fair locks. A waiter is connected anyway. The queue entry of a killed waiter stays
-///    until another client asks for the lock.
+///  - Queues of fair locks. A living waiter is connected, and so keeps the server anyway. The entry
+///    of a killed waiter stays until another client asks for the lock.
 ///  - Slots of which none is held, and rates from which nobody has drawn within their interval, if
-///    `holdfast run` has set them. Others, and latches, stay: a program relies on them.
+///    `holdfast run` has set them. All other slots, rates and latches keep the server, because a
+///    program relies on them.
 constexpr const char* count_in_use =
     "local count = redis.call('exists', KEYS[1]) "
     "for _, kind in ipairs({'holdfast_client', 'holdfast_requests', 'redisson_lock_token', "

@@ -343,8 +343,8 @@ std::string in_shell_words(std::string why, const std::string& url) {
     return parameter(url, first).empty() ? why : "url: " + why;
 }
 
-/// Returns advice which URL scheme to write instead, if the server's error says that it is a node
-/// of a cluster or is not one.
+/// Returns advice on the right URL scheme, if the server's error says that the server is a node of
+/// a cluster, or that it is not.
 std::string advice_on_scheme(const std::string& why, const std::string& url) {
     const bool of_cluster = is_of_cluster(url);
     if (of_cluster && why.find("cluster support disabled") != why.npos)

@@ -197,9 +197,9 @@ public:
             if (any[2].revents != 0)
                 guard_.let_go();
             const bool told_to_end = any[1].revents != 0 || !server_.lives();
-            // If new programs cannot find this server, the next program starts another server, and
-            // the other server does not know the locks of this server. Stop this server at once,
-            // so that the holders of its locks notice that they have lost them.
+            // If new programs cannot find this server, the next program starts another server,
+            // which does not know the locks of this one. So stop this server at once: the holders
+            // of its locks then notice that they have lost them.
             if (told_to_end || !home_.is_found() || end_if_idle())
                 return;
         }

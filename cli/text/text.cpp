@@ -87,8 +87,8 @@ std::string without_commands(std::string_view text, std::string (*written)(char3
 
 namespace {
 
-/// Returns the number of terminal columns of a character: 2 for a wide one, for example a Chinese
-/// character, and 0 for a mark that is combined with the character before it.
+/// Returns the number of terminal columns of a character. The result is 2 for a wide character (for
+/// example Chinese), and 0 for a mark that is combined with the character before it.
 std::size_t cells_of(char32_t letter) {
     if (letter < 0x80)
         return 1;
@@ -150,7 +150,7 @@ std::string cut_in_middle(std::string_view text, std::size_t width) {
     if (width_of(text) <= width || width < least)
         return cut(text, width);
     const std::size_t tail_width = (width - rest.size()) / 2;
-    const std::string head = cut(text, width - tail_width); // with the dots
+    const std::string head = cut(text, width - tail_width); // the head includes the dots
     std::size_t tail = text.size();
     for (std::size_t left = tail_width; tail > 0;) {
         std::size_t letter = tail - 1; // go back to the first byte of the letter

@@ -17,9 +17,8 @@ namespace sync {
 class lock_descriptor;
 } // namespace sync
 
-/// Behaviour of a thread's second lock() while the thread holds the lock. `refused`: the call fails
-/// with `already_held`. `counted`: the lock counts the calls of lock(), and is released at the last
-/// unlock().
+/// Behaviour of a second lock() by the thread that holds the lock. `refused`: the call fails with
+/// `already_held`. `counted`: the lock counts the calls, and the last unlock() releases it.
 enum class recursion : std::uint8_t { refused, counted };
 
 /// Tag for a lock whose unlock() does not wait: unlock() returns when the release is on its way to

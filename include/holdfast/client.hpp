@@ -40,7 +40,7 @@ public:
     /// `errc::invalid_argument` if the URL is wrong; the error text says why.
     explicit client(std::string_view url)
         : client{with_url(url)} {}
-    /// throws if `url` is null, for example because an environment variable is not set
+    /// Throws if `url` is null, for example because an environment variable is not set.
     explicit client(const char* url)
         : client{with_url(url)} {}
     explicit client(std::nullptr_t) = delete; ///< pass a URL: client{"redis://127.0.0.1:6379"}

@@ -21,7 +21,7 @@ struct client_info {
     std::int64_t pid = 0; ///< process id of the client, on its host or in its container
     std::string program{};
     std::string label{}; ///< label of the client, from `options::label`
-    /// creation time of the client: seconds since 1970, on the client's clock
+    /// Creation time of the client: seconds since 1970, on the client's clock.
     std::chrono::seconds since{};
 };
 
@@ -78,7 +78,7 @@ struct lock_state {
     std::string type{}; ///< the store's own word for the type: "hash", "string", …
     /// Owners of the lock; a writer comes first. Empty for a lock with very many readers.
     std::vector<lock_owner> owners{};
-    /// remaining time of the lease; empty if the lease never expires
+    /// Remaining time of the lease. Empty: the lease never expires.
     std::optional<duration> remaining{};
     /// Number of connections that are subscribed to the release of the lock. Each connection
     /// belongs to a client that has waiting threads, or had them a few seconds ago. For a fair
@@ -96,7 +96,7 @@ struct lock_state {
     /// the first waiters. Other waiters (waiters for other locks, readers, Redisson's writers) only
     /// subscribe to the release, so they are not listed.
     std::vector<lock_waiter> waiters{};
-    /// total number of `waiters`; empty if the store does not report it
+    /// Total number of `waiters`. Empty: the store does not report it.
     std::optional<std::size_t> waiting{};
     /// False: nobody holds the lock, but it is reserved for the next waiter. This happens with a
     /// fair lock. Then only one waiter can acquire the lock: the first waiter in `waiters` whose

@@ -121,7 +121,7 @@ public:
     }
 
     explicit lease(std::shared_ptr<sync::lock_handle>) noexcept; // for the library itself
-    // for the library itself
+    // Returns the hold. Only the library itself calls this function.
     const std::shared_ptr<sync::lock_handle>& hold() const noexcept { return hold_; }
 
 private:

@@ -13,9 +13,9 @@ enum class event_kind : std::int32_t {
     /// The store acknowledged the release, or the lock was handed over to the next waiter of this
     /// client. `duration_us`: how long the lock was held.
     released,
-    /// A hold ended before its owner released it. No other event of this hold follows. If a hold on
-    /// several locks is lost, `cause` says why the member was lost whose loss ended the whole hold.
-    /// `duration_us`: how long the lock was held.
+    /// A hold ended before its owner released it. No other event of this hold follows. A hold on
+    /// several locks ends with the loss of one member, and `cause` is the cause of that member's
+    /// loss. `duration_us`: how long the lock was held.
     lost,
     /// A renewed hold will end soon, because renewals fail or because it has reached
     /// `options::max_hold` (see `cause`). `duration_us`: the time that is left.

@@ -72,8 +72,8 @@ HOLDFAST_EXPORT std::string permit_id(const owner_id&);
 /// when they release it.
 enum class lock_kind : std::uint8_t { plain, spin, fenced, fair, read, write, token, permit };
 
-/// Returns the name of the kind for messages: "a mutex" for `plain`, `spin`, `fenced` and `fair`,
-/// which share names; "a read-write lock", "a token lock" or "a leased semaphore" for the others.
+/// Returns the name of the kind for messages. It is "a mutex" for `plain`, `spin`, `fenced` and
+/// `fair`, which share names, else "a read-write lock", "a token lock" or "a leased semaphore".
 HOLDFAST_EXPORT const char* words_for(lock_kind) noexcept;
 
 /// Throws `store_errc::wrong_type`: the name has a value of type `there` instead of `wanted`.

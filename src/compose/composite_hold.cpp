@@ -92,12 +92,13 @@ std::size_t composite_hold::note_losses() {
         }
         each.gone = true;
         causes.push_back(each.has.hold()->why_lost());
-        // A later loss does not move the time, or frequent losses would postpone it for ever.
+        // A later loss does not move this time. Otherwise frequent losses would postpone it for
+        // ever.
         if (regain_from_ <= home->now())
             regain_from_ = sync::later(home->now(), sync::renewal_period(lease_));
     }
     if (lost_because_ == event_cause::none && of_->needs > valid && !causes.empty()) {
-        // The cause is a loss that left fewer than `needs` parts; earlier ones did no harm.
+        // The loss that left fewer than `needs` parts is the cause. Earlier losses did no harm.
         const std::size_t before = valid + causes.size();
         const std::size_t harmless = before > of_->needs ? before - of_->needs : 0;
         lost_because_ = causes[harmless];

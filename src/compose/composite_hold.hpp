@@ -107,12 +107,12 @@ private:
         bool gone = false;   ///< true: note_losses() has noticed the loss of the part
     };
 
-    // Call these under the mutex.
+    // Call the next functions under the mutex.
     bool is_valid_part(const member_part& each) const {
         return counts(each) && each.has.is_valid();
     }
     bool counts(const member_part&) const;
-    /// returns whether the hold is lost, even if the loss is not reported yet
+    /// Returns whether the hold is lost, even if the loss is not reported yet.
     bool is_over() const;
     std::size_t count_valid() const;
     /// Returns the number of parts (members' holds) that are valid and in no danger of a loss.

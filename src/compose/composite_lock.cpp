@@ -188,7 +188,7 @@ std::function<asio::awaitable<bool>()> composite_descriptor::forcing() const {
 
 namespace {
 
-/// Time by which each round waits longer for the other members than the round before.
+/// How much longer each round waits for the other members than the round before it.
 constexpr duration moment_more{10};
 
 /// Maximum number of rounds in which the last grant arrives only after the first lease has ended.
@@ -357,7 +357,7 @@ private:
         auto held = std::make_shared<composite_hold>(std::move(of), call_->wanted);
         for (std::size_t which = 0; which < round_->size(); ++which)
             held->join(which, std::move(round_->answer(which).got));
-        tell_acquired(*call_, *held); // first, because begin() may find a part lost already
+        tell_acquired(*call_, *held); // comes first, because begin() may report a loss
         held->begin(round_.keep());
         return held;
     }

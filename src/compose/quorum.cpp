@@ -34,9 +34,9 @@ constexpr int late_votes_max = 3;
 /// Shortest time between two rounds, even if the nodes report at once that the lock is free.
 constexpr duration quick{5};
 
-/// Result of a round.
+/// Result of one round of requests to all nodes.
 struct count {
-    /// number of votes granted in time, by nodes that remember their earlier grants
+    /// Number of votes granted in time, by nodes that remember their earlier grants.
     std::size_t votes = 0;
     std::size_t sit_out = 0; ///< number of grants of nodes that may have forgotten earlier grants
     std::size_t busy = 0;
@@ -176,7 +176,7 @@ private:
             }
         if (!held->is_valid())
             return nullptr;
-        tell_acquired(*call_, *held); // first, because begin() may find votes lost already
+        tell_acquired(*call_, *held); // comes first, because begin() may report a loss
         held->begin(round.keep());
         return held;
     }
@@ -219,8 +219,8 @@ private:
     }
 
     /// Returns the time until which replies to earlier requests of this client may arrive, for
-    /// example to a request that is being undone. After that time, a node that has not replied is
-    /// treated as not reachable.
+    /// example to a request that is being undone. After that time, a node without a reply is
+    /// treated as unreachable.
     time_point undecided_until() const {
         return sync::later(behind_since_.value_or(home_->now()), of_.rules.node_timeout);
     }
@@ -304,13 +304,13 @@ private:
     const quorum_descriptor& of_;
     std::optional<duration> given_{};
     int late_grants_ = 0;
-    // the time since which requests wait behind earlier requests
+    // Time since which requests wait behind earlier requests in the local queue.
     std::optional<time_point> behind_since_{};
-    // true: earlier requests may still get a reply in time
+    // True: earlier requests may still get a reply in time.
     bool is_undecided_ = false;
-    // true: in the last decided round, too few nodes could vote
+    // True: in the last decided round, too few nodes could vote.
     bool is_unanswered_ = false;
-    // true: the last round took the whole time limit of the nodes
+    // True: the last round took the whole time limit of the nodes.
     bool is_late_ = false;
     std::vector<std::string> failures_{}; // why each node failed; empty if it did not
 };

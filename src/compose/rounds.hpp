@@ -217,7 +217,7 @@ private:
     sync::failure verdict() const;
 
     const std::shared_ptr<sync::engine> home_;
-    std::optional<sync::engine::task> busy_; // close() waits for it
+    std::optional<sync::engine::task> busy_; // close() waits for this task
     const std::size_t asked_, needs_;
     std::size_t answered_ = 0, well_ = 0, lost_ = 0;
     sync::failure worst_{};

@@ -2,8 +2,8 @@
 // Blocking calls. Either the thread sleeps on its own semaphore while the client's executor runs
 // the operation, or the thread runs the operation itself inside the client's monitor.
 //
-// A sleeping thread gets its result through a `one_shot_result` object. If the executor is not
-// running or ends, the thread does not wait for ever.
+// A sleeping thread gets its result through a `one_shot_result` object. The thread stops waiting if
+// the executor ends or is not running.
 #pragma once
 
 #include "front/preconditions.hpp"
@@ -31,9 +31,9 @@
 
 namespace holdfast::front {
 
-/// How long a thread waits for the executor after the call's timeout: first for the result, and
-/// then, for the same time again, for the executor to run an empty function. If it has not run by
-/// then, no thread runs the executor, or user code blocks that thread, so the call returns.
+/// How long a thread waits for the executor after the call's timeout. It waits first for the
+/// result, and then, equally long, for the executor to run an empty function. If that fails, no
+/// thread runs the executor, or user code blocks that thread, so the call returns.
 inline constexpr duration executor_timeout = std::chrono::seconds{1};
 
 /// Returns the monitor that threads may enter instead of waking the client's own thread. Returns
@@ -253,7 +253,7 @@ protected:
 
 private:
     one_shot_result<sync::outcome> pending_result_;
-    // set while the waiting thread itself runs the call, inside the monitor, up to its first sleep
+    // Set while the waiting thread itself runs the call, inside the monitor, up to its first sleep.
     runtime::inline_call* inline_caller_ = nullptr;
 };
 

@@ -93,7 +93,7 @@ struct connected {
 
 void set_socket(int fd) {
     ::fcntl(fd, F_SETFD, FD_CLOEXEC);
-    // a blocking socket would make reads over TLS block
+    // Make the socket non-blocking, because reads over TLS would block otherwise.
     ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 

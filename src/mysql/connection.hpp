@@ -71,7 +71,7 @@ public:
     /// Connects and sets up the session before `give_up_at`. Throws `failure`. The code is never
     /// outcome_unknown.
     virtual asio::awaitable<introduced> make(const server_address&, time_point give_up_at) = 0;
-    /// address as text, for messages
+    /// Returns the address as text, for messages.
     virtual std::string address_of(const server_address&) const = 0;
     virtual void close() noexcept = 0; ///< makes running connection attempts fail soon
 };

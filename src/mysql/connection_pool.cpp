@@ -382,7 +382,7 @@ void pool::want_connection() {
 }
 
 asio::awaitable<void> pool::keep_connecting(std::shared_ptr<pool>) {
-    // Continue in a later handler: now the caller's own call still runs, before it begins to wait.
+    // Continue in a later handler, because the caller has not begun to wait for its request yet.
     co_await asio::post(home_.executor, asio::use_awaitable);
     while (wants_connection()) {
         if (home_.time.now() < not_before_) {

@@ -33,7 +33,7 @@ struct waiting
         : wake{std::move(a)} {}
 
     const std::unique_ptr<alarm> wake;
-    /// connection that the request got; null: none yet
+    /// Connection that the request got. Null: the request has none yet.
     std::shared_ptr<pooled_connection> got;
     std::shared_ptr<const net::failure> failed{}; ///< reason why the request gets no connection
 };
@@ -48,7 +48,7 @@ struct pooled_connection {
     const std::shared_ptr<server_connection> at;
     server_info who;
     bool taken = false; ///< true: a request uses the connection now
-    /// reserved for waiters in GET_LOCK; ordinary requests do not use it
+    /// True: reserved for waiters in GET_LOCK, so ordinary requests do not use it.
     bool to_wait_on = false;
     bool kept = false;           ///< true: a waiter has reserved the connection
     bool in_transaction = false; ///< true: a transaction was left open on it
@@ -127,7 +127,7 @@ public:
     pool(options, store_context, const factory_maker&);
     pool(const pool&) = delete;
 
-    // The functions of `database`.
+    // These functions do the same as the functions of `database` with the same names.
     asio::awaitable<answers> run(statements&, call_options);
     asio::awaitable<std::shared_ptr<pinned_connection>> connection_to_wait_on(time_point limit);
     const std::optional<server_facts>& facts() const { return facts_; }

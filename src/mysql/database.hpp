@@ -21,7 +21,7 @@ namespace holdfast::mysql {
 
 /// The answer to one statement. Values are the server's text; an empty optional is NULL.
 struct result {
-    /// number of rows that matched the condition, changed or not (CLIENT_FOUND_ROWS)
+    /// Number of rows that matched the condition, changed or not (CLIENT_FOUND_ROWS).
     std::uint64_t matched = 0;
     std::uint64_t insert_id = 0; ///< value of LAST_INSERT_ID() after the statement
     std::vector<std::vector<std::optional<std::string>>> rows{};
@@ -40,12 +40,12 @@ struct server_facts {
     /// several primaries). Each server then has its own user locks (GET_LOCK).
     bool has_several_writers = false;
     bool is_replica = false;
-    /// true: this user has no permission to ask whether the server is a replica
+    /// True: this user has no permission to ask whether the server is a replica.
     bool role_is_unknown = false;
     bool sysdate_is_now = false;
     std::string binlog_format{};
     std::string flush_at_commit{}; ///< value of innodb_flush_log_at_trx_commit
-    /// global value of sql_mode; a session may have another value
+    /// Global value of sql_mode. A session may have another value.
     std::string strict_mode{};
     std::uint64_t connections_of_user_max = 0; ///< value of max_user_connections; 0: no limit
     duration idle_limit{};                     ///< value of wait_timeout
@@ -108,7 +108,7 @@ struct answers {
     time_point received_at{};
     /// Estimate of the server's clock. The caller updates it with the times in the answers.
     std::shared_ptr<runtime::remote_clock> clock{};
-    /// handle of the connection that answered, to end a transaction or release a user lock there
+    /// Connection that answered. A transaction must end on it, and a user lock is released on it.
     std::shared_ptr<pinned_connection> by{};
     std::string server{}; ///< address of the server, for messages
 };
@@ -164,7 +164,7 @@ public:
     /// Returns whether user locks (GET_LOCK) can notify waiters on this server. That depends on an
     /// option and on the kind of server. After a call of `no_bells_here()` the result is false.
     virtual bool has_bells() const = 0;
-    /// notes that the server does not support user locks
+    /// Notes that the server does not support user locks.
     virtual void no_bells_here() noexcept = 0;
 
     virtual duration command_timeout() const noexcept = 0;

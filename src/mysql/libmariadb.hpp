@@ -49,7 +49,7 @@ public:
 
 private:
     const bool needed_;
-    // true: a SIGPIPE was pending before the calls, so the guard must not remove it
+    // True: a SIGPIPE was pending before the calls, so the guard must not remove it.
     bool was_pending_ = false;
     sigset_t before_{};
 };
@@ -85,7 +85,7 @@ public:
 
     unsigned error() const noexcept;
     std::string words() const;
-    /// returns whether a transaction is open, according to the last answer
+    /// Returns whether a transaction is open, according to the last answer.
     bool in_transaction() const noexcept;
 
     /// Shuts down the socket in both directions. If a call is running on the connection, the call

@@ -56,7 +56,7 @@ private:
     asio::posix::stream_descriptor waits_; // does not own the descriptor
 };
 
-/// Connection to a server, from the login to its end. Implements `line` with libmariadb.
+/// Connection to a server, from the login to its end. Implements `server_connection`.
 ///
 /// Requests use the non-blocking functions of libmariadb, so the client's executor drives them and
 /// needs no thread for a connection. Only the login blocks, and it runs on a separate thread

@@ -22,7 +22,7 @@ constexpr std::array known_errors{
     known_error{1205, store_errc::try_again, then::again}, // the wait for a row lock timed out
     // Deadlock, or on Galera a conflict with a transaction of another node.
     known_error{1213, store_errc::try_again, then::again},
-    // the same conflict as 1213, in group replication
+    // Group replication reports the conflict 1213 with this number.
     known_error{3101, store_errc::try_again, then::again},
     known_error{1290, store_errc::read_only, then::leave},
     known_error{1792, store_errc::read_only, then::leave},

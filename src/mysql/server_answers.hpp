@@ -39,7 +39,7 @@ net::failure failure_of(const meaning&, unsigned error, std::string_view words);
 /// The server's answer to one of several statements.
 struct statement_answer {
     result what{};
-    /// true: a transaction is open after this answer; meaningless after an error
+    /// True: a transaction is open after this answer. After an error the value has no meaning.
     bool open = false;
 };
 
@@ -55,7 +55,7 @@ struct classification {
         met_lock,  ///< the wait for a row lock timed out, and `may_meet_lock` allows this
     };
     outcome what = outcome::carried_out;
-    /// index of the first statement that failed; if none failed, the number of statements
+    /// Index of the first statement that failed. If none failed, it is the number of statements.
     std::size_t failed = 0;
 };
 
@@ -75,7 +75,7 @@ struct server_info {
     /// variables identify the server.
     std::string server{};
     std::chrono::seconds uptime{};
-    /// false: this Galera node does not belong to a cluster that accepts writes
+    /// False: this Galera node does not belong to a cluster that accepts writes.
     bool is_ready = true;
 };
 

@@ -65,7 +65,7 @@ private:
     asio::posix::stream_descriptor watcher_; // an epoll that watches only this socket
     bool looks_away_ = false;
     bool shut_ = false;
-    // swap it and never assign it, because of a bug in Boost 1.81
+    // Use swap() and no assignment, because of a bug in Boost 1.81.
     asio::any_completion_handler<void()> waiter_;
 };
 

@@ -16,8 +16,8 @@
 
 namespace holdfast::net {
 
-/// TLS error. It is returned and not thrown, and it has no std or Boost error code, because a
-/// loaded module may have its own C++ runtime: exceptions must not leave the module, and the
+/// TLS error. It is returned and not thrown, because a loaded module may have its own C++ runtime,
+/// and exceptions must not leave the module. It has no std or Boost error code, because the
 /// module's error categories never compare equal to ours.
 struct tls_trouble {
     std::optional<store_errc> code; ///< code of the error; empty if a file cannot be used

@@ -33,7 +33,7 @@ inline std::shared_ptr<const destination> destination_of(const options& how) {
 struct server_hello {
     net::stream_endpoint peer{};
     std::optional<std::chrono::microseconds> shown; ///< time that the server's clock showed
-    /// true: the server replies to ROLE and is no replica
+    /// True: the server replies to ROLE and is no replica.
     bool tells_role = false;
     /// Id of the server process, new after each start. Empty if unknown.
     std::string run_id;

@@ -112,9 +112,9 @@ answer_wait::nanoseconds answer_wait::now() noexcept {
     return std::chrono::steady_clock::now().time_since_epoch();
 }
 
-// Yields the core between two polls. With a pause instruction alone, the thread that produces the
-// reply might not get a core: with only that instruction, four threads on two cores had a p99 of 4
-// ms.
+// Yields the core between two polls. A pause instruction alone is not enough, because the thread
+// that produces the reply might not get a core. With that instruction alone, four threads on two
+// cores had a p99 of 4 ms.
 void answer_wait::breathe() noexcept {
     ::sched_yield();
 }

@@ -53,8 +53,8 @@ void acquisition::tell(outcome got) {
 
 namespace {
 
-/// Returns the hold in the form that the caller gets. A read hold may be shared by several calls,
-/// and an upgrade must know which shares are left. So each of these calls gets a share of its own.
+/// Returns the hold for the caller. Several calls may share a read hold, so each of them gets a
+/// share of its own. An upgrade checks which of these shares have ended.
 std::shared_ptr<lock_handle> handed_out(const std::shared_ptr<held_lock>& held) {
     return held->what.kind == lock_kind::read ? held->one_share() : held;
 }
@@ -140,8 +140,8 @@ asio::awaitable<void> let_others_try(acquisition& call, gate& here) {
     co_await call.wake().wait_until(std::min(until, call.wanted.give_up_at));
 }
 
-/// Gives other clients that poll for a spin lock a chance to take it: they find it free only if
-/// this client does not take it again at once.
+/// Waits, so that other clients can take the spin lock. They poll, so they would never find it free
+/// if this client took it again at once.
 asio::awaitable<void> leave_to_others(acquisition& call) {
     engine& home = *call.home;
     const time_point until = home.queues().left_to_others_until(key_of(call));
@@ -242,7 +242,7 @@ asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
     const engine::task busy{*home}; // close() waits until an unwanted grant is undone
     const acquisition::alarm_holder sleeps_here{*call};
     gate& here = *home->queues().find(key_of(*call));
-    // destroyed only after the hold was added to the gate (local wait queue)
+    // This guard is destroyed only after the hold was added to the gate (local wait queue).
     const turn ours{*call, here};
     try {
         if (call->wanted.of->is_joint()) {
@@ -253,7 +253,7 @@ asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
             co_await take_counted(call, here);
             co_return;
         }
-        // Usually no wait is needed. The check avoids the creation of a coroutine in that case.
+        // The check saves a coroutine, because usually there is nothing to wait for.
         if (here.owes_courtesy())
             co_await let_others_try(*call, here);
         if (call->wanted.of->polls)

@@ -48,7 +48,7 @@ class acquisition : public std::enable_shared_from_this<acquisition> {
 
 public:
     using list = list_by<&acquisition::under_way_>; ///< all calls of an engine
-    /// the calls that queue at one gate (local wait queue)
+    /// List of the calls that queue at one gate (local wait queue).
     using queue = list_by<&acquisition::queued_>;
     using deadline_map = std::multimap<time_point, acquisition*>;
 
@@ -61,7 +61,7 @@ public:
 
     const std::string& name() const { return wanted.of->name.text; }
 
-    // Call these on the executor only.
+    // Call the next functions on the executor only.
     void begin() { beginning_ = true; }
     void begun() { beginning_ = false; }
     bool finished() const { return finished_; }
@@ -83,7 +83,7 @@ public:
     void end() { under_way_.unlink(); }
 
     void stand_in(queue&);
-    /// Leaves the queue. Returns an owning pointer to the call, because it may be the last one.
+    /// Leaves the queue. Returns an owning pointer to the call, because no other may be left.
     std::shared_ptr<acquisition> step_out();
 
     void succeed(std::shared_ptr<held_lock>);
@@ -135,7 +135,7 @@ private:
     // Reference to the call itself, while the call is in a queue.
     std::shared_ptr<acquisition> keep_;
     std::optional<deadline_map::iterator> give_up_entry_;
-    std::unique_ptr<alarm> wake_; // set while its coroutine runs
+    std::unique_ptr<alarm> wake_; // set while the call's coroutine runs
     std::uint64_t negotiation_ = 0;
     bool finished_ = false;
     bool waits_there_ = false;

@@ -111,8 +111,7 @@ private:
         const bool reads = call_->wanted.of->kind == lock_kind::read;
         return reads ? call_->wanted.under.get() : nullptr;
     }
-    /// The store may have made a grant to this attempt. Returns the time when such a grant has
-    /// certainly expired.
+    /// Returns when a grant that the store may have made to this attempt has surely expired.
     time_point gone_at() const {
         if (!spot_ || !spot_->must_leave())
             return time_point::min();
@@ -148,7 +147,7 @@ time_point next_look(const acquisition& call, const gate* door, const answer& sa
     return later(now, polls ? std::min(said.term, polls->next()) : said.term);
 }
 
-/// Returns whether the call must poll. It must if the lock may be released without a notification.
+/// Returns whether the call must poll, because the lock may be released without a notification.
 bool looks_by_itself(const acquisition& call) {
     return call.wanted.of->polls || (call.wanted.of->kind == lock_kind::token && call.wanted.takes);
 }

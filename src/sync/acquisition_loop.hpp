@@ -28,9 +28,9 @@ inline constexpr int late_grants_max = 3;
 /// never given to a later grant.
 inline constexpr std::uint32_t tokens_reserved_max = 1000;
 
-/// Creates the waiter (`place`) of this call, which the acquisition loop asks again and again. A
-/// grant belongs to `owner`. Calls for different kinds of locks and counters have different
-/// waiters, and nothing else differs.
+/// Creates the waiter (`place`) of this call, through which the acquisition loop sends its
+/// requests. A grant belongs to `owner`. The kind of the lock or counter decides the type of the
+/// waiter.
 std::unique_ptr<place> line_up(acquisition&, owner_id owner);
 
 /// Longest time between two checks if the holder's program publishes no release notification.
@@ -60,10 +60,10 @@ private:
     bool found_busy_ = false;
 };
 
-/// Waits until no client holds the lock. It uses the acquisition loop but not the gate (local wait
-/// queue), because a call that takes nothing need not queue. Returns false if the lock was not free
-/// within `timeout`. If `timeout` is zero or less, it asks once. Throws the errors of an
-/// acquisition. Call it on the executor only.
+/// Waits until no client holds the lock. It uses the acquisition loop, but does not queue in the
+/// gate (local wait queue), because it takes nothing. Returns false if the lock was not free within
+/// `timeout`. If `timeout` is zero or less, it asks once. Throws the errors of an acquisition. Call
+/// it on the executor only.
 asio::awaitable<bool> wait_until_free(std::shared_ptr<const lock_descriptor>, duration timeout);
 
 /// Waits until the lock is free, on behalf of a call that takes nothing and that can be cancelled.

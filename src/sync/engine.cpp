@@ -398,7 +398,7 @@ asio::awaitable<void> engine::stop() {
     timeouts_.let_go_of_clock();
     quiet_.reset();
     closed_ = true;
-    executor_access_->end(); // last, because it wakes threads that wait for this client
+    executor_access_->end(); // comes last, because it wakes threads that wait for this client
 }
 
 leftovers engine::left() const {
@@ -422,7 +422,7 @@ void engine::admit(const std::shared_ptr<acquisition>& call, const asio::any_io_
     } else if (here.is_about_to_be_left()) {
         admit_later(call);
     } else if (here.is_being_left()) {
-        // This wait needs no timeout of its own, because the store's time limit ends it.
+        // The call waits here until the release is acknowledged or the store's time limit ends.
         here.line_up(*call);
     } else if (!call->wanted.patient) {
         give_up_behind(*call, here);
@@ -442,9 +442,8 @@ void engine::admit_later(const std::shared_ptr<acquisition>& call) {
 }
 
 // Starts the next calls. They do not start inside the function that ended the previous call,
-// because thousands of calls may fail at once. The handler of a call that shares a hold may even
-// cause the deletion of the gate (local wait queue), so the gate is looked up again after each such
-// call.
+// because thousands of calls may fail at once. The gate (local wait queue) is looked up after each
+// call that shares a hold, because the handler of such a call may delete the gate.
 void engine::next_turn(gate_key key, gate& at) {
     for (gate* here = &at; here; here = gates_.find(key)) {
         if (here->unused())

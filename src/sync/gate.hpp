@@ -327,10 +327,10 @@ private:
 // Local hand-over: a hold passes from one call of this client to another without a request to the
 // store (hand_off.cpp).
 
-/// Passes on a hold that its owner has no more use for. The first waiter at the gate (local wait
-/// queue) gets it, without a request to the store, if the limits of `options::hand_off` allow it
-/// and the hold fits the waiter's request. Returns true if the hold was passed on; the hold has
-/// then ended for its old owner. Returns false if the caller must release it in the store.
+/// Passes on a hold that its owner no longer needs. The first waiter at the gate (local wait queue)
+/// gets the hold without a request to the store. The limits of `options::hand_off` must allow it,
+/// and the hold must fit the waiter's request. Returns true if the hold was passed on; it has then
+/// ended for its old owner. Returns false if the caller must release it in the store.
 bool hand_on(const std::shared_ptr<held_lock>&);
 
 /// Returns a read hold of this client, and takes a share of it for the caller. Sends no request.

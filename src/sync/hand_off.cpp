@@ -34,10 +34,9 @@ bool in_good_state(const held_lock& held) {
 }
 
 /// Returns whether the hold fits the request of the next owner. Kind, number of permits and number
-/// of replicas must match. The remaining time must be at least half of a new grant's time, and not
-/// longer than the requested lease: if the next owner dies, other clients wait for the remaining
-/// time. In a store with sessions the time is never too long, because all holds last as long as the
-/// session.
+/// of replicas must match. The remaining time must be at least half of a new grant's time. It must
+/// not exceed the requested lease, because other clients wait for it if the next owner dies. In a
+/// store with sessions the time is never too long, because all holds last as long as the session.
 bool suits(const held_lock& held, const request& wanted) {
     const duration stored = held.store_forgets_at() - held.home->now();
     const bool by_session = held.home->bounds().by_session;

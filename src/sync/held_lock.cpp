@@ -15,9 +15,9 @@ std::stop_source stopped_source() {
     return fresh;
 }
 
-/// Returns a stop token of `source`. If `over` is true, the token is already stopped: either for
-/// the present only, or `for_good`. The function is called under the mutex, so it must not run
-/// callbacks and does not stop `source`; the executor stops `source` afterwards.
+/// Returns a stop token of `source`, and creates `source` if the token needs it. If `over` is true,
+/// the token is already stopped. If `for_good` is true, a new `source` is stopped, too. An existing
+/// `source` is not stopped, because that would run callbacks under the mutex.
 std::stop_token token_of(std::stop_source& source, bool over, bool for_good) {
     if (!source.stop_possible() && (for_good || !over))
         source = for_good ? stopped_source() : std::stop_source{};
@@ -306,7 +306,8 @@ void held_lock::extended(time_point sent_at, duration asked, duration term, unsi
     if (replicas < what.replicas)
         return perhaps_extended(term);
     const std::scoped_lock guard{mutex()};
-    if (term_is_over()) { // not valid again: its user may have noticed the expiry already
+    // An expired hold does not become valid again, because its user may have noticed the expiry.
+    if (term_is_over()) {
         store_forgets_at_ = std::max(store_forgets_at_, forgotten_at(home->now(), term));
         return;
     }

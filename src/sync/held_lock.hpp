@@ -108,7 +108,7 @@ public:
     void release(release_handler, const asio::any_io_executor& where) override;
     void abandon() override;
     std::shared_ptr<lock_handle> whole() override { return shared_from_this(); }
-    /// Returns a pointer that stands for one share of this hold.
+    /// Returns a pointer that keeps one share of this hold. The share ends with the pointer.
     std::shared_ptr<lock_handle> one_share();
     void release_unwaited(const asio::any_io_executor& where,
                           const std::function<bool()>& sent_off) override;
@@ -151,7 +151,7 @@ public:
     void begin_linked_request() { ++ensure_linked_holds().asked; }
     bool has_linked_request() const { return linked_ && linked_->asked > 0; }
     void end_linked_request(time_point until);
-    /// Tells each read hold that is linked to this write hold: the store has released this hold.
+    /// Tells each linked read hold that the store has released this write hold.
     void tell_linked_of_release() const;
     /// Notes that the store has released a write hold that was linked to this read hold.
     void note_released_write(const hold& write);
@@ -226,7 +226,8 @@ public:
     bool others_listen = false; ///< whether other clients listened at the last release of the lock
 
 private:
-    /// Linked holds, and pending requests for them: see stands_with(). Few holds need this.
+    /// Holds that are linked to this hold, and pending requests for them; see stands_with(). Few
+    /// holds need this object.
     struct linked_holds {
         int asked = 0;
         std::vector<std::shared_ptr<held_lock>> there{};
@@ -235,9 +236,9 @@ private:
 
     linked_holds& ensure_linked_holds();
     std::mutex& mutex() const;
-    // Call these under the mutex.
+    // Call the next functions under the mutex.
     bool term_is_over() const;
-    /// returns whether the hold was lost, or has expired although this was not reported yet
+    /// Returns whether the hold was lost, or has expired although this was not reported yet.
     bool is_over() const;
     bool is_near_the_end() const; ///< returns whether a warning is due by the clock
     void fire(std::stop_source&);

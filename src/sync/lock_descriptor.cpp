@@ -36,7 +36,7 @@ bool is_of_its_side(const holding& found, lock_kind kind) {
     return kind != lock_kind::write || found.alone;
 }
 
-/// Returns the lock kind with which error texts name the kind of the found hold.
+/// Converts the kind of a found hold to the lock kind that error texts name.
 lock_kind kind_of(const holding& found) {
     switch (found.kind) {
     case key_kind::read_write_lock:

@@ -93,9 +93,9 @@ public:
     virtual void release(release_handler, const asio::any_io_executor& where) = 0;
     virtual void abandon() = 0; ///< called after `thread_ended()`
 
-    /// Returns a pointer to the hold itself. Other pointers to the hold may stand for one share of
-    /// it: the share ends with the last copy of that pointer. A caller that ends its share must
-    /// drop such a pointer before it releases the hold.
+    /// Returns a pointer to the hold itself. Other pointers may keep one share of the hold (its use
+    /// by one lease or thread), which ends with the last copy of the pointer. A caller that ends
+    /// its share must drop such a pointer before it releases the hold.
     virtual std::shared_ptr<lock_handle> whole() = 0;
 
     // The functions below are for deferred releases. No caller waits for a deferred release, but

@@ -41,8 +41,8 @@ public:
         answer(well ? failure{} : lost_before());
     }
 
-    /// Returns when to try again: after the pause, but not later than the caller's deadline, and
-    /// not later than the time when the store has surely forgotten the hold.
+    /// Returns when to try again. This is after the pause, but at the latest at the caller's
+    /// deadline or when the store has surely forgotten the hold, whichever is earlier.
     time_point next_try(duration pause) const {
         const time_point next = std::min(later(held_->home->now(), pause), held_->remains_until());
         return done_ ? std::min(next, timeout_ends()) : next;

@@ -87,7 +87,7 @@ private:
     /// Content of one request. Holds whose requests have the same content share one request.
     struct request_content {
         duration lease_time;
-        /// false: only checks holds with a fixed lease, and does not move their expiry
+        /// False: the request only checks holds with a fixed lease, and does not move their expiry.
         bool renews;
         std::uint8_t replicas; ///< number of replicas that must confirm the renewal
         bool elsewhere;        ///< true: an earlier request got no reply in time

@@ -324,7 +324,7 @@ asio::awaitable<void> kept_session::prove_alive(time_point answer_by) {
     const shared_session_client home = session_client_;
     if (!home->may_end_soon())
         co_return;
-    // no other request waits for an answer now, so this write may already be enough as a proof
+    // This write may be enough as a proof. If it is not, resume the session below and write again.
     co_await confirm({}, answer_by);
     if (!home->may_end_soon())
         co_return;

@@ -150,8 +150,8 @@ void compose_digest(std::string& out, const credentials&);
 
 /// First frame that the client sends on a connection.
 struct greeting {
-    /// newest zxid (transaction number) that the client has seen; a server with older data refuses
-    /// the client
+    /// Newest zxid (transaction number) that the client has seen. A server with older data refuses
+    /// the client.
     std::int64_t last_zxid = 0;
     std::int32_t timeout_ms = 0;
     std::int64_t id = 0;    ///< id of the session to resume; zero: open a new session

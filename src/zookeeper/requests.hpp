@@ -70,7 +70,7 @@ public:
 
     /// Content of a received frame.
     struct heard {
-        /// the request that the frame answers, if its caller still waits; otherwise null
+        /// Request that the frame answers, if its caller still waits; otherwise null.
         shared_request answered{};
         std::optional<node_event> event{};
         std::int64_t zxid = 0;
@@ -115,9 +115,9 @@ private:
     std::int32_t next_number_;
 };
 
-/// Table of the watchers of nodes. Each watcher is called once. The server has a list of its own
-/// for each connection and path, so there may be an event for which this table has no watcher; such
-/// an event is ignored.
+/// Table of the watchers of nodes. Each watcher is called once. The server has its own list for
+/// each connection and path, so an event may have no watcher in this table. Such an event is
+/// ignored.
 class watches {
 public:
     enum class of : bool { node, children };
@@ -125,7 +125,7 @@ public:
     struct watcher {
         of what = of::node;
         std::string path{};
-        /// callback; empty: it was called, or the watcher was removed
+        /// Callback. Empty: it was called, or the watcher was removed.
         std::function<void()> tell{};
     };
     using shared_watcher = std::shared_ptr<watcher>;

@@ -30,7 +30,7 @@ enum class node_mode : std::int32_t {
 struct node_stat {
     std::int64_t czxid = 0; ///< zxid of the transaction that created the node
     std::int64_t mzxid = 0;
-    /// id of the session that owns the ephemeral node; 0: not ephemeral
+    /// Id of the session that owns the ephemeral node. 0: the node is not ephemeral.
     std::int64_t ephemeral_owner = 0;
     std::int64_t made_at = 0; ///< creation time, in ms since 1970 by the leader's clock
     std::int32_t version = 0;
@@ -53,7 +53,7 @@ struct new_node {
 
 struct created_node {
     std::string path{};
-    /// state of the node; czxid is zero if the server does not report it (container nodes)
+    /// State of the node. Its czxid is zero if the server does not report it (container nodes).
     node_stat stat{};
 };
 

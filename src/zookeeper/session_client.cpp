@@ -47,7 +47,7 @@ class session_client::listening final : public watch {
 public:
     explicit listening(listener mine)
         : mine_{std::move(mine)} {}
-    // the list removes the empty entry at the next event
+    // The list removes the empty entry at the next event.
     ~listening() override { *mine_ = nullptr; }
 
 private:
@@ -128,7 +128,7 @@ void session_client::connect() {
 }
 
 asio::awaitable<void> session_client::keep_connected(std::shared_ptr<void>) {
-    // Continue in a later handler: now the caller's own call still runs, before it begins to wait.
+    // Continue in a later handler, because the caller has not begun to wait for its request yet.
     co_await asio::post(home_.executor, asio::use_awaitable);
     while (!closed_ && wants_connection()) {
         if (home_.time.now() < not_before_) {
@@ -247,7 +247,7 @@ void session_client::conversation_begins() {
     connected_since_ = last_heard_ = last_asked_ = heartbeat_due_ = home_.time.now();
     leaves_ = false;
     const bool opened = std::exchange(fresh_, false);
-    // To resume a session is not a write.
+    // Opening a session is a write, but resuming a session is not.
     last_write_ = opened ? connected_since_ : time_point::min();
     connectivity_.back(address());
     trouble_.reset();

@@ -228,7 +228,7 @@ private:
     const store_context home_;
     runtime::monitor* const monitor_; // null: calling threads cannot run requests themselves
     ensemble servers_;
-    // addresses; the indexes are those of servers_
+    // Addresses of the servers; the indexes are those of servers_.
     std::vector<std::shared_ptr<const net::destination>> servers_at_;
     net::connectivity_reporter connectivity_;
     const std::unique_ptr<alarm> rest_;

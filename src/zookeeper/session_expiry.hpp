@@ -63,9 +63,9 @@ private:
     void count(time_point sent_at);
 
     duration timeout_{};
-    // sending time of the newest request that extends the session
+    // Sending time of the newest request that extends the session.
     std::optional<time_point> counted_;
-    // time at which the session was resumed; it extends the session after the next write
+    // Time at which the session was resumed. It extends the session after the next write.
     std::optional<time_point> resumed_;
 
     struct request {

@@ -41,7 +41,7 @@ struct options {
     std::string server_key_file{};
     std::string user{};
     secret password{};
-    /// gives the user and the password if these fields are empty
+    /// Gives the user and the password if these fields are empty.
     credential_provider credentials{};
 
     /// `connections_max`: number of connections that requests share, 1 to 1000.

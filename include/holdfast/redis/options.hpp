@@ -77,7 +77,7 @@ struct options {
 
     std::string user{}; ///< empty: the server's default user
     secret password{};
-    /// gives the user and the password if these fields are empty
+    /// Gives the user and the password if these fields are empty.
     credential_provider credentials{};
 
     /// Database of the locks; all databases of a server share the notification channels.
@@ -116,8 +116,8 @@ struct options {
 
     /// How long a dead JVM keeps its place in the queue of a fair lock; the waiters after it wait
     /// for this time. Set it to the JVMs' `fairLockWaitTimeout`, or to the longest wait time of
-    /// their calls, whichever is longer. If it is too small, a live JVM loses its place after it
-    /// was first for this time, and a holdfast waiter behind a JVM may be overtaken. 1 ms to 1 day.
+    /// their calls, whichever is longer. With a smaller value, a live JVM loses its place when it
+    /// was first for this time, and a holdfast waiter behind it may be overtaken. 1 ms to 1 day.
     duration fair_wait = std::chrono::minutes{5};
 
     /// Format in which a `leased_semaphore` writes its permits, and a `rate_limiter` the permits

@@ -55,7 +55,7 @@ struct options {
     std::optional<tls_options> tls{};
     std::string user{}; ///< user for the digest scheme; empty: no login
     secret password{};
-    /// gives the user and the password if these fields are empty
+    /// Gives the user and the password if these fields are empty.
     credential_provider credentials{};
 
     /// Session timeout: how long a session, and with it each hold, survives a client that has died.

@@ -196,7 +196,7 @@ std::string_view handshake::awaited() const {
 void handshake::judge(const reply& answer) {
     const step asked = steps_.at(answered_);
     const bool must = asked == step::authenticate || asked == step::select_database;
-    // ignore errors here, because a later CLUSTER SLOTS reports them, too
+    // Ignore errors here, because a later CLUSTER SLOTS reports them, too.
     if (asked == step::ask_node)
         told_.node_id = answer.type == reply::kind::text ? answer.text : std::string{};
     else if (answer.type != reply::kind::error)

@@ -34,10 +34,10 @@ constexpr std::array by_first_word{
 constexpr std::array by_beginning{
     meaning{"max number of clients", store_errc::too_many_clients},
     meaning{"Script killed", store_errc::script_killed},
-    // error in a script, version 7.0
+    // Version 7.0 sends this error of a script.
     meaning{"The user executing the script can't", store_errc::no_permission},
     meaning{"ACL failure in script", store_errc::no_permission}, // error in a script, since 7.2
-    // the key is a hash of another program
+    // The key is a hash of another program.
     meaning{"hash value is not an integer", store_errc::wrong_type},
 };
 

@@ -89,7 +89,7 @@ void pipeline::ask(request& asked, time_point now, duration timeout) {
         waiting_.push_back(asked); // stays sorted, because all requests in it have the same timeout
         return;
     }
-    // the list is short, and new requests nearly always belong at its end
+    // The search is short, because new requests nearly always belong at the end of the list.
     auto place = hurried_.end();
     while (place != hurried_.begin() && std::prev(place)->deadline > asked.deadline)
         --place;

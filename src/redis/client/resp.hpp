@@ -144,7 +144,7 @@ private:
     std::size_t items_max_;
     std::size_t body_left_ = 0;  // missing bytes of a bulk string and its line end
     std::size_t line_bytes_ = 0; // length of the present line so far
-    // first bytes of the line, enough for the head of a bulk string
+    // First bytes of the line. They are enough for the head of a bulk string.
     std::string line_begins_;
     std::size_t unanswered_bytes_ = 0; // bytes since the last complete reply
     std::size_t items_ = 0;            // number of items in the present reply

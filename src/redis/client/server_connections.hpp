@@ -38,7 +38,7 @@ public:
     server_connections(const server_connections&) = delete;
     ~server_connections() { close(); }
 
-    // See the functions of `node` with the same names.
+    // These functions do the same as the functions of `node` with the same names.
     asio::awaitable<reply> call(const script& what, std::span<const std::string_view> keys,
                                 std::span<const argument> arguments, call_options);
     void distrust(const reply&) noexcept;
@@ -91,7 +91,7 @@ public:
     same_server_guard(std::shared_ptr<node_context>, std::shared_ptr<command_connections>,
                       std::shared_ptr<blocking_connections>, std::shared_ptr<subscriber>);
 
-    // Callbacks of the connections; see node_context.
+    // Callbacks that the connections call; see the members of `node_context` with the same names.
     void shared_met(const server_in_use&);
     void other_met(const server_hello&);
 

@@ -49,7 +49,7 @@ struct channel {
     bool told = false;
     bool to_be_told = false; ///< true: the channel is in `channels::to_be_told_`
     bool refused = false;    ///< true: SUBSCRIBE was refused, or the server unsubscribed
-    /// true: the plain form was refused, and the reply to the sharded form is missing
+    /// True: the plain form was refused, and the reply to the sharded form is missing.
     bool halved = false;
     /// True: a message may have been missed, so the next confirmation wakes the listeners.
     bool missed = false;

@@ -144,7 +144,7 @@ asio::awaitable<reply> cluster_node::call(const script& what,
             told.what == redirection::kind::pause && why->code() == store_errc::try_again;
         if (hops == hops_max || (are_apart && options.divisible && keys.size() > 1))
             throw net::failure{*why};
-        // pause, because two servers may redirect to one another for a while
+        // Pause, because two servers may redirect to one another for a while.
         if (!is_sent_on || hops > 1)
             co_await trail.rest(*why);
     }

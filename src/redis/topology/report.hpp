@@ -42,7 +42,7 @@ struct service_facts {
     std::optional<std::uint64_t> epoch{};
     bool down = false; ///< true: this Sentinel, or several Sentinels, found the primary down
     bool failover_in_progress = false;
-    /// time without a reply after which the primary is treated as down
+    /// Time without a reply after which the primary is treated as down.
     std::optional<duration> down_after{};
     std::optional<std::uint64_t> replicas{};
     std::optional<std::uint64_t> other_sentinels{};
@@ -121,7 +121,7 @@ struct server_report {
     std::optional<bool> replicas_migrate{};
     std::optional<open_slots> open{};
     std::optional<disagreement> other_view{};
-    /// true: lock channels have subscribers in the plain form
+    /// True: lock channels have subscribers in the plain form.
     std::optional<bool> plain_listeners{};
     std::optional<bool> shard_listeners{};
 };

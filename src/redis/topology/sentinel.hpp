@@ -92,7 +92,7 @@ private:
         server_address where{};
         std::optional<std::uint64_t> epoch{}; // greatest epoch of all replies
         bool is_newer = false;                // true: `epoch` is greater than any epoch before
-        // true: all replies have a smaller epoch than the known epoch
+        // True: all replies have a smaller epoch than the known epoch.
         bool is_older = false;
         bool is_strange = false;               // true: these replies name none of our servers
         bool tells_replicas = false;           // true: some of these replies list the replicas
@@ -118,7 +118,7 @@ private:
 
     std::optional<server_address> primary_;
     std::optional<std::uint64_t> epoch_;
-    // servers of our service, from the replies that were not ignored
+    // Servers of our service, from the replies that were not ignored.
     std::vector<server_address> servers_;
     bool knows_replicas_ = false; // true: `servers_` contains the replicas
     bool confirmed_ = false;      // true: more than half of the Sentinels have named our primary
@@ -175,7 +175,7 @@ public:
     using on_move = std::function<void(const std::string& told_by)>;
     sentinel_watch(std::shared_ptr<node_context>, on_move);
 
-    /// Callbacks; see `node_context`.
+    /// Callbacks that the connections call; see the same members of `node_context`.
     asio::awaitable<void> find(time_point limit);
     void in_trouble();
 

@@ -62,9 +62,9 @@ struct reply {
     time_point received_at;
     microseconds server_now;   ///< time of the server when it executed the request
     time_point forgets_before; ///< value of server_state::forgets_before() at that time
-    /// why too few replicas confirmed the request; empty: enough replicas did
+    /// Why too few replicas confirmed the request. Empty: enough replicas confirmed it.
     std::string unconfirmed{};
-    /// estimate of the server's clock for this connection
+    /// Estimate of the server's clock for this connection.
     std::shared_ptr<runtime::remote_clock> clock{};
 };
 
@@ -180,7 +180,7 @@ private:
     void at(time_point when, std::function<void()> act);
     static asio::awaitable<void> act_later(std::shared_ptr<server_connection>, time_point when,
                                            std::function<void()> act);
-    /// sleeps until this time; ends early if the connection is closed
+    /// Sleeps until this time. Ends early if the connection is closed.
     asio::awaitable<void> rest(alarm&, time_point until);
 
     std::shared_ptr<server_group> group_;
@@ -196,10 +196,10 @@ private:
     duration command_timeout_;
     const duration session_time_;
     const store_context home_;
-    // post function from store_context
+    // The `post` function of the client's `store_context`.
     const std::function<bool(asio::any_completion_handler<void()>)> post_;
     std::shared_ptr<runtime::remote_clock> server_clock_;
-    // a list, because its order is fixed, which makes a simulation repeatable
+    // The order of a list is fixed, so that a simulation can be repeated.
     std::list<alarm*> sleepers_;
     bool deaf_ = false;
     bool closed_ = false;

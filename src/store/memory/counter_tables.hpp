@@ -62,7 +62,7 @@ public:
     }
 
 private:
-    // name of the counter, and owner id of the request
+    // Name of the counter, and owner id of the request.
     using key = std::pair<std::string, std::string>;
     struct entry {
         counter_answer said;
@@ -90,7 +90,7 @@ private:
 
     const server_clock& clock_;
     std::map<key, entry> answers_;
-    // keys in the order in which answers were stored
+    // Keys in the order in which answers were stored.
     std::deque<std::pair<std::size_t, key>> order_;
     std::size_t last_ = 0;
 };
@@ -100,17 +100,17 @@ using remote::verdict;
 /// Outcome of a request to take permits from a counter, or to check a latch.
 struct count_verdict {
     verdict said{};
-    std::optional<duration> left{}; ///< for a shut latch: time until it expires, which opens it
-    const char* other = nullptr;    ///< words for the other kind that uses the name; null: none
+    std::optional<duration> left{}; ///< for a closed latch: time until it expires and so opens
+    const char* other = nullptr;    ///< other kind that has this name, for messages; null: none
     std::string refused{};          ///< for a rate limiter: why the request can never be granted
 };
 
 /// Outcome of a change of a counter, or of a return of permits.
 struct change_verdict {
     bool late = false;
-    const char* other = nullptr; ///< words for the other kind that uses the name; null: none
+    const char* other = nullptr; ///< other kind that has this name, for messages; null: none
     counter_answer what{};
-    /// number of permits that waiters can get now; latch: 1 if it is open now
+    /// Number of permits that waiters can get now. For a latch: 1 if it is open now.
     std::int64_t rings = 0;
     std::string refused{}; ///< for a rate limiter: why the change was not made
 };
@@ -118,7 +118,7 @@ struct change_verdict {
 /// Value of a counter on the server, with its expiry.
 struct kept_number {
     std::int64_t value = 0;
-    /// expiry on the server's clock; maximum: no expiry
+    /// Expiry on the server's clock. The maximum means that the counter does not expire.
     microseconds ends_at = microseconds::max();
 };
 
@@ -138,10 +138,10 @@ public:
     /// request takes nothing.
     change_verdict take_back(const counter_ask&, duration memory);
     change_verdict change(const counter_change&, duration memory);
-    /// makes a change of a foreign program, which is not remembered
+    /// Makes a change in the name of a foreign program, and does not remember the request.
     change_verdict carry_out(const counter_change&);
 
-    /// number of the counter; empty: the counter does not exist
+    /// Returns the number of the counter. Empty: the counter does not exist.
     std::optional<std::int64_t> value(const lock_name&) const;
     std::vector<std::string> names() const;
     bool erase(const lock_name&);
@@ -194,7 +194,7 @@ public:
     };
 
     verdict_on_look look(const ask&);
-    /// false: some of the permits are not held any more
+    /// Renews the permits. Returns false if some of them are not held any more.
     bool renew(const hold&, duration lease_time);
     /// Returns the remaining time for which all of the permits are held. The result is empty if
     /// some permits are not held, or if the permits do not expire.
@@ -203,10 +203,10 @@ public:
     /// Extends all holds of the owner's client to `end`. Shortens no hold.
     void prolong(const owner_id&, microseconds end);
     change_verdict change(const counter_change&, duration memory);
-    /// makes a change of a foreign program, which is not remembered
+    /// Makes a change in the name of a foreign program, and does not remember the request.
     change_verdict carry_out(const counter_change&);
 
-    /// state of the semaphore; empty: it does not exist
+    /// Returns the state of the semaphore. Empty: it does not exist.
     std::optional<counter_state> inspect(const lock_name&) const;
     /// Returns the remaining lease of each held permit, by permit id.
     std::map<std::string, duration> held(const lock_name&) const;
@@ -215,7 +215,7 @@ public:
     /// until they are removed. Without such entries, a leased semaphore looks the same as any other
     /// number, as in Redisson.
     bool has_members(const lock_name&) const;
-    /// stores a number as the number of free permits
+    /// Stores a number as the number of free permits.
     void put(const lock_name&, const kept_number&);
     /// Removes a leased semaphore that has no held permits, and returns its number of permits.
     /// Returns an empty result if there is no such semaphore.
@@ -232,11 +232,11 @@ private:
         std::int64_t free = 0;
         microseconds ends_at = microseconds::max(); // expiry of the semaphore; maximum: no expiry
         std::map<std::string, microseconds> held{}; // expiry of each held permit, by its id
-        // ids of expired permits that are still to be removed
+        // Ids of expired permits that are still to be removed.
         std::set<std::string> over{};
     };
 
-    /// makes expired permits free, and returns the semaphore; null: no such semaphore
+    /// Makes expired permits free, and returns the semaphore. Null: there is no such semaphore.
     pool* find(const lock_name&);
     void take_back_expired(pool&) const;
     static std::vector<std::string> ids_of(const hold&);
@@ -268,7 +268,7 @@ public:
     /// Removes the draw that this request made.
     change_verdict take_back(const counter_ask&);
     change_verdict change(const counter_change&, duration memory);
-    /// makes a change of a foreign program, which is not remembered
+    /// Makes a change in the name of a foreign program, and does not remember the request.
     change_verdict carry_out(const counter_change&);
 
     counter_state state(const lock_name&, const drawer& client) const;

@@ -220,7 +220,7 @@ void shared_table::leave_mark(const ask& want) {
         waiting_[want.name.text] = {};
     waiting& all = waiting_[want.name.text];
     const microseconds until = clock_.now() + want.outlasts;
-    // never shorten the expiry, because the other readers may have longer leases
+    // Never shorten the expiry, because the other readers may have longer leases.
     all.ends_at = std::max(all.ends_at, until);
     all.head_start = std::max(all.head_start, want.head_start);
     all.marks.insert_or_assign(to_string(want.owner),
@@ -459,8 +459,8 @@ verdict_on_look fair_table::look(const ask& want, owners& told) {
             const waiter& next = waiting.front();
             answer.left = std::max<duration>(
                 duration{1}, std::chrono::floor<duration>(next.until - clock_.now()));
-            // Notify the next owner, because possibly it was never notified: a JVM that gives up
-            // when it is notified does not notify the next waiter.
+            // Notify the next owner, who may never have been notified. The reason is that a JVM
+            // that gives up after its own notification does not notify the waiter after it.
             told.push_back(next.owner);
         }
     }
@@ -532,9 +532,9 @@ std::vector<lock_waiter> fair_table::queued(const lock_name& name) const {
     return all;
 }
 
-/// Returns the index of the first waiter whose place has not expired, or that is `me`. All waiters
-/// before it are to be removed. One request removes at most one JVM, and only if this JVM is the
-/// first waiter.
+/// Returns the index of the first waiter that is `me` or whose place has not expired. All waiters
+/// before that waiter are to be removed. One request removes at most one JVM, and only if this JVM
+/// is the first waiter.
 std::size_t fair_table::first_in(const queue& waiting, const std::string& me) const {
     std::size_t i = 0;
     while (i < waiting.size() && waiting[i].owner != me && waiting[i].until <= clock_.now() &&

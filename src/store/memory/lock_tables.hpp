@@ -103,7 +103,7 @@ struct verdict_on_look {
     std::uint64_t token = 0;     ///< first token of the grant, if a fenced lock is granted
     bool queued = false;         ///< true: the lock is busy, and the owner is in the queue
     bool joined_now = false;     ///< true: the owner joined the queue with this request
-    const char* other = nullptr; ///< words for the other kind that uses the name; null: none
+    const char* other = nullptr; ///< other kind that has this name, for messages; null: none
     bool holder_tells = true;    ///< if busy, true: the holder notifies waiters when it releases
 };
 
@@ -126,7 +126,7 @@ public:
     /// Extends all holds of the owner's client to `end`. Shortens no hold.
     void prolong(const owner_id&, microseconds end);
 
-    /// state of the lock; empty: the lock is free
+    /// Returns the state of the lock. Empty: the lock is free.
     std::optional<holding> inspect(const lock_name&) const;
     std::vector<std::string> held() const; ///< names of the held locks, sorted
 
@@ -134,7 +134,7 @@ public:
     void occupy(const lock_name&, std::string owner, duration lease_time);
     bool erase(const lock_name&); ///< takes the lock away from its holder; false: the lock was free
     void clear();
-    /// becomes a copy of the other table; expiry times keep their values
+    /// Becomes a copy of the other table. Expiry times keep their values.
     void become(const exclusive_table& other) {
         locks_ = other.locks_;
         last_tokens_ = other.last_tokens_;
@@ -194,7 +194,7 @@ public:
     /// Extends all holds of the owner's client to `end`. Shortens no hold.
     void prolong(const owner_id&, microseconds end);
 
-    /// state of the lock; empty: the lock is free
+    /// Returns the state of the lock. Empty: the lock is free.
     std::optional<holding> inspect(const lock_name&) const;
     std::vector<std::string> held() const; ///< names of the held locks, sorted
 
@@ -204,7 +204,7 @@ public:
 
     /// Gives the lock to `owner` in the mode `kind`. Holders in the other mode lose the lock.
     void occupy(const lock_name&, const std::string& owner, lock_kind kind, duration lease_time);
-    /// false: this owner does not hold the lock
+    /// Ends the hold of `owner`. Returns false if this owner does not hold the lock.
     bool vacate(const lock_name&, const std::string& owner);
     /// Makes the timers of all readers and the lease of the lock end after `lease_time`. Returns
     /// false if the lock has no readers.
@@ -278,7 +278,7 @@ public:
     /// Returns the owners to notify after the lock was taken away from its holder.
     owners next(const lock_name&) const;
     owners waiting(const lock_name&) const; ///< all waiters, the next waiter first
-    /// waiters that are holdfast clients and have not expired
+    /// Returns the waiters that are holdfast clients and have not expired.
     owners counting(const lock_name&) const;
     std::vector<lock_waiter> queued(const lock_name&) const; ///< all waiters, for reports
 
@@ -305,7 +305,7 @@ private:
     struct waiter {
         std::string owner;
         microseconds until;
-        /// how long the place lasts after the last request; for a JVM: its whole wait
+        /// How long the place lasts after the last request. For a JVM: its whole wait.
         duration lasts;
         bool is_ours;
     };

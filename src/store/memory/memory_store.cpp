@@ -67,7 +67,7 @@ std::unique_ptr<place> memory_locks::line_up(ask want, alarm& wake) {
 
 asio::awaitable<void> memory_locks::renew(hold_list asked_about, const renewal_options& how,
                                           renewal_sink& to) {
-    // a copy, because the request may arrive when the caller no longer exists
+    // Copy the holds, because the request may arrive when the caller no longer exists.
     std::vector<hold> holds;
     for (const hold* const each : asked_about)
         holds.push_back(*each);
@@ -211,8 +211,8 @@ asio::awaitable<std::vector<finding>> memory_store::examine(ask trial) {
     co_return found;
 }
 
-// How one client waits for one lock: it asks, subscribes and asks again. Then it sleeps and asks,
-// in a loop.
+// Waiter of one client for one lock. It requests the lock, subscribes to the releases, and requests
+// it again. Then it sleeps and requests the lock in a loop.
 
 namespace {
 

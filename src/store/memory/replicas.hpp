@@ -28,10 +28,10 @@ public:
 
     machine primary() const;
     std::size_t primary_number() const;
-    /// throws `std::out_of_range` if there is no such machine
+    /// Throws `std::out_of_range` if there is no such machine.
     machine at(std::size_t number) const;
 
-    // Functions with the same meaning as in `server`.
+    // See the functions of `memory::server` with the same names.
     void replicate(std::size_t count, duration lag);
     void keep_by_session(duration session_time);
     void set_lag(std::size_t replica, duration);
@@ -49,7 +49,7 @@ public:
 
     announcement last_announced() const;
 
-    /// registers a function that is called at each announcement; returns a number for forget()
+    /// Registers a function that is called at each announcement. Returns a number for forget().
     std::uint64_t listen(listener);
     void forget(std::uint64_t told);
 

@@ -95,7 +95,7 @@ public:
 
     void set_lag(duration); ///< sets the lag of later copies; no copy overtakes an earlier copy
     bool is_cut();
-    /// ends the stream permanently; copies and confirmations on their way are lost
+    /// Ends the stream permanently. Copies and confirmations on their way are lost.
     void cut(time_point now);
     void pause(time_point now); ///< stops deliveries, because the replica is stopped
     void go_on(time_point now);
@@ -138,7 +138,7 @@ struct count_record {
 
 struct forced_verdict {
     bool late = false;
-    const char* other = nullptr; ///< words for the other kind that uses the name; null: none
+    const char* other = nullptr; ///< other kind that has this name, for messages; null: none
     forced what{};
 };
 
@@ -194,7 +194,7 @@ public:
     /// `session_time` from now.
     void prolong_session(const std::array<std::uint8_t, 16>& client, duration session_time);
 
-    /// identifier of this machine, unique in the process
+    /// Returns the identifier of this machine, unique in the process.
     const std::string& id() const noexcept { return id_; }
     /// Returns a time of the clients' clock: the machine may have forgotten changes that were made
     /// before this time. `time_point::min()` means that it has forgotten nothing.
@@ -202,16 +202,16 @@ public:
 
     // Replication (replicas.cpp). Every request that changes data is a write.
     bool is_primary() const;
-    /// makes it a primary, with the data that have arrived so far
+    /// Makes this machine a primary, with the data that have arrived so far.
     void be_primary();
     std::uint64_t demotions() const;      ///< how many times the machine stopped being the primary
-    void follow(std::shared_ptr<stream>); ///< makes it a replica, which keeps its data
+    void follow(std::shared_ptr<stream>); ///< makes this machine a replica; it keeps its data
     /// Adds a replica. The primary first sends all its data to the replica, and then each write.
     void feed(const std::shared_ptr<stream>&);
     std::uint64_t writes() const; ///< number of writes so far
     /// Returns the number of replicas that have all writes up to `write`.
     unsigned confirmed(std::uint64_t write) const;
-    /// time of the next confirmation; `time_point::max()`: none expected
+    /// Returns the time of the next confirmation. `time_point::max()`: none is expected.
     time_point next_confirmation() const;
     /// Returns the number of the primary's last write that this replica has; it then has all
     /// earlier writes, too. The result is empty if the machine follows no primary, or if the first
@@ -223,7 +223,7 @@ public:
     bool stands_still() const;
     void stop();
     void resume();
-    /// calls the function after resume(), on the same thread
+    /// Calls the function after resume(), on the thread that calls resume().
     void when_it_goes_on(std::function<void()>);
 
     // Subscribers that are notified of releases.
@@ -312,9 +312,9 @@ private:
     server_clock clock_;
     time_point forgets_before_ = time_point::min();
     tables has_{clock_};
-    // stream from the primary, if this is a replica
+    // Stream from the primary, if this is a replica.
     std::shared_ptr<stream> follows_;
-    // streams to the replicas, if this is the primary
+    // Streams to the replicas, if this is the primary.
     std::vector<std::shared_ptr<stream>> followers_;
     std::uint64_t writes_ = 0;
     std::uint64_t demotions_ = 0;

@@ -11,7 +11,7 @@
 namespace holdfast::mysql {
 namespace {
 
-/// Maximum names in one answer of the server, and maximum answers that form one list.
+/// Maximum number of names in one answer of the server, and of answers for one list.
 constexpr std::size_t names_in_page = 1000;
 constexpr int pages_max = 100;
 

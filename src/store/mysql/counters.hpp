@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters: the store for the counts of latches and for the total permits of leased semaphores, the
-// waiter for a latch, and the changes of a counter with their SQL statements.
+// Counters: the store for the counts of latches and for the total permits of leased semaphores.
+// Also the waiter for a latch, and the changes of a counter with their SQL statements.
 #pragma once
 
 #include "store/mysql/request_context.hpp"
@@ -43,7 +43,7 @@ private:
     poller& poller_;
 };
 
-/// Waiter until a latch opens. A latch has no holds, so this waiter has nothing to release.
+/// Waiter for the opening of a latch. A latch has no holds, so the waiter releases nothing.
 class latch_place final : public place {
 public:
     /// Creates the waiter. All arguments but `want` must outlive it.

@@ -14,7 +14,7 @@
 namespace holdfast::mysql {
 namespace {
 
-/// Maximum names in one answer of the server, and maximum answers that form one list.
+/// Maximum number of names in one answer of the server, and of answers for one list.
 constexpr std::size_t names_at_once = 500;
 constexpr int answers_max = 200;
 

@@ -20,7 +20,7 @@ bool rings_bell(const request_context& at, const hold& of) {
 using attempt_text = std::string (*)(const tables&, const ask&, const attempt_terms&);
 
 /// Sends one attempt. If `bell` is not empty, the attempt also takes this user lock (GET_LOCK). For
-/// a writer, statements follow that set or delete its row as a waiting writer (its mark).
+/// a writer, further statements set or delete its mark (the row of a waiting writer).
 asio::awaitable<answers> ask_for_lock(request_context& at, const ask& want, const take_terms& how,
                                       attempt_text text_of, const std::string& bell) {
     const auto make = [&](const runtime::remote_clock& clock, const server_facts&) {
@@ -81,7 +81,7 @@ asio::awaitable<taken> attempt_once(request_context& at, const ask& want, const 
     answers said;
     if (how.may_be_free && want.kind != lock_kind::write)
         said = co_await ask_in_words(at, want, how, lock_attempt_if_free);
-    // the short attempt failed without a reason; only the full attempt returns the reason
+    // The short attempt does not tell why it failed, so make the full attempt, which does.
     if (said.of.empty() || found_no_row(said, 0))
         said = co_await ask_in_words(at, want, how, lock_attempt);
     co_await refuse_locked_tables(at, said, 0);

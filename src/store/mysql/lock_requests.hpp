@@ -17,7 +17,7 @@ namespace holdfast::mysql {
 /// Conditions of an attempt (`take_terms`): for example, its deadline and its connection.
 struct take_terms {
     time_point deadline;
-    /// connection with the user lock (GET_LOCK) of this lock; null: use any connection
+    /// Connection with the user lock (GET_LOCK) of this lock. Null: use any connection.
     std::shared_ptr<pinned_connection> on{};
     bool may_be_free = false; ///< true: this client has not seen a holder lately
 };
@@ -26,7 +26,7 @@ struct take_terms {
 struct taken {
     attempt seen{};
     bool no_row = false; ///< true: the table has no row for this name yet
-    /// if granted: connection with the user lock (GET_LOCK) of this lock; null: none
+    /// If granted: connection with the user lock (GET_LOCK) of this lock. Null: there is none.
     std::shared_ptr<pinned_connection> bell{};
 };
 

@@ -10,7 +10,7 @@ std::string when(std::string_view condition, std::string_view then) {
     return std::string{" WHEN "}.append(condition).append(" THEN ").append(then);
 }
 
-/// Returns an expression that leaves the token as it is and makes the answer a refusal: `reason`.
+/// Returns an expression that keeps the token and makes the answer a refusal with this reason.
 std::string unchanged(std::string_view reason) {
     return "token+" + refusing(reason);
 }
@@ -186,7 +186,7 @@ std::string marks_cut(const tables& named, const lock_name& name) {
 /// "already mine" and before the arm "granted".
 std::string refused_to_read(const tables& named, const ask& want) {
     const std::string beside = owner_beside(want);
-    // if the reader's own client holds the write lock, waiting writers do not block the reader
+    // If the reader's own client holds the write lock, waiting writers do not block the reader.
     if (!beside.empty())
         return arm("NOT(owner=" + hex(beside) + " AND expires>" + sql_now + ")",
                    kept(std::to_string(unfounded_reason)));

@@ -32,7 +32,7 @@ struct attempt_terms {
     /// Unique value that the first statement of a transaction writes into a row, so that the later
     /// statements find the row.
     std::string touched{};
-    /// user lock (GET_LOCK) to take together with the lock, if it is free at once; empty: none
+    /// User lock (GET_LOCK) to take together with the lock, if it is free at once. Empty: none.
     std::string bell{};
 };
 
@@ -59,8 +59,8 @@ std::string lock_release(const tables&, const hold&, std::string_view bell = {})
 /// Returns a statement that releases only the user lock.
 std::string bell_dropped(std::string_view bell);
 
-// SQL statements about the rows of which one lock can have several at the same time: its readers,
-// the marks of waiting writers, and permits.
+// SQL statements about rows of which a lock can have several: the rows of readers, of waiting
+// writers (marks), and of permits.
 
 /// Values of column `kind` in the table of holds.
 enum class hold_row : int {

@@ -206,7 +206,7 @@ private:
     asio::awaitable<void> judge_rights() {
         const std::vector<needed_right> all = needed_rights(at_.named);
         const auto make = [&](const runtime::remote_clock&, const server_facts&) {
-            std::vector<std::string> texts{"DO 0"}; // so that each statement of `all` may fail
+            std::vector<std::string> texts{"DO 0"}; // decides the outcome; all others may fail
             for (const needed_right& each : all)
                 texts.push_back(each.statement);
             return texts;

@@ -119,7 +119,7 @@ private:
         };
         const answers done = co_await both.end(prolonging);
         rows_left left;
-        // if not all rows matched, the function `see_the_rest` asks about each of these rows
+        // If not all rows matched, the function `see_the_rest` asks about each of these rows.
         if (answer_at(done, 0).matched == ours.size())
             for (held_row& each : ours)
                 left.emplace(std::move(each), how_.lease_time);

@@ -25,7 +25,7 @@ struct tables {
     explicit tables(std::string_view first);
 
     std::string locks; ///< one row for each lock: exclusive holder, expiry, last token
-    /// one row for each reader, waiting writer, permit, and waiter of a fair lock
+    /// One row for each reader, waiting writer, permit, and waiter of a fair lock.
     std::string holds;
     std::string counters; ///< one row for each semaphore and latch
     std::string requests; ///< recent changes of counters, with their outcomes
@@ -119,12 +119,12 @@ inline constexpr std::uint64_t unfounded_reason = 1'048'575;
 struct packed_answer {
     bool no_row = false;
     remote::verdict said{};
-    /// if busy: remaining time of the holder; no value if the time is very long or unlimited
+    /// If busy: remaining time of the holder. Empty: the time is very long or has no limit.
     std::optional<duration> left{};
-    /// time of the server; zero: the answer does not contain it
+    /// Time of the server. Zero: the answer does not contain it.
     std::chrono::microseconds server_now{};
     std::uint64_t last_token = 0; ///< last token of the grant; valid if granted
-    /// if granted: whether this connection also has the lock's user lock (GET_LOCK)
+    /// If granted: whether this connection also has the lock's user lock (GET_LOCK).
     bool has_bell = false;
     const char* other_kind = nullptr; ///< other kind that uses the name, in words; null: none
 };

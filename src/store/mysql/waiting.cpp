@@ -14,7 +14,7 @@
 
 namespace holdfast::mysql {
 
-// How one client waits for one lock: ask, listen and ask again, then sleep and ask in a loop.
+// Waiter of one client for one lock: it asks, listens, asks again, sleeps and asks in a loop.
 
 namespace {
 

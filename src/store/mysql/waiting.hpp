@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiters for locks (`lock_place`) and the two ways to learn of a release: a wait in GET_LOCK for
-// the user lock of a lock (`wakeup_wait`, `wakeup_locks`), and a poller for all waiters (`poller`).
+// Waiters for locks (`lock_place`), and two ways to learn of a release: a wait for the lock's user
+// lock in GET_LOCK (`wakeup_wait`, `wakeup_locks`), and a `poller` that all waiters share.
 #pragma once
 
 #include "store/mysql/lock_requests.hpp"

@@ -173,7 +173,7 @@ asio::awaitable<void> presence_refresh::end() {
     ended_ = ended.get();
     kept_ = due_at_ =
         std::numeric_limits<duration::rep>::max(); // no later call of refresh() writes
-    start_writing(duration::zero()); // the last write, as all writes use one connection
+    start_writing(duration::zero()); // this write comes last, because all writes use one connection
     co_await ended->wait_until(context_.time.now() + farewell_timeout);
     ended_ = nullptr;
 }

@@ -112,14 +112,14 @@ channel_name channel_of(const lock_name&, counter_kind);
 // Requests of a leased semaphore. Some take, renew and return permits; the others change or read
 // the number of permits.
 
-// See the members of `verbs`.
+// The next functions are entries of the table `verbs`, whose members explain them.
 asio::awaitable<attempt> lease_permits(node&, const ask&, server_deadline);
 asio::awaitable<released> return_permits(node&, const hold&);
 asio::awaitable<renewed_holds> renew_permits(node&, std::optional<shard> at, hold_list,
                                              const renewal_options&);
 
-// See change_counter() and inspect_counter(). The arguments must live until the request has
-// completed.
+// The next functions do the same as change_counter() and inspect_counter(), for leased permits. The
+// arguments must live until the request has completed.
 asio::awaitable<changed> change_permits(node&, const counter_change&, remembered, server_deadline);
 asio::awaitable<counter_state> inspect_permits(node&, const lock_name&);
 

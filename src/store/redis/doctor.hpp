@@ -68,7 +68,7 @@ struct lock_needs {
 std::vector<finding> judge_topology(const topology_report&, const lock_needs&,
                                     std::string_view met_info);
 
-// Parts of judge_topology. Each function adds its findings to the list.
+// The next functions are parts of judge_topology. Each function adds its findings to the list.
 void judge_members(const topology_report&, std::vector<finding>&);
 void judge_reach(const topology_report&, std::string_view met_info, std::vector<finding>&);
 void judge_failover(const topology_report&, duration lease, std::vector<finding>&);

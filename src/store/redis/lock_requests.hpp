@@ -68,7 +68,7 @@ const verbs* verbs_of(lock_kind) noexcept;
 
 // Requests of a plain lock. The keys and arguments of these scripts appear in this unit only.
 
-// See the members of `verbs`.
+// The next functions are entries of the table `verbs`, whose members explain them.
 asio::awaitable<attempt> lock_mutex(node&, const ask&, server_deadline);
 asio::awaitable<released> release_mutex(node&, const hold&);
 
@@ -89,14 +89,14 @@ asio::awaitable<std::uint64_t> last_token(node&, const lock_name&);
 
 // Requests of a fair lock, on the keys of Redisson's RedissonFairLock (docs/protocol/fair.md).
 
-// See the members of `verbs`.
+// The next functions are entries of the table `verbs`, whose members explain them.
 asio::awaitable<attempt> lock_fair(node&, const ask&, server_deadline);
 asio::awaitable<released> release_fair(node&, const hold&);
 
 // Requests of a read-write lock. The keys and arguments of these scripts appear in this unit only.
 // Write holds are renewed together with plain locks (`renew_leases`).
 
-// See the members of `verbs`.
+// The next functions are entries of the table `verbs`, whose members explain them.
 asio::awaitable<attempt> lock_read(node&, const ask&, server_deadline);
 asio::awaitable<released> release_read(node&, const hold&);
 asio::awaitable<renewed_holds> renew_reads(node&, std::optional<shard> at, hold_list,
@@ -106,7 +106,7 @@ asio::awaitable<released> release_write(node&, const hold&);
 
 // Requests of a token lock, which is a string with its owner's token: `SET key token NX PX`.
 
-// See the members of `verbs`.
+// The next functions are entries of the table `verbs`, whose members explain them.
 asio::awaitable<attempt> lock_token(node&, const ask&, server_deadline);
 asio::awaitable<released> release_token(node&, const hold&);
 asio::awaitable<renewed_holds> renew_tokens(node&, std::optional<shard> at, hold_list,

@@ -51,7 +51,7 @@ std::string timer_key(const lock_name& name, std::string_view owner);
 // of one client (JVMs do not read them).
 channel_name semaphore_channel(const lock_name& name);
 std::string permits_key(const lock_name& name); ///< key of the permits that are held under a lease
-/// key of the clients that are waiting for a spin lock
+/// Returns the key of the clients that wait for a spin lock.
 std::string spinners_key(const lock_name& name);
 channel_name latch_channel(const lock_name& name);
 std::string requests_key(const lock_name& name, const owner_id& request);

@@ -95,8 +95,8 @@ inline call_options confirmed_by(std::uint8_t replicas, duration lease) {
     return {.replicas = replicas, .replicas_within = std::max(lease / 3, duration{1})};
 }
 
-/// Copies these data from the reply to the attempt: the times of the reply, the clock of the
-/// connection that brought it, and the number of replicas that confirmed the write.
+/// Copies three things from the reply to the attempt: the times of the reply, the clock of its
+/// connection, and the number of replicas that confirmed the write.
 void came_by(const reply&, remote::attempt&);
 
 /// Returns whether enough replicas confirmed the attempt. If too few did, sets `unconfirmed` to the
@@ -134,9 +134,9 @@ asio::awaitable<void> confirm(remote::attempt& got, std::uint8_t replicas, Leave
 
 // Readers of the replies of scripts that take, release and renew locks.
 
-/// Returns the attempt that a reply describes. The reply has the verdict, the remaining ms of the
-/// hold that keeps the lock busy (-1: no end), the time in µs on the server's clock, and perhaps
-/// more numbers. `last` is the greatest verdict of this script.
+/// Returns the attempt that a reply describes. The reply is a list: the verdict, the remaining ms
+/// of the hold that keeps the lock busy (-1: no end), the server's time in µs, and perhaps more
+/// numbers. `last` is the greatest verdict of this script.
 template <std::size_t Count = 3>
 attempt attempt_in(const reply& answer, verdict last = verdict::late) {
     const std::array<std::int64_t, Count> numbers = integers<Count>(answer);

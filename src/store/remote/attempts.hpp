@@ -98,7 +98,7 @@ public:
     /// Returns whether the owner has a place in a queue, according to the last reply.
     bool queued() const noexcept { return queued_; }
 
-    // See the members of `place` with the same names.
+    // These functions do the same as the functions of `place` with the same names.
     bool uncertain() const noexcept { return unanswered_until_ != none; }
     time_point settled_at() const noexcept { return settled_at_; }
 

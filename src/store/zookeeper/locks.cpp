@@ -209,8 +209,8 @@ bool queue_node::is_among(const std::vector<std::string>& names) const {
     return std::ranges::find(names, name()) != names.end();
 }
 
-// How one client waits for one lock. It makes a node and lists the queue. Then it watches the node
-// before its own, sleeps and lists again, in a loop.
+// Waiter of one client for one lock. It makes a node and lists the queue. Then it watches the node
+// before its own node, sleeps and lists the queue again, in a loop.
 
 namespace {
 
@@ -522,7 +522,7 @@ asio::awaitable<void> renew_holds(std::shared_ptr<store_session> home, hold_list
         give_up(*home, *holds[which]);
         to.renewed(which, answer{});
     }
-    // Set after a batch got no answer. The later batches are then not sent: no answer would come.
+    // Set after a batch got no answer. Later batches would get none either, so they are not sent.
     std::optional<boost::system::system_error> silent;
     for (const batch_of_holds& each : batches) {
         if (silent) {

@@ -27,7 +27,7 @@ public:
         std::string parent;
         std::string prefix; ///< prefix of the node's name; it contains the owner
         std::string data;
-        /// whether the server adds a number; false: the prefix is the whole name
+        /// Whether the server adds a number. False: the prefix is the whole name.
         bool numbered = true;
         /// Mode (persistent, container, …) of the parent and its ancestors, if they must be made.
         node_mode parents_mode = node_mode::container;

@@ -93,7 +93,7 @@ std::string permit_in(std::string_view node);
 /// A node that holds a lock or waits for it. It may belong to holdfast, Curator or kazoo.
 struct contender {
     std::string_view node{}; ///< name of the node
-    /// number that the server gave the node; the smallest number is first in the queue
+    /// Number that the server gave the node. The smallest number is first in the queue.
     std::int64_t number = 0;
     bool shares = false;  ///< true: the node belongs to a reader
     bool of_pair = false; ///< true: the name belongs to a read-write lock

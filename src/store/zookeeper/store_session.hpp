@@ -52,7 +52,7 @@ private:
     void changed(const std::weak_ptr<entry>&);
 
     store_session& home_;
-    /// holds without a watch yet; the hold whose watch must be set first comes first
+    /// Holds without a watch yet. The hold whose watch must be set first is at the front.
     entries unwatched_;
     entries watched_;
     std::shared_ptr<alarm> wake_;
