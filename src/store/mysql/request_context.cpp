@@ -101,15 +101,16 @@ read_then_write::read_then_write(request_context& at, call_options options)
 asio::awaitable<answers> read_then_write::begin(std::vector<std::string> reading) {
     constexpr std::size_t before = 2; // number of statements before `reading`
     const auto make = [&](const runtime::remote_clock&, const server_facts& facts) {
-        is_mariadb_ = facts.is_mariadb;
-        idle_limit_ = facts.idle_limit;
-        std::vector<std::string> all{short_idle_time(is_mariadb_), "START TRANSACTION"};
+        usual_idle_time_ = usual_idle_time(facts.is_mariadb, facts.idle_limit);
+        std::vector<std::string> all{short_idle_time(facts.is_mariadb), "START TRANSACTION"};
         all.insert(all.end(), reading.begin(), reading.end());
         return all;
     };
     composing text{make};
     call_options options = options_;
     options.leaves_open = true;
+    // ROLLBACK does not restore session variables.
+    options.undo = &usual_idle_time_;
     answers said = co_await at_.server.run(text, options);
     (void)answer_at(said, before);
     said.of.erase(said.of.begin(), said.of.begin() + before);
@@ -121,7 +122,7 @@ asio::awaitable<answers> read_then_write::end(maker writing) {
     const auto make = [&](const runtime::remote_clock& clock, const server_facts&) {
         std::vector<std::string> all = writing(clock);
         all.emplace_back("COMMIT");
-        all.push_back(usual_idle_time(is_mariadb_, idle_limit_));
+        all.push_back(usual_idle_time_);
         return all;
     };
     composing text{make};

@@ -99,8 +99,7 @@ private:
     request_context& at_;
     const call_options options_;
     std::shared_ptr<pinned_connection> on_;
-    bool is_mariadb_ = false;
-    duration idle_limit_{}; // the session's usual idle timeout
+    std::string usual_idle_time_{}; // statement that restores the session's idle timeout
 };
 
 /// Throws `store_errc::try_again` if the statement `update_at` of an attempt waited for a table
