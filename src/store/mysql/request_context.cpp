@@ -132,6 +132,29 @@ asio::awaitable<answers> read_then_write::end(maker writing) {
     co_return co_await at_.server.run(text, options);
 }
 
+// The statements change no row. They are a transaction because the pool can then tell that the
+// server has carried out nothing.
+asio::awaitable<void> refuse_missing_rights(request_context& at) {
+    if (at.may_hold)
+        co_return;
+    constexpr std::size_t delete_at = 1;
+    const auto make = [&](const runtime::remote_clock&, const server_facts&) {
+        const std::string& holds = at.named.holds;
+        return std::vector<std::string>{
+            "START TRANSACTION", "DELETE FROM " + holds + " WHERE FALSE",
+            "UPDATE " + holds + " SET expires=expires WHERE FALSE",
+            "INSERT INTO " + holds +
+                " (name,kind,owner,expires) SELECT name,kind,owner,expires FROM " + holds +
+                " AS h WHERE FALSE",
+            "COMMIT"};
+    };
+    composing text{make};
+    const call_options options{.may_meet_lock = delete_at};
+    const answers said = co_await at.server.run(text, options);
+    co_await refuse_locked_tables(at, said, delete_at);
+    at.may_hold = answer_at(said, delete_at).error == 0;
+}
+
 // Sends an UPDATE that changes no row. It waits only for table locks, not for row locks. On MySQL
 // it waits for one second, because lock_wait_timeout cannot be shorter there.
 asio::awaitable<void> refuse_locked_tables(request_context& at, const answers& said,

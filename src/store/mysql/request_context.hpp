@@ -32,6 +32,7 @@ struct request_context {
     std::string table; ///< name of the first table, as in the options
     std::string info;  ///< description of this client for administrators
     std::uint64_t attempts_made = 0;
+    bool may_hold = false; ///< true: the user has every right on the table of holds
 
     /// Returns a unique value. An attempt writes the value into a row, so that the later statements
     /// of the attempt find the row.
@@ -101,6 +102,11 @@ private:
     std::shared_ptr<pinned_connection> on_;
     std::string usual_idle_time_{}; // statement that restores the session's idle timeout
 };
+
+/// Throws `store_errc::no_permission` if the user lacks a right on the table of holds. Call it
+/// before an attempt that changes several tables: if the server refuses only one of the statements,
+/// it commits the others. Sends nothing after the first success.
+asio::awaitable<void> refuse_missing_rights(request_context&);
 
 /// Throws `store_errc::try_again` if the statement `update_at` of an attempt waited for a table
 /// lock instead of a row lock. (FLUSH TABLES WITH READ LOCK and LOCK TABLES … READ set table
