@@ -56,45 +56,12 @@ std::string all_but(const std::string& missing) {
     return all;
 }
 
-struct kind_of_lock {
-    std::string name;
-    bool (*take_and_release)(client&, const std::string& name);
-    bool needs_delete = true;
-};
-
-template <typename Lock>
-bool take_exclusive(client& home, const std::string& name) {
-    Lock lock{home, name};
-    if (!lock.try_lock_for(1h))
-        return false;
-    lock.unlock();
-    return true;
-}
-
-bool take_shared(client& home, const std::string& name) {
-    shared_mutex lock{home, name};
-    if (!lock.try_lock_shared_for(1h))
-        return false;
-    lock.unlock_shared();
-    return true;
-}
-
-bool take_permit(client& home, const std::string& name) {
-    leased_semaphore seats{home, name};
-    return seats.try_acquire().has_value();
-}
-
-const std::vector<kind_of_lock> kinds{
-    {"mutex", take_exclusive<mutex>, false}, {"fenced", take_exclusive<fenced_mutex>, false},
-    {"fair", take_exclusive<fair_mutex>},    {"read", take_shared},
-    {"write", take_exclusive<shared_mutex>}, {"permit", take_permit}};
-
 TEST_F(MysqlRights, ALockWithoutARightIsRefusedAndLeavesNothingBehind) {
     client home = make_client();
     for (const std::string& missing : every_right) {
         const user_with some{server(), "lacks_" + missing, all_but(missing)};
         client other = some.make_client();
-        for (const kind_of_lock& kind : kinds) {
+        for (const kind_of_lock& kind : kinds_of_lock) {
             if (missing == "DELETE" && !kind.needs_delete)
                 continue;
             const std::string name = name_.text + '-' + kind.name + '-' + missing;

@@ -275,6 +275,16 @@ TEST_F(TwoWrites, TooFewAnswersMakeNoSense) {
     EXPECT_EQ(support::code_of([&] { run(both.begin(reading_)); }), store_errc::protocol);
 }
 
+TEST(OneWait, IsTheFirstWriteOnMariaDb) {
+    const std::string at_once = "SET STATEMENT lock_wait_timeout=0 FOR ";
+    EXPECT_THAT(
+        with_one_wait({"START TRANSACTION", "UPDATE a", "SELECT 1", "INSERT INTO b", "COMMIT"}),
+        ElementsAre("START TRANSACTION", "UPDATE a", "SELECT 1", at_once + "INSERT INTO b",
+                    "COMMIT"));
+    EXPECT_THAT(with_one_wait({"SELECT 1 FROM a FOR UPDATE", "DELETE FROM b"}),
+                ElementsAre("SELECT 1 FROM a FOR UPDATE", at_once + "DELETE FROM b"));
+}
+
 TEST(WhoHolds, IsReadAsItWasWritten) {
     const client_info info{"host-1", 4711, "worker", "orders", std::chrono::seconds{1'795'618'292}};
     const std::optional<client_info> read = client_info_in(written(info));
