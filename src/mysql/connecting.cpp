@@ -231,8 +231,9 @@ std::string session_settings(duration keep_alive) {
     // that
     //   the server can answer. MySQL checks this timeout once a second, and an attempt to read may
     //   wait twice.
+    // - lock_wait_timeout: for the same reason, a wait for a table lock must end.
     return "SET time_zone='+00:00',autocommit=1,sql_mode='STRICT_ALL_TABLES',completion_type=0,"
-           "innodb_lock_wait_timeout=1,lock_wait_timeout=2,wait_timeout=" +
+           "innodb_lock_wait_timeout=1,lock_wait_timeout=1,wait_timeout=" +
            std::to_string(idle.count());
 }
 

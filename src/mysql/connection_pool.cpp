@@ -191,6 +191,7 @@ asio::awaitable<std::optional<answers>> pool::carry_out(const pooled_ptr& on, st
 
     const net::failure why = failure_in(told, came);
     const meaning means = meaning_of(told, came);
+    const duration took = on->at->heard_at() - on->at->sent_at();
     if (came.what == outcome::unknown || means.code == errc::outcome_unknown) {
         on->at->cut({errc::outcome_unknown, why.text()});
         throw net::failure{errc::outcome_unknown, why.text()};
@@ -201,7 +202,8 @@ asio::awaitable<std::optional<answers>> pool::carry_out(const pooled_ptr& on, st
         co_await roll_back(on, options.undo, limit);
     if (means.leave)
         leave_server(why);
-    const bool in_time = home_.time.now() < limit - repeat_pause_max;
+    // A repetition may take as long again. If it took too long, the outcome would be unknown.
+    const bool in_time = net::later(home_.time.now(), took) < limit - repeat_pause_max;
     if (!means.again || was_open || tries == repeats_max || !in_time || on->at->is_cut())
         throw net::failure{why};
     co_return std::nullopt;

@@ -299,14 +299,18 @@ server_info server_info_of(const variables& global, const variables& status, boo
 
 namespace {
 
-/// Returns whether a row of SHOW REPLICA STATUS shows a running replication thread. The two columns
-/// are read by position; their positions are the same since MySQL 4.1.
+/// Position of the states of the two replication threads in a row of SHOW REPLICA STATUS. The
+/// positions are the same since MySQL 4.1.
+constexpr std::size_t receiver_at = 10, applier_at = 11;
+
+/// Returns whether a row of SHOW REPLICA STATUS has the states of both replication threads.
+bool has_states(const std::vector<std::optional<std::string>>& channel) {
+    return channel.size() > applier_at && channel[receiver_at] && channel[applier_at];
+}
+
+/// Returns whether a row of SHOW REPLICA STATUS shows a running replication thread.
 bool runs(const std::vector<std::optional<std::string>>& channel) {
-    constexpr std::size_t receiver_at = 10, applier_at = 11;
-    const auto is_on = [&](std::size_t column) {
-        return column < channel.size() && channel[column] && *channel[column] != "No";
-    };
-    return is_on(receiver_at) || is_on(applier_at);
+    return channel[receiver_at] != "No" || channel[applier_at] != "No";
 }
 
 bool is_of_group(const std::vector<std::optional<std::string>>& channel) {
@@ -318,21 +322,27 @@ bool is_of_group(const std::vector<std::optional<std::string>>& channel) {
 } // namespace
 
 void judge_role(server_facts& facts, std::span<const result> said) {
+    bool is_known = false, is_unclear = false;
     const result& counted = said.front();
     if (counted.error == 0 && counted.rows.size() == 1 && counted.rows[0].size() == 2) {
         const auto& row = counted.rows[0];
-        facts.is_replica = facts.is_replica || (row[1] && *row[1] != "0");
+        facts.is_replica = facts.is_replica || (row[1] && row[1] != "0");
         // If the performance schema is off, its tables are empty, and then an empty table does not
         // mean that the server is no replica.
-        facts.role_is_unknown = facts.role_is_unknown && row[0] != "1";
+        is_known = row[0] == "1" && row[1];
     }
     for (const result& shown : said.subspan(1)) {
         if (shown.error != 0) // no permission, or this version does not know the statement
             continue;
-        facts.role_is_unknown = false;
-        for (const auto& channel : shown.rows)
-            facts.is_replica = facts.is_replica || (runs(channel) && !is_of_group(channel));
+        is_known = true;
+        for (const auto& channel : shown.rows) {
+            if (is_of_group(channel))
+                continue;
+            is_unclear = is_unclear || !has_states(channel);
+            facts.is_replica = facts.is_replica || (has_states(channel) && runs(channel));
+        }
     }
+    facts.role_is_unknown = is_unclear || (facts.role_is_unknown && !is_known);
 }
 
 std::optional<net::failure> objection_to(const server_info& of) {

@@ -236,6 +236,41 @@ inline void wait_longer_than_a_request() {
     EXPECT_TRUE(support::eventually([&] { return std::chrono::steady_clock::now() > end; }));
 }
 
+/// Each kind of lock, with a function that takes the lock, releases it, and returns whether it was
+/// taken.
+struct kind_of_lock {
+    std::string name;
+    bool (*take_and_release)(client&, const std::string& name);
+    bool needs_delete = true;
+};
+
+template <typename Lock>
+bool take_exclusive(client& home, const std::string& name) {
+    Lock lock{home, name};
+    if (!lock.try_lock_for(1h))
+        return false;
+    lock.unlock();
+    return true;
+}
+
+inline bool take_shared(client& home, const std::string& name) {
+    shared_mutex lock{home, name};
+    if (!lock.try_lock_shared_for(1h))
+        return false;
+    lock.unlock_shared();
+    return true;
+}
+
+inline bool take_permit(client& home, const std::string& name) {
+    leased_semaphore seats{home, name};
+    return seats.try_acquire().has_value();
+}
+
+inline const std::vector<kind_of_lock> kinds_of_lock{
+    {"mutex", take_exclusive<mutex>, false}, {"fenced", take_exclusive<fenced_mutex>, false},
+    {"fair", take_exclusive<fair_mutex>},    {"read", take_shared},
+    {"write", take_exclusive<shared_mutex>}, {"permit", take_permit}};
+
 class on_store : public on_rows {
 protected:
     client make_client(holdfast::options more = {}) {

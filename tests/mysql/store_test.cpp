@@ -177,67 +177,6 @@ TEST_F(MysqlStore, TheDoctorFindsNothingDangerous) {
     EXPECT_TRUE(says("innodb_flush_log_at_trx_commit is 2"));
 }
 
-/// Database user with some rights on all tables of the schema. The destructor drops the user.
-class user_with {
-public:
-    user_with(support::mariadb_server& at, const std::string& name, const std::string& rights)
-        : at_{at}
-        , how_{reaching(at)} {
-        how_.user = name;
-        at_.sql("CREATE USER " + name + "@'%' IDENTIFIED BY '" + support::mariadb_server::password +
-                "'");
-        at_.sql("GRANT " + rights + " ON " + how_.schema + ".* TO " + name + "@'%'");
-    }
-    user_with(const user_with&) = delete;
-    ~user_with() { at_.sql("DROP USER " + how_.user + "@'%'"); }
-
-    client make_client() const { return client_of(how_, {.unavailable_timeout = 0ms}); }
-
-private:
-    support::mariadb_server& at_;
-    options how_;
-};
-
-TEST_F(MysqlStore, ForceUnlockWithoutTheRightReportsNoPermission) {
-    client home = make_client();
-    mutex lock{home, name_};
-    const lease held = support::soon(lock.async_lock(boost::asio::use_future));
-    const user_with reader{server(), "force_reader", "SELECT"};
-    client other = reader.make_client();
-    const support::thrown no = support::thrown_by([&] { (void)other.force_unlock(name_.text); });
-    EXPECT_EQ(no.code, store_errc::no_permission) << no.text;
-    EXPECT_NE(no.text.find("UPDATE command denied"), std::string::npos) << no.text;
-    EXPECT_NE(no.text.find("grant SELECT, INSERT, UPDATE, DELETE on"), std::string::npos)
-        << no.text;
-    EXPECT_TRUE(is_held());
-}
-
-TEST_F(MysqlStore, ReadersPermitsAndLatchesWithoutTheRightReportNoPermission) {
-    client home = make_client();
-    leased_semaphore{home, name_.text + "-seats"}.set_permits(2);
-    const user_with nobody{server(), "no_inserter", "SELECT, UPDATE, DELETE"};
-    client other = nobody.make_client();
-    shared_mutex lock{other, name_};
-    leased_semaphore seats{other, name_.text + "-seats"};
-    latch gate{other, name_.text + "-latch"};
-    EXPECT_EQ(support::code_of([&] { (void)lock.try_lock_shared(); }), store_errc::no_permission);
-    EXPECT_EQ(support::code_of([&] { (void)seats.try_acquire(); }), store_errc::no_permission);
-    EXPECT_EQ(support::code_of([&] { (void)gate.try_set_count(1); }), store_errc::no_permission);
-}
-
-TEST_F(MysqlStore, TheDoctorNamesEachMissingRight) {
-    client home = make_client();
-    (void)home.doctor({"doctor"}); // inserts the row of the trial lock
-    const user_with nobody{server(), "no_creator", "SELECT, UPDATE, DELETE"};
-    const diagnosis told = nobody.make_client().doctor({"doctor"});
-    const auto found = std::ranges::find(told.findings, std::string{"rights"}, &finding::topic);
-    ASSERT_NE(found, told.findings.end());
-    EXPECT_EQ(found->how_bad, severity::danger);
-    EXPECT_EQ(found->what, "this user has not every right: INSERT on `holdfast_lock`, "
-                           "INSERT on `holdfast_lock_hold`, INSERT on `holdfast_lock_counter`, "
-                           "INSERT on `holdfast_lock_request`");
-}
-
 TEST_F(MysqlStore, SaysWhoHoldsIt) {
     client home = make_client({.label = "till 3"});
     mutex lock{home, name_};

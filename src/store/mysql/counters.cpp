@@ -306,6 +306,23 @@ bool may_make_it(counter_verb verb) {
            verb == counter_verb::set || verb == counter_verb::set_new;
 }
 
+/// Returns a statement that changes no row. It fails if the user lacks the right on the table of
+/// holds that the second half of the change may need.
+std::string right_on_holds(const tables& named, const counter_change& what) {
+    if (what.verb == counter_verb::set_lease)
+        return "UPDATE " + named.holds + " SET expires=expires WHERE FALSE";
+    const bool deletes = what.kind == counter_kind::permits &&
+                         (what.verb == counter_verb::give_back || what.verb == counter_verb::erase);
+    return deletes ? "DELETE FROM " + named.holds + " WHERE FALSE" : "DO 0";
+}
+
+/// Returns a statement that changes no row. It fails if the second half of the change may delete
+/// the counter, and the user lacks the right.
+std::string right_to_delete(const tables& named, const counter_change& what) {
+    const bool deletes = what.verb == counter_verb::erase || what.verb == counter_verb::count_down;
+    return deletes ? "DELETE FROM " + named.counters + " WHERE FALSE" : "DO 0";
+}
+
 std::string request_row(const counter_change& what) {
     return counter_row(what.name, what.kind) + " AND request=" + hex(to_string(what.request));
 }
@@ -340,8 +357,8 @@ std::vector<std::string> change_begun(const tables& named, const counter_change&
                              hex(what.name.text) + "," + kind_number(what.kind) +
                              ") ON DUPLICATE KEY UPDATE value=value";
     const bool makes = may_make_it(what.verb);
-    return {makes ? counter_announced(named, what.name) : "DO 0",
-            makes ? made : "DO 0",
+    return {makes ? counter_announced(named, what.name) : right_on_holds(named, what),
+            makes ? made : right_to_delete(named, what),
             "UPDATE " + named.counters + " SET touched=" + hex(mark) + " WHERE " + row,
             "SELECT value FROM " + named.counters + " WHERE " + row + " AND " + living_counter(),
             "SELECT done,beyond,value FROM " + named.requests + " WHERE " + request_row(what) +
@@ -349,7 +366,9 @@ std::vector<std::string> change_begun(const tables& named, const counter_change&
             "SELECT COUNT(*),COALESCE(SUM(owner=" + hex(what.permit) + "),0) FROM " + named.holds +
                 " WHERE name=" + hex(what.name.text) + " AND kind=2 AND expires>" + at_begin,
             "SELECT " + std::string{runs_text},
-            kinds_there(named, what.name)};
+            kinds_there(named, what.name),
+            "DELETE FROM " + named.requests + " WHERE " + row + " AND expires<=" + at_begin +
+                " LIMIT 100"};
 }
 
 std::vector<std::string> change_ended(const tables& named, const counter_change& what,
@@ -382,8 +401,6 @@ std::vector<std::string> change_ended(const tables& named, const counter_change&
                           " AND kind=2" + remembered);
         all.push_back("DELETE FROM " + named.counters + " WHERE " + row + in_time + remembered);
     }
-    all.push_back("DELETE FROM " + named.requests + " WHERE " + row + " AND expires<=" + at_begin +
-                  " LIMIT 100");
     return all;
 }
 

@@ -107,7 +107,9 @@ std::string counter_row(const lock_name&, counter_kind);
 
 /// Returns the statements of the first half of a change; a transaction is already open. They write
 /// `mark` into the counter's row, which locks the row. Then they read the counter. If the server
-/// has carried out this request before, they also read the stored outcome.
+/// has carried out this request before, they also read the stored outcome. At the end they delete
+/// old outcomes. If the user lacks a right, one of them fails before anything is committed; only
+/// the right to insert an outcome is needed first by the second half.
 std::vector<std::string> change_begun(const tables&, const counter_change&,
                                       const std::string& mark);
 inline constexpr std::size_t touched_at = 2, value_at = 3, outcome_at = 4, held_at = 5, time_at = 6,

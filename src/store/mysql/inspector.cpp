@@ -122,14 +122,18 @@ asio::awaitable<std::unique_ptr<watch>> row_inspector::listen(lock_name name, al
 namespace {
 
 /// Returns statements that lock the rows of this lock. They read the exclusive holder and the
-/// readers.
+/// readers. The last two change no row. They fail if the user lacks a right that the second half
+/// needs, before anything is committed.
 std::vector<std::string> holders_locked(const request_context& at, const lock_name& name) {
     const std::string here = " WHERE name=" + hex(name.text), alive = ">" + std::string{now_text};
     return {"SELECT IF(expires" + alive + ",owner,NULL) FROM " + at.named.locks + here +
                 " FOR UPDATE",
             "SELECT owner FROM " + at.named.holds + here + " AND kind=0 AND expires" + alive +
                 " FOR UPDATE",
-            "SELECT " + std::string{runs_text}, kinds_there(at.named, name)};
+            "SELECT " + std::string{runs_text},
+            kinds_there(at.named, name),
+            "UPDATE " + at.named.locks + " SET touched=touched WHERE FALSE",
+            "DELETE FROM " + at.named.holds + " WHERE FALSE"};
 }
 
 struct holders {

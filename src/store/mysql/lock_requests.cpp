@@ -116,6 +116,8 @@ asio::awaitable<answers> release_once(request_context& at, const hold& held,
 } // namespace
 
 asio::awaitable<taken> take_lock(request_context& at, const ask& want, take_terms how) {
+    if (want.kind == lock_kind::write)
+        co_await refuse_missing_rights(at);
     const auto once = [&] { return attempt_once(at, want, how); };
     co_return co_await with_row_made(at, want.name, once);
 }
@@ -168,6 +170,7 @@ asio::awaitable<taken> let_in_once(request_context& at, const ask& want, time_po
 } // namespace
 
 asio::awaitable<taken> take_to_read(request_context& at, const ask& want, take_terms how) {
+    co_await refuse_missing_rights(at);
     const auto once = [&] { return let_in_once(at, want, how.deadline); };
     co_return co_await with_row_made(at, want.name, once);
 }
@@ -211,6 +214,7 @@ asio::awaitable<taken> ask_for_turn(request_context& at, const ask& want, time_p
 } // namespace
 
 asio::awaitable<taken> take_turn(request_context& at, const ask& want, take_terms how) {
+    co_await refuse_missing_rights(at);
     const auto once = [&] { return ask_for_turn(at, want, how.deadline); };
     co_return co_await with_row_made(at, want.name, once);
 }
@@ -251,6 +255,7 @@ asio::awaitable<void> refuse_other_kind(request_context& at, const lock_name& na
 
 // If there is no row, the semaphore does not exist, and the result is "busy" until it is created.
 asio::awaitable<taken> take_permits(request_context& at, const ask& want, take_terms how) {
+    co_await refuse_missing_rights(at);
     // A retry needs a new `mark`: the failed attempt may have committed its own mark in the row.
     const auto make = [&](const runtime::remote_clock& clock, const server_facts&) {
         const std::string mark = at.next_mark(want.owner);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <utility>
 
 namespace holdfast::mysql {
 namespace {
@@ -15,6 +16,17 @@ namespace {
 }
 
 } // namespace
+
+std::vector<std::string> with_one_wait(std::vector<std::string> all) {
+    bool has_waited = false;
+    for (std::string& each : all) {
+        const bool writes = each.starts_with("INSERT") || each.starts_with("UPDATE") ||
+                            each.starts_with("DELETE") || each.find(" FOR UPDATE") != each.npos;
+        if (writes && std::exchange(has_waited, true))
+            each.insert(0, "SET STATEMENT lock_wait_timeout=0 FOR ");
+    }
+    return all;
+}
 
 const result& answer_at(const answers& said, std::size_t which) {
     if (which >= said.of.size())
@@ -101,15 +113,16 @@ read_then_write::read_then_write(request_context& at, call_options options)
 asio::awaitable<answers> read_then_write::begin(std::vector<std::string> reading) {
     constexpr std::size_t before = 2; // number of statements before `reading`
     const auto make = [&](const runtime::remote_clock&, const server_facts& facts) {
-        is_mariadb_ = facts.is_mariadb;
-        idle_limit_ = facts.idle_limit;
-        std::vector<std::string> all{short_idle_time(is_mariadb_), "START TRANSACTION"};
+        usual_idle_time_ = usual_idle_time(facts.is_mariadb, facts.idle_limit);
+        std::vector<std::string> all{short_idle_time(facts.is_mariadb), "START TRANSACTION"};
         all.insert(all.end(), reading.begin(), reading.end());
         return all;
     };
     composing text{make};
     call_options options = options_;
     options.leaves_open = true;
+    // ROLLBACK does not restore session variables.
+    options.undo = &usual_idle_time_;
     answers said = co_await at_.server.run(text, options);
     (void)answer_at(said, before);
     said.of.erase(said.of.begin(), said.of.begin() + before);
@@ -121,7 +134,7 @@ asio::awaitable<answers> read_then_write::end(maker writing) {
     const auto make = [&](const runtime::remote_clock& clock, const server_facts&) {
         std::vector<std::string> all = writing(clock);
         all.emplace_back("COMMIT");
-        all.push_back(usual_idle_time(is_mariadb_, idle_limit_));
+        all.push_back(usual_idle_time_);
         return all;
     };
     composing text{make};
@@ -129,6 +142,28 @@ asio::awaitable<answers> read_then_write::end(maker writing) {
     options.on = on_;
     options.effect_at = 0;
     co_return co_await at_.server.run(text, options);
+}
+
+// The statements change no row. The INSERT needs the rights to SELECT and UPDATE, too. They are a
+// transaction because the pool can then tell that the server has carried out nothing.
+asio::awaitable<void> refuse_missing_rights(request_context& at) {
+    if (at.may_hold)
+        co_return;
+    constexpr std::size_t insert_at = 1;
+    const auto make = [&](const runtime::remote_clock&, const server_facts&) {
+        const std::string& holds = at.named.holds;
+        return std::vector<std::string>{
+            "START TRANSACTION",
+            "INSERT INTO " + holds +
+                " (name,kind,owner,expires) SELECT name,kind,owner,expires FROM " + holds +
+                " AS h WHERE FALSE ON DUPLICATE KEY UPDATE expires=VALUES(expires)",
+            "DELETE FROM " + holds + " WHERE FALSE", "COMMIT"};
+    };
+    composing text{make};
+    const call_options options{.may_meet_lock = insert_at};
+    const answers said = co_await at.server.run(text, options);
+    co_await refuse_locked_tables(at, said, insert_at);
+    at.may_hold = answer_at(said, insert_at).error == 0;
 }
 
 // Sends an UPDATE that changes no row. It waits only for table locks, not for row locks. On MySQL
@@ -142,7 +177,7 @@ asio::awaitable<void> refuse_locked_tables(request_context& at, const answers& s
         return std::vector<std::string>{
             std::string{"SET SESSION lock_wait_timeout="} + (facts.is_mariadb ? "0" : "1"),
             "UPDATE " + at.named.locks + " SET touched=touched WHERE FALSE",
-            "SET SESSION lock_wait_timeout=2"};
+            "SET SESSION lock_wait_timeout=1"};
     };
     composing text{make};
     call_options options{.may_meet_lock = write_at};

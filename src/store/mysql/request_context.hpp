@@ -32,6 +32,7 @@ struct request_context {
     std::string table; ///< name of the first table, as in the options
     std::string info;  ///< description of this client for administrators
     std::uint64_t attempts_made = 0;
+    bool may_hold = false; ///< true: the user has every right on the table of holds
 
     /// Returns a unique value. An attempt writes the value into a row, so that the later statements
     /// of the attempt find the row.
@@ -40,6 +41,11 @@ struct request_context {
     }
     std::string bell(const lock_name& name) const { return bell_of(schema, table, name); }
 };
+
+/// Changes the statements of a request to MariaDB: only the first write waits for table locks
+/// (FLUSH TABLES WITH READ LOCK, LOCK TABLES). If each write waited, the answer would come after
+/// the time limit. MySQL always waits for at least one second.
+std::vector<std::string> with_one_wait(std::vector<std::string> all);
 
 /// Statements that a function makes. Store the object in a named variable before a co_await,
 /// because g++ 12 miscompiles temporaries there.
@@ -50,7 +56,8 @@ public:
         : make_{std::move(make)} {}
     std::vector<std::string> compose(const runtime::remote_clock& clock,
                                      const server_facts& facts) override {
-        return make_(clock, facts);
+        std::vector<std::string> all = make_(clock, facts);
+        return facts.is_mariadb ? with_one_wait(std::move(all)) : all;
     }
 
 private:
@@ -99,9 +106,13 @@ private:
     request_context& at_;
     const call_options options_;
     std::shared_ptr<pinned_connection> on_;
-    bool is_mariadb_ = false;
-    duration idle_limit_{}; // the session's usual idle timeout
+    std::string usual_idle_time_{}; // statement that restores the session's idle timeout
 };
+
+/// Throws `store_errc::no_permission` if the user lacks a right on the table of holds. Call it
+/// before an attempt that changes several tables: if the server refuses only one of the statements,
+/// it commits the others. Sends nothing after the first success.
+asio::awaitable<void> refuse_missing_rights(request_context&);
 
 /// Throws `store_errc::try_again` if the statement `update_at` of an attempt waited for a table
 /// lock instead of a row lock. (FLUSH TABLES WITH READ LOCK and LOCK TABLES … READ set table

@@ -198,6 +198,37 @@ TEST(MysqlFacts, AMysqlThatTellsNoRoleIsRefused) {
     EXPECT_FALSE(objection_to({.facts = primary}));
 }
 
+TEST(MysqlFacts, AChannelWithoutTheStatesOfBothThreadsIsRefused) {
+    const server_info mysql = of(with(mariadb, "version", "9.7.4"), {{"Uptime", "12"}});
+    std::vector<std::optional<std::string>> no_receiver(56, "No"), no_applier(56, "No");
+    no_receiver[10].reset();
+    no_applier[11].reset();
+    const std::vector<std::optional<std::string>> too_short(11, "No");
+    for (const std::size_t shown_at : {1U, 2U})
+        for (const auto& channel : {no_receiver, no_applier, too_short}) {
+            std::vector<result> said = role_answers("1", "0");
+            said[shown_at].error = 0;
+            said[shown_at].rows = {channel};
+            server_facts told = mysql.facts;
+            judge_role(told, said);
+            EXPECT_TRUE(told.role_is_unknown);
+            EXPECT_TRUE(objection_to({.facts = told}));
+        }
+}
+
+TEST(MysqlFacts, ACountOfReplicasThatIsNullIsRefused) {
+    const server_info mysql = of(with(mariadb, "version", "9.7.4"), {{"Uptime", "12"}});
+    std::vector<result> said = role_answers("1", "0");
+    said[0].rows[0][1].reset();
+    server_facts told = mysql.facts;
+    judge_role(told, said);
+    EXPECT_TRUE(told.role_is_unknown);
+    said[1] = {}; // SHOW REPLICA STATUS lists no channel
+    told = mysql.facts;
+    judge_role(told, said);
+    EXPECT_FALSE(told.role_is_unknown);
+}
+
 TEST(MysqlFacts, AReplicaIsSeenByAnyAnswerThatTells) {
     const server_info mysql = of(with(mariadb, "version", "9.7.4"), {{"Uptime", "12"}});
     server_facts counted = mysql.facts, shown = mysql.facts, stopped = mysql.facts;

@@ -476,6 +476,22 @@ TEST_F(MysqlPool, ADeadlockIsRepeatedThreeTimes) {
         << "a user lock is not rolled back";
 }
 
+TEST_F(MysqlPool, ARequestThatMayNotEndInTimeIsNotRepeated) {
+    how_.command_timeout = 3s;
+    world_.answers_at_once = false;
+    const asked call = ask();
+    pass(2s);
+    statement_answer waited;
+    waited.what.error = 1205;
+    line().next = std::vector{waited};
+    line().answers_at_once = true;
+    line().answer();
+    pass(100ms);
+    EXPECT_TRUE(call->done);
+    EXPECT_EQ(call->composed, 1);
+    EXPECT_EQ(call->code, make_error_code(store_errc::try_again)) << call->why;
+}
+
 TEST_F(MysqlPool, WhoEndsATransactionComesBeforeThoseWhoWaitForAnyConnection) {
     how_.connections_max = 1;
     world_.answers_at_once = false;

@@ -257,10 +257,32 @@ TEST_F(TwoWrites, MySqlIsGivenItsUsualTimeoutBack) {
     EXPECT_THAT(server_.sent[1], ElementsAre("COMMIT", "SET SESSION wait_timeout=28800"));
 }
 
+TEST_F(TwoWrites, AFailureOfTheFirstWriteRestoresTheTimeout) {
+    server_.of_server = {.idle_limit = 8h};
+    server_.refuses = [](const auto&) { return make_error_code(store_errc::no_permission); };
+    for (const bool is_mariadb : {false, true}) {
+        server_.of_server.is_mariadb = is_mariadb;
+        read_then_write both{at_};
+        EXPECT_EQ(support::code_of([&] { run(both.begin(reading_)); }), store_errc::no_permission);
+    }
+    EXPECT_THAT(server_.undone, ElementsAre("SET SESSION wait_timeout=28800",
+                                            "SET SESSION idle_transaction_timeout=0"));
+}
+
 TEST_F(TwoWrites, TooFewAnswersMakeNoSense) {
     server_.answers_most = 2;
     read_then_write both{at_};
     EXPECT_EQ(support::code_of([&] { run(both.begin(reading_)); }), store_errc::protocol);
+}
+
+TEST(OneWait, IsTheFirstWriteOnMariaDb) {
+    const std::string at_once = "SET STATEMENT lock_wait_timeout=0 FOR ";
+    EXPECT_THAT(
+        with_one_wait({"START TRANSACTION", "UPDATE a", "SELECT 1", "INSERT INTO b", "COMMIT"}),
+        ElementsAre("START TRANSACTION", "UPDATE a", "SELECT 1", at_once + "INSERT INTO b",
+                    "COMMIT"));
+    EXPECT_THAT(with_one_wait({"SELECT 1 FROM a FOR UPDATE", "DELETE FROM b"}),
+                ElementsAre("SELECT 1 FROM a FOR UPDATE", at_once + "DELETE FROM b"));
 }
 
 TEST(WhoHolds, IsReadAsItWasWritten) {
