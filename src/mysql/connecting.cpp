@@ -231,9 +231,16 @@ std::string session_settings(duration keep_alive) {
     // that
     //   the server can answer. MySQL checks this timeout once a second, and an attempt to read may
     //   wait twice.
+    // - sql_select_limit: without the rows that a limit omits, holds would seem to be lost.
+    // - sql_safe_updates: it would refuse statements that change no row.
+    // - max_statement_time, max_execution_time: they would end a wait in GET_LOCK. MySQL ignores
+    // the
+    //   first comment, and MariaDB the second one.
     // - lock_wait_timeout: for the same reason, a wait for a table lock must end.
     return "SET time_zone='+00:00',autocommit=1,sql_mode='STRICT_ALL_TABLES',completion_type=0,"
-           "innodb_lock_wait_timeout=1,lock_wait_timeout=1,wait_timeout=" +
+           "innodb_lock_wait_timeout=1,lock_wait_timeout=1,sql_safe_updates=0,"
+           "sql_select_limit=18446744073709551615/*M!,max_statement_time=0*/"
+           "/*!50708,max_execution_time=0*/,wait_timeout=" +
            std::to_string(idle.count());
 }
 

@@ -94,6 +94,18 @@ TEST_F(Database, MakesItsSessionSafe) {
               "STRICT_ALL_TABLES+00:00ONNO_CHAINREAD-COMMITTED1");
 }
 
+TEST_F(Database, LimitsOfTheServerDoNotApplyToItsSession) {
+    for (const char* const each : {"sql_select_limit=1", "sql_safe_updates=1",
+                                   "max_statement_time=7", "lock_wait_timeout=8"})
+        server().sql("SET GLOBAL " + std::string{each});
+    const asked told = ask("SELECT CONCAT_WS(' ',@@sql_select_limit,@@sql_safe_updates,"
+                           "@@max_statement_time,@@lock_wait_timeout)");
+    for (const char* const each :
+         {"sql_select_limit", "sql_safe_updates", "max_statement_time", "lock_wait_timeout"})
+        server().sql("SET GLOBAL " + std::string{each} + "=DEFAULT");
+    EXPECT_EQ(told->value(), "18446744073709551615 0 0.000000 1");
+}
+
 TEST_F(Database, TellsWhatTheServerIs) {
     EXPECT_FALSE(database().facts());
     ask("SELECT 1");
