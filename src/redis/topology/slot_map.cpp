@@ -51,8 +51,8 @@ namespace {
 using placed = redirection::kind;
 using fate = redirection::outcome;
 
-/// Returns the `redirection` for an error with which a server rejects a request before it starts to
-/// execute the request.
+/// Returns the `redirection` for an error with which a server rejects a request without executing
+/// it.
 redirection not_served() {
     return {.what = placed::pause, .refresh = true, .pause_first = true};
 }
