@@ -125,9 +125,9 @@ public:
     bool drop(const held_lock&); ///< returns false if the hold is not here
     void let_go();
 
-    /// Asks the store whether the present hold still exists. Needed when the store has granted the
-    /// lock to another call of this client. The old hold stays in this gate (local wait queue)
-    /// until the old hold has ended.
+    /// Asks the store whether the present hold still exists, because the store has granted the lock
+    /// to another call of this client. The present hold stays in this gate (local wait queue) until
+    /// that hold has ended.
     void revalidate_holder();
     /// Removes a hold that a newer hold of this client has replaced. Returns false if there is no
     /// such newer hold.
@@ -175,7 +175,7 @@ public:
         acquisition& call_;
     };
 
-    /// Returns whether the next call must first give other clients a head start. It must if this
+    /// Returns whether the next call must first give other clients a head start. This is so if this
     /// client has passed the lock on locally while other clients were subscribed to its release.
     bool owes_courtesy() const { return rare_ && rare_->owes_courtesy; }
     void owe_courtesy(bool owed);

@@ -251,8 +251,8 @@ bool may_travel(const held_lock& held, time_point now) {
 
 } // namespace
 
-/// Sends the requests of all holds that are due; the alarm may ring at any time, also too early. A
-/// hold that is nearly due is renewed now only if another hold is due.
+/// Sends the requests of all holds that are due. The alarm may ring too early, so perhaps none is
+/// due. A hold that is nearly due is renewed now only if another hold is due.
 void renewal::act_on_due() {
     const time_point now = engine_.now();
     requests_by_content contacts;
