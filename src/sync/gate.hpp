@@ -100,8 +100,8 @@ public:
         return serves_before(call) || asks_before(call);
     }
     acquisition* first_to_serve(); ///< returns the earliest waiter, in the store or in the queue
-    /// Returns the earliest waiters if they want exactly `amount` permits, all together. Otherwise
-    /// returns nothing.
+    /// Returns the earliest waiters that together want exactly `amount` permits. Returns nothing if
+    /// there are no such waiters.
     std::vector<std::shared_ptr<acquisition>> served_by(std::int64_t amount);
 
     // Notes that the store granted permits, or that a release was sent to the store. From that time
@@ -270,8 +270,8 @@ public:
     void note_others(gate_key, bool listen);
 
     /// Notes the release of a lock whose waiters poll. If other clients wait, and this client has
-    /// taken the lock again and again during several poll pauses, this client then does not take
-    /// the lock for one pause.
+    /// taken the lock repeatedly during several poll pauses, this client leaves the lock to the
+    /// other clients for one pause.
     void note_polled(gate_key, bool others_wait, const held_lock&, time_point now);
     void forget_polled(gate_key key) { polled_.erase(key.name); }
     /// Returns the time until which this client must not take the lock, so that other clients can.

@@ -112,8 +112,8 @@ constexpr duration earlier_by(duration period, int drawn) {
 }
 
 /// Returns the time between two renewal requests of a hold. A Redisson reader sets the lock's lease
-/// to its own, maybe shorter, lease. If it then dies, other readers could lose the lock. So a read
-/// hold is renewed several times within the shortest lease that was found.
+/// to its own lease, which may be shorter. If that reader dies, other readers could lose the lock.
+/// So a read hold is renewed several times within the shortest lease that was found.
 duration contact_period(const held_lock& held) {
     const duration usual = renewal_period(held.effective_lease());
     if (!held.may_be_shortened())
