@@ -162,7 +162,7 @@ public:
     void ring() const; ///< rings the alarms of registered_alarm
 
     /// Guard of a request to the store, until the call has handled its reply. It matters only to
-    /// calls for permits: the alarms of registered_alarm ring at the end.
+    /// calls for permits: the destructor then rings the alarms of registered_alarm.
     class pending_request {
     public:
         /// Creates the guard. `at` is the gate (local wait queue) of the call, or null.
