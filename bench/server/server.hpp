@@ -160,7 +160,8 @@ class mariadb_server;
 
 namespace holdfast::bench {
 
-/// Servers of a contest that needs several servers, or not Redis. Clients use them over TCP.
+/// Servers of a contest that needs several servers, or another store than Redis. Clients use them
+/// over TCP.
 struct site {
     std::string url;                  ///< URL for `client`, without parameters
     std::vector<std::uint16_t> ports; ///< ports of all servers, the primaries first

@@ -33,8 +33,8 @@ public:
     /// Returns the signals that were blocked at the start.
     [[nodiscard]] const sigset_t& mask() const noexcept { return mask_; }
 
-    /// Restores the state. The child calls it between fork and exec, so it makes only
-    /// async-signal-safe calls.
+    /// Restores the recorded state. The child process calls this function between fork and exec, so
+    /// it makes only async-signal-safe calls.
     void hand_on() const noexcept;
 
 private:

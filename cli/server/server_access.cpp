@@ -40,8 +40,8 @@ void add_schemes() {
 namespace {
 
 /// Returns whether the environment variable HOLDFAST_REQUIRE_SERVER forbids the private server.
-/// Without it, if HOLDFAST_URL is forgotten, a job for the whole cluster would run once on each
-/// machine. A deployment can set the variable once for all jobs.
+/// Otherwise a job for the whole cluster would run once on each machine if HOLDFAST_URL is
+/// forgotten. A deployment can set the variable once for all jobs.
 bool shared_server_is_required() {
     const char* const told = std::getenv("HOLDFAST_REQUIRE_SERVER");
     if (told == nullptr)

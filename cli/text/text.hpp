@@ -13,12 +13,12 @@ namespace cli {
 /// no valid character.
 std::size_t utf8_letter(std::string_view text);
 
-/// Returns the text. Each byte that is not part of a valid character is replaced by `replacement`.
+/// Returns the text, with `replacement` for each byte that is not part of a valid character.
 std::string as_utf8(std::string_view text, std::string_view replacement);
 
-/// Returns the text. Calls `written` for each character that controls a terminal, and inserts the
-/// result of `written` instead. These characters are the control characters beyond ASCII, and the
-/// characters that change the direction of text.
+/// Replaces each character of the text that controls a terminal by the result of `written`. These
+/// characters are the control characters beyond ASCII, and the characters that change the direction
+/// of text.
 std::string without_commands(std::string_view text, std::string (*written)(char32_t));
 
 /// Returns the number of terminal columns for a `printable` text. Wide characters, for example

@@ -46,7 +46,8 @@ enum class event_kind : std::int32_t {
 /// together with `event::code`.
 enum class event_cause : std::int32_t {
     none = 0,
-    /// The store says that the lock is not held by this owner: forced, evicted, expired or flushed.
+    /// The store says that this owner does not hold the lock: it was forced, evicted or flushed, or
+    /// it expired.
     refused,
     term_ended, ///< the validity ended because no renewal reached the store in time
     forced,     ///< `force_unlock` by this client

@@ -255,7 +255,8 @@ private:
             return failures_[which];
         if (round.busy(which) && said.unasked)
             return "an earlier question to it is not answered yet";
-        // The round ended early, because the other nodes prevent a majority. This node may be well.
+        // The round ended early, because other nodes prevent a majority. So this node may be
+        // healthy.
         if (round.is_open(which) && !is_late_)
             return {};
         if (round.is_open(which))

@@ -500,7 +500,7 @@ void pool::gone(const pooled_ptr& one) {
     if (table_.empty()) {
         const time_point now = home_.time.now();
         last_heard_ = now;
-        // Reset only after a long connection: a server may close each new connection at once.
+        // Reset the backoff late, because a server may close each new connection at once.
         if (now - connected_since_ > how_.backoff_max)
             backoff_.reset();
         pause_connecting();

@@ -116,7 +116,7 @@ public:
         if (wake_)
             wake_->ring();
     }
-    /// Gives away the call's alarm, for an operation that lasts longer than the call.
+    /// Moves the call's alarm out, for an operation that lasts longer than the call.
     std::unique_ptr<alarm> take_wake() { return std::move(wake_); }
 
 protected:

@@ -366,7 +366,7 @@ constexpr duration unheard_poll_bound = std::chrono::seconds{1};
 /// Extra delay of a check after the end of a lease: a store may delete the key 1 ms late.
 constexpr duration expiry_rounding{2};
 
-/// A call without a user's handler. Only the coroutine that created it reads its result.
+/// A call without a user's handler. Only the coroutine that created the call reads its result.
 class sighting final : public acquisition {
 public:
     using acquisition::acquisition;

@@ -359,8 +359,8 @@ void engine::let_go() {
 /// at once, but a user's own store may be slow.
 constexpr duration stop_timeout{1000};
 
-/// How long close() waits, at most, until no thread is inside a user's clock, and how long it
-/// sleeps between two checks.
+/// Longest time that close() waits until no thread is inside a user's clock, and the pause between
+/// two checks.
 constexpr duration clock_timeout{10'000};
 constexpr duration clock_look_period{1};
 

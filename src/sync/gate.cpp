@@ -424,7 +424,7 @@ void gates::note_polled(gate_key key, bool others_wait, const held_lock& held, t
     if (polled_.size() >= contended_max)
         polled_.clear();
     polled& here = polled_.try_emplace(key.name, polled{held.taken_at}).first->second;
-    // Other clients had their turn, so this client's series of holds begins anew.
+    // Other clients had their turn, so a new series of this client's holds begins.
     if (here.left_until > here.had_since)
         here = polled{held.taken_at};
     if (now - here.had_since >= pauses_of_one_client * held.polled_within())

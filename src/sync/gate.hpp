@@ -100,8 +100,8 @@ public:
         return serves_before(call) || asks_before(call);
     }
     acquisition* first_to_serve(); ///< returns the earliest waiter, in the store or in the queue
-    /// Returns the earliest waiters if they want exactly `amount` permits, all together. Otherwise
-    /// returns nothing.
+    /// Returns the earliest waiters that together want exactly `amount` permits. Returns nothing if
+    /// there are no such waiters.
     std::vector<std::shared_ptr<acquisition>> served_by(std::int64_t amount);
 
     // Notes that the store granted permits, or that a release was sent to the store. From that time
@@ -125,9 +125,9 @@ public:
     bool drop(const held_lock&); ///< returns false if the hold is not here
     void let_go();
 
-    /// Asks the store whether the present hold still exists. Needed when the store has granted the
-    /// lock to another call of this client. The old hold stays in this gate (local wait queue)
-    /// until the old hold has ended.
+    /// Asks the store whether the present hold still exists, because the store has granted the lock
+    /// to another call of this client. The present hold stays in this gate (local wait queue) until
+    /// that hold has ended.
     void revalidate_holder();
     /// Removes a hold that a newer hold of this client has replaced. Returns false if there is no
     /// such newer hold.
@@ -162,7 +162,7 @@ public:
     void ring() const; ///< rings the alarms of registered_alarm
 
     /// Guard of a request to the store, until the call has handled its reply. It matters only to
-    /// calls for permits: the alarms of registered_alarm ring at the end.
+    /// calls for permits: the destructor then rings the alarms of registered_alarm.
     class pending_request {
     public:
         /// Creates the guard. `at` is the gate (local wait queue) of the call, or null.
@@ -175,7 +175,7 @@ public:
         acquisition& call_;
     };
 
-    /// Returns whether the next call must first give other clients a head start. It must if this
+    /// Returns whether the next call must first give other clients a head start. This is so if this
     /// client has passed the lock on locally while other clients were subscribed to its release.
     bool owes_courtesy() const { return rare_ && rare_->owes_courtesy; }
     void owe_courtesy(bool owed);
@@ -270,8 +270,8 @@ public:
     void note_others(gate_key, bool listen);
 
     /// Notes the release of a lock whose waiters poll. If other clients wait, and this client has
-    /// taken the lock again and again during several poll pauses, this client then does not take
-    /// the lock for one pause.
+    /// taken the lock repeatedly during several poll pauses, this client leaves the lock to the
+    /// other clients for one pause.
     void note_polled(gate_key, bool others_wait, const held_lock&, time_point now);
     void forget_polled(gate_key key) { polled_.erase(key.name); }
     /// Returns the time until which this client must not take the lock, so that other clients can.

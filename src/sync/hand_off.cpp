@@ -8,8 +8,8 @@
 namespace holdfast::sync {
 namespace {
 
-/// Returns how long a hold may be passed on within this client before the store is asked again. If
-/// other clients wait, it is half of that, so that their turn comes earlier.
+/// Returns how long a hold may be passed on within this client before the store is asked again.
+/// Returns only half of this time if other clients wait, so that they get the lock earlier.
 duration time_budget(const hand_off& how, const held_lock& held) {
     return held.others_listen ? how.within / 2 : how.within;
 }

@@ -112,8 +112,8 @@ constexpr duration earlier_by(duration period, int drawn) {
 }
 
 /// Returns the time between two renewal requests of a hold. A Redisson reader sets the lock's lease
-/// to its own, maybe shorter, lease. If it then dies, other readers could lose the lock. So a read
-/// hold is renewed several times within the shortest lease that was found.
+/// to its own lease, which may be shorter. If that reader dies, other readers could lose the lock.
+/// So a read hold is renewed several times within the shortest lease that was found.
 duration contact_period(const held_lock& held) {
     const duration usual = renewal_period(held.effective_lease());
     if (!held.may_be_shortened())
@@ -251,8 +251,8 @@ bool may_travel(const held_lock& held, time_point now) {
 
 } // namespace
 
-/// Sends the requests of all holds that are due; the alarm may ring at any time, also too early. A
-/// hold that is nearly due is renewed now only if another hold is due.
+/// Sends the requests of all holds that are due. The alarm may ring too early, so perhaps none is
+/// due. A hold that is nearly due is renewed now only if another hold is due.
 void renewal::act_on_due() {
     const time_point now = engine_.now();
     requests_by_content contacts;

@@ -54,7 +54,7 @@ public:
     void hand_over(held_lock&, const std::shared_ptr<held_lock>& next_owner);
     /// Renews the hold from now on, even if its lease was fixed before.
     void renew_from_now_on(held_lock&, duration lease);
-    /// Schedules the next request of the hold anew after an extension.
+    /// Schedules the next request of the hold again, because an extension has moved its expiry.
     void reschedule(held_lock&);
     void abandon(held_lock&); ///< stops the renewal of a hold whose thread has ended
 

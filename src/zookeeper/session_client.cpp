@@ -287,7 +287,7 @@ void session_client::conversation_ended(const net::failure& why) {
     if (!closed_ && !leaves_) {
         connectivity_.gone(from, lost);
         trouble_ = lost;
-        // Reset only after a long connection: a server may close each new connection at once.
+        // Reset the backoff late, because a server may close each new connection at once.
         if (home_.time.now() - connected_since_ > how_.backoff_max)
             servers_.served();
         go_on_elsewhere();

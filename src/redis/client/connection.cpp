@@ -91,7 +91,8 @@ std::string url_of(std::string_view what, const options& how) {
     return std::string{how.tls ? "rediss+" : "redis+"}.append(what).append("://").append(where);
 }
 
-/// Returns whether the reply to INFO comes from a node of a cluster. Valkey has renamed the field.
+/// Returns whether the reply to INFO comes from a cluster node. Redis and Valkey name the field
+/// differently.
 bool is_cluster_node(std::string_view info) {
     return info_field(info, "redis_mode") == "cluster" ||
            info_field(info, "server_mode") == "cluster";

@@ -45,7 +45,8 @@ constexpr std::array by_beginning{
 /// script runs. Therefore the script's first command was refused, and the script changed nothing.
 constexpr std::string_view down_in_script = " while the cluster is down";
 
-/// Error texts: of version 7.0 and earlier, of version 8.0, and for a slot without a server.
+/// Error texts for a key that this node does not serve: of version 7.0 and earlier, of version 8.0,
+/// and for a slot without a server.
 constexpr std::array absence{
     std::string_view{"attempted to access a non local key"},
     std::string_view{"because undeclared keys were accessed during rehashing"},

@@ -207,7 +207,7 @@ private:
     // Addresses of nodes that belong to this cluster, but are not in the map yet.
     std::set<std::string> vouched_;
     time_point confirmed_at_ = time_point::min();
-    // Time since which only seeds of another cluster reply.
+    // Time since which only seeds (nodes in the options) of another cluster reply.
     std::optional<time_point> strange_since_;
     // time since which a single member contradicts the map
     std::optional<time_point> alone_since_;

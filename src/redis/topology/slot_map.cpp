@@ -13,7 +13,7 @@
 namespace holdfast::redis {
 namespace {
 
-/// Table of the CRC-16/XMODEM of each byte: its remainder after division by x^16 + x^12 + x^5 + 1.
+/// Table of the CRC-16/XMODEM value of each byte; the polynomial is x^16 + x^12 + x^5 + 1.
 constexpr std::array<std::uint16_t, 256> remainders = [] {
     std::array<std::uint16_t, 256> all{};
     for (unsigned byte = 0; byte < all.size(); ++byte) {
@@ -51,8 +51,8 @@ namespace {
 using placed = redirection::kind;
 using fate = redirection::outcome;
 
-/// Returns the `redirection` for an error with which a server rejects a request before it starts to
-/// execute the request.
+/// Returns the `redirection` for an error with which a server rejects a request without executing
+/// it.
 redirection not_served() {
     return {.what = placed::pause, .refresh = true, .pause_first = true};
 }

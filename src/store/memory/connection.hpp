@@ -199,7 +199,7 @@ private:
     // The `post` function of the client's `store_context`.
     const std::function<bool(asio::any_completion_handler<void()>)> post_;
     std::shared_ptr<runtime::remote_clock> server_clock_;
-    // The order of a list is fixed, so that a simulation can be repeated.
+    // A list is used, because its fixed order makes a simulation repeatable.
     std::list<alarm*> sleepers_;
     bool deaf_ = false;
     bool closed_ = false;

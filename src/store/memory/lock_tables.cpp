@@ -481,8 +481,9 @@ bool fair_table::release(const hold& what, owners& told) {
         std::erase_if(waiting, [&me](const waiter& each) { return each.owner == me; }) > 0;
     if (!waiting.empty())
         begin_turn(what.name, waiting.front(), was_first);
-    // Notify even if the lease of this hold has ended. The next waiter may have asked last during
-    // an earlier hold with a longer lease, and would sleep until the later end of that lease.
+    // Notify the next waiter even if this hold's lease has ended. That waiter may have asked last
+    // during an earlier hold with a longer lease, and would otherwise sleep until the end of that
+    // lease.
     if (is_free(what.name) && (was_held || was_first || !waited))
         told = next(what.name);
     forget_if_empty(what.name);

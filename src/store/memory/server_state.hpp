@@ -77,7 +77,7 @@ public:
     explicit stream(duration lag)
         : lag_{lag} {}
 
-    // Sends a copy. The primary calls this function, and gives each write a number.
+    // Sends a copy of the data. The primary calls this after each write, and numbers the writes.
     void send(std::uint64_t write, copy, time_point now);
     /// Returns the last write that has arrived, as far as the primary knows. The result is empty if
     /// the first copy is not confirmed yet.
@@ -255,7 +255,7 @@ public:
                                   duration lease);
     void stranger_leaves(const lock_name&, const std::string& owner, duration wait);
     bool stranger_releases(const lock_name&, const std::string& owner);
-    /// Redisson's fairLockWaitTimeout: how long a JVM waits in a queue
+    /// Sets Redisson's fairLockWaitTimeout: how long a JVM waits in a queue.
     void set_jvm_wait(duration);
     duration stranger_waits() const;
     std::vector<std::string> waiting(const lock_name&) const;

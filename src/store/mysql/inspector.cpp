@@ -270,7 +270,7 @@ void add_hold(lock_state& told, const std::vector<std::optional<std::string>>& r
     told.is_held = true;
 }
 
-/// Called for a name with a counter. If no lock uses the name, reports that a counter uses it.
+/// Reports that a counter uses the name, unless a lock uses it. Called if there is a counter.
 void add_counter(lock_state& told) {
     if (!told.owners.empty() || !told.waiters.empty())
         return;

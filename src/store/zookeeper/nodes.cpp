@@ -24,7 +24,7 @@ std::optional<unsigned> digit(char letter) {
 
 /// Removes the first code point from `text` and returns it. `text` must not be empty. Returns an
 /// empty result if the bytes are not UTF-8 or the code point has more than 16 bits. A server reads
-/// a longer code point as two characters, and it allows neither.
+/// a longer code point as two characters, and allows neither of them.
 std::optional<std::uint32_t> next_letter(std::string_view& text) {
     const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
     const std::uint32_t first = at(0);
