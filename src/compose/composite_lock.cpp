@@ -223,7 +223,7 @@ public:
 
     asio::awaitable<std::shared_ptr<composite_hold>> take() {
         sync::pauses pause{*home_, between_rounds};
-        sync::retry_policy trouble{*home_};
+        sync::retry_policy trouble{*home_, duration::max()};
         time_point sent_at = home_->now();
         co_await ask_all_at_once();
         for (int round = 1; !call_->finished(); ++round) {

@@ -58,7 +58,7 @@ public:
     }
 
     asio::awaitable<std::shared_ptr<composite_hold>> take() {
-        sync::retry_policy trouble{*home_};
+        sync::retry_policy trouble{*home_, duration::max()};
         sync::pauses split{*home_, after_split};
         while (!call_->finished()) {
             const time_point sent_at = home_->now();

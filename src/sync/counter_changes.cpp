@@ -25,8 +25,10 @@ public:
     /// Returns when to retry after the failure of a request that was sent at `sent_at`. Call it in
     /// a catch block. Throws if a retry cannot help.
     time_point next_try(const boost::system::system_error& e, time_point sent_at) {
-        const duration before = pause_of_process(home_, again_at_, sent_at);
-        outage_ends_ = later(outage_ends_, before + pause_of_process(home_, sent_at, home_.now()));
+        const duration longest = home_.bounds().time_limit;
+        const duration before = pause_of_process(again_at_, sent_at, longest);
+        outage_ends_ =
+            later(outage_ends_, before + pause_of_process(sent_at, home_.now(), longest));
         const time_point limit = std::min(outage_ends_, known_until_);
         const bool is_over = home_.now() >= limit || home_.stopped();
         const bool is_uncertain = e.code() == errc::outcome_unknown;

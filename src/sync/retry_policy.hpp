@@ -62,17 +62,21 @@ private:
     duration next_ = how_.first;
 };
 
-/// Returns how much of the time from `begin` to `end` the process certainly stood still. Neither a
-/// request nor the preparation of the next one takes longer than the time limit of the store, so a
-/// longer time includes a pause of the process.
-inline duration pause_of_process(const engine& home, time_point begin, time_point end) {
-    return std::max(end - begin - home.bounds().time_limit, duration::zero());
+/// Returns how much of the time from `begin` to `end` the process certainly stood still, if it
+/// would otherwise have taken at most `longest`.
+inline duration pause_of_process(time_point begin, time_point end, duration longest) {
+    return std::max(end - begin, longest) - longest; // `longest` may be duration::max()
 }
 
 class retry_policy {
 public:
     explicit retry_policy(engine& home)
+        : retry_policy{home, home.bounds().time_limit} {}
+    /// Creates the policy for tries that take at most `longest`. A try that takes longer includes a
+    /// pause of the process. `duration::max()`: a try may take any time.
+    retry_policy(engine& home, duration longest)
         : home_{home}
+        , longest_{longest}
         , pause_{home} {}
 
     void over() {
@@ -85,10 +89,10 @@ public:
     /// `unavailable_timeout`. A pause of the process is no outage.
     time_point next_try(const boost::system::system_error& e, time_point sent_at) {
         const duration before =
-            last_ ? pause_of_process(home_, again_at_, sent_at) : duration::zero();
+            last_ ? pause_of_process(again_at_, sent_at, longest_) : duration::zero();
         if (!last_)
             since_ = sent_at;
-        since_ = later(since_, before + pause_of_process(home_, sent_at, home_.now()));
+        since_ = later(since_, before + pause_of_process(sent_at, home_.now(), longest_));
         if (!is_retryable(e.code()) || home_.now() >= later(since_, home_.unavailable_timeout()))
             throw;
         last_ = std::current_exception();
@@ -103,6 +107,7 @@ public:
 
 private:
     engine& home_;
+    const duration longest_;
     pauses pause_;
     time_point since_{};
     time_point again_at_{};
