@@ -141,6 +141,8 @@ def switched(original, variants):
         if len(variants) > 1:
             raise Wrong(f"two faults are planted in one text, and one says MUTANT: {original}")
         return raw[0]
+    if "//" in original:
+        raise Wrong(f"the original text has a comment, which hides the text after it: {original}")
     shape = shape_of(original)
     if shape == "statement":
         choice = "".join(f"if ({on}) {{ {new} }} else " for on, new in variants)
