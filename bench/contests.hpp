@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Types of measurements: contests with a yardstick, many leases, failovers, blocked executors, and
-// rivalries of two processes. The functions return all measurements of a type, with their goals.
+// The measurements by type, with their goals: holdfast compared with a simpler program, the cost of
+// many leases, failovers, executors that are blocked, and two processes that want the same lock.
 #pragma once
 
 #include "bench/contenders/contender.hpp"

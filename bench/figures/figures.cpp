@@ -128,7 +128,8 @@ const discipline confirmations = {
     {".p50", "us more", better::lower, &turn::p50_us},
 };
 
-/// Figures of the extra time for a call. They are divided by two, because a pair has two calls.
+/// Figures of the extra time for one call. A turn measures a lock() and an unlock(), so its time is
+/// divided by two.
 const discipline added_to_calls = {
     {"", "us/call more", better::lower, &turn::client_cpu_us, 2},
     {".client_cpu", "us/pair", better::lower, &turn::client_cpu_us},

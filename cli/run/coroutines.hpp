@@ -60,9 +60,9 @@ inline asio::awaitable<void> stop_requested(std::stop_token token) {
         throw boost::system::system_error{asio::error::operation_aborted};
 }
 
-/// Returns the result of `work`, which ignores cancellation, as the queries of a client do. If this
-/// coroutine is cancelled, it ends at once. `work` then continues, and its result is dropped, so
-/// `work` must not refer to local variables of the caller. `T` has a default constructor.
+/// Runs `work`, which cannot be cancelled, and returns its result. If this coroutine is cancelled,
+/// it ends at once. `work` then continues, and its result is dropped. Therefore `work` must not
+/// refer to local variables of the caller. `T` has a default constructor.
 template <typename T>
 asio::awaitable<T> abandonable(asio::awaitable<T> work) {
     using timer = asio::steady_timer;

@@ -83,10 +83,10 @@ public:
     /// locks, and if this lease holds nothing.
     [[nodiscard]] std::uint64_t fencing_token() const noexcept;
 
-    /// Returns the ids of the permits that this lease holds, as Redisson writes them. The result is
-    /// empty for the lease of a lock, and if this lease holds nothing. After this call, the permits
-    /// are released in the store, and not passed on to a waiting call of this client. The next
-    /// holder then gets new ids, so an id never names a permit of a later holder.
+    /// Returns the ids of the permits that this lease holds, as Redisson writes them. Returns
+    /// nothing if the lease belongs to a lock, or if it holds nothing. Once the ids are known, the
+    /// release of this lease always goes to the store, and no waiting call of this client gets the
+    /// permits directly. So an id never names a permit of a later holder.
     [[nodiscard]] std::vector<std::string> permit_ids() const;
 
     /// Makes the lease last at least `length` from now; never shortens it. If the hold is renewed,

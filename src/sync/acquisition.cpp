@@ -36,8 +36,6 @@ std::shared_ptr<acquisition> acquisition::finish() {
         return nullptr;
     std::shared_ptr<acquisition> self = shared_from_this();
     const bool stood_in_queue = queued_.is_linked();
-    if (pending_request_) // a later call may wait for the reply
-        home->queues().find(key_of(*this))->ring();
     (void)step_out();
     home->acquisition_over(*this);
     if (stood_in_queue)

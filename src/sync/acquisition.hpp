@@ -75,10 +75,6 @@ public:
     /// asked for permits.
     std::uint64_t negotiation() const { return negotiation_; }
     void set_negotiation(std::uint64_t position) { negotiation_ = position; }
-    /// Returns whether a request of this call has no reply yet. See gate::pending_request.
-    bool has_pending_request() const { return pending_request_; }
-    void begin_request() { pending_request_ = true; }
-    void end_request() { pending_request_ = false; }
     bool is_under_way() const { return under_way_.is_linked(); }
     void end() { under_way_.unlink(); }
 
@@ -139,7 +135,6 @@ private:
     std::uint64_t negotiation_ = 0;
     bool finished_ = false;
     bool waits_there_ = false;
-    bool pending_request_ = false;
     bool beginning_ = false;
 };
 

@@ -77,19 +77,10 @@ public:
         co_return true;
     }
 
-    /// Notes that the store has granted this attempt. The grant is undone, unless keep() follows.
-    void note_grant() { granted_ = true; }
-
-    /// Removes the grant of this attempt from the store.
-    asio::awaitable<void> give_back() {
-        co_await spot_->leave();
-        granted_ = false;
-    }
-
     /// Takes over a grant. Returns nothing if the grant arrived after its own expiry. A counter's
     /// grant has no expiry, so it is always taken.
     std::optional<grant> keep(time_point sent_at, const answer& said) {
-        note_grant();
+        granted_ = true;
         const time_point now = call_->home->now();
         const bool counts = call_->wanted.of->counts().has_value();
         const duration term = counts ? duration::max() : said.term;
@@ -133,18 +124,16 @@ std::optional<pauses> own_pauses(const acquisition& call) {
     return polls ? std::optional<pauses>{std::in_place, *call.home, *polls} : std::nullopt;
 }
 
-/// Returns when to send the next request, after the store has replied "busy" or the grant was given
-/// back. `door` is the gate (local wait queue) of the call, or null.
-time_point next_look(const acquisition& call, const gate* door, const answer& said,
-                     std::optional<pauses>& polls) {
-    if (door && door->serves_before(call))
-        // Only this client's earliest waiter asks the store again. When its wait ends, the gate
-        // (local wait queue) wakes the next waiter, so this call need not poll.
+/// Returns when to send the next request, after the store has replied "busy". `door` is the gate
+/// (local wait queue) of the call, or null.
+time_point next_look(const acquisition& call, const gate* door, const place& spot,
+                     const answer& said, std::optional<pauses>& polls) {
+    // Only this client's earliest waiter asks the store again. When its wait ends, the gate wakes
+    // the next waiter, so this call need not poll. It polls if an earlier request of it had no
+    // reply: only a later reply shows what became of that request.
+    if (door && door->serves_before(call) && !spot.uncertain())
         return time_point::max();
-    const time_point now = call.home->now();
-    if (said.granted)
-        return now;
-    return later(now, polls ? std::min(said.term, polls->next()) : said.term);
+    return later(call.home->now(), polls ? std::min(said.term, polls->next()) : said.term);
 }
 
 /// Returns whether the call must poll, because the lock may be released without a notification.
@@ -194,51 +183,6 @@ void note_no_reply(gate* door, const boost::system::system_error& why) {
         door->note_no_reply({why.code(), why.what()});
 }
 
-/// Waits for the replies to the earlier calls that ask for the same permits, at most until `until`.
-asio::awaitable<void> await_earlier_replies(acquisition& call, gate& door, time_point until) {
-    const gate::registered_alarm rung{door, call.wake()};
-    while (door.asks_before(call) && !call.finished() && call.home->now() < until)
-        co_await call.wake().wait_until(until);
-}
-
-/// Returns whether the error means that the store has not carried out the request and never will.
-bool was_not_carried_out(const error_code& ec) {
-    return ec == errc::unreachable || ec == errc::refused || ec == errc::overloaded;
-}
-
-/// Gives the grant of a call back to the store if an earlier call of this client waits for the same
-/// permits. Their requests may use several connections, so they may be carried out in another order
-/// than they were sent. Waits for the replies to the earlier calls first, for at most half of the
-/// lease. Returns whether the grant was given back. Throws if this may have failed.
-asio::awaitable<bool> give_way(attempt& here, acquisition& call, gate& door, time_point sent_at) {
-    here.note_grant();
-    const time_point half = later(sent_at, call.wanted.lease / 2);
-    co_await await_earlier_replies(call, door, std::min(half, call.wanted.give_up_at));
-    if (!door.serves_before(call) || here.spot().uncertain())
-        co_return false;
-    retry_policy trouble{*call.home};
-    bool uncertain = false;
-    while (!call.finished()) {
-        const time_point began = call.home->now();
-        time_point again_at{};
-        try {
-            co_await here.give_back();
-            if (acquisition* const first = door.first_to_serve())
-                first->ring();
-            co_return true;
-        } catch (const boost::system::system_error& e) {
-            uncertain = uncertain || !was_not_carried_out(e.code());
-            if (!uncertain)
-                co_return false; // the store still has the grant
-            again_at = trouble.next_try(e, began);
-            if (again_at >= call.wanted.give_up_at)
-                throw;
-        }
-        co_await call.wake().wait_until(again_at);
-    }
-    co_return false;
-}
-
 [[noreturn]] void fail_late(duration lease) {
     throw boost::system::system_error{make_error_code(errc::unreachable),
                                       "the answer took longer than the lease of " +
@@ -263,18 +207,12 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
         time_point look_at{};
         bool is_always_late = false;
         try {
-            const gate::pending_request sent{door, *call};
             const answer said = co_await here->spot().look();
             round_trip = home.now() - sent_at;
             if (said.answered)
                 trouble.over();
             note_reply(door, said);
-            bool given_back = false;
-            if (said.granted && door && door->has_earlier(*call))
-                given_back = co_await give_way(*here, *call, *door, sent_at);
-            if (given_back) {
-                here.emplace(call);
-            } else if (said.granted) {
+            if (said.granted) {
                 if (const std::optional<grant> kept = here->keep(sent_at, said))
                     co_return kept;
                 is_always_late = ++late_grants == late_grants_max;
@@ -285,7 +223,7 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
             }
             if (door)
                 home.found_busy(*call);
-            look_at = next_look(*call, door, said, polls);
+            look_at = next_look(*call, door, here->spot(), said, polls);
         } catch (const boost::system::system_error& e) {
             look_at = trouble.next_try(e, sent_at);
             note_no_reply(door, e);

@@ -105,41 +105,12 @@ bool gate::somebody_waits_there() const {
     return alone_ + rare().reads > asking_;
 }
 
-namespace {
-
-/// Returns whether `is_so` returns true for a call that began to ask before `call` and is not
-/// finished.
-bool any_before(const acquisition& call, const std::vector<acquisition*>& in_order,
-                bool (acquisition::*is_so)() const) {
-    const auto here = std::find(in_order.begin(), in_order.end(), &call);
-    return here != in_order.end() &&
-           std::any_of(in_order.begin(), here, [is_so](const acquisition* each) {
-               return !each->finished() && (each->*is_so)();
-           });
-}
-
-} // namespace
-
 bool gate::serves_before(const acquisition& call) const {
-    return any_before(call, rare().served_in_order, &acquisition::waits_there);
-}
-
-bool gate::asks_before(const acquisition& call) const {
-    return any_before(call, rare().served_in_order, &acquisition::has_pending_request);
-}
-
-gate::pending_request::pending_request(gate* at, acquisition& call)
-    : at_{at && wants_permits(call) ? at : nullptr}
-    , call_{call} {
-    if (at_)
-        call_.begin_request();
-}
-
-gate::pending_request::~pending_request() {
-    if (!at_)
-        return;
-    call_.end_request();
-    at_->ring();
+    const std::vector<acquisition*>& all = rare().served_in_order;
+    const auto here = std::find(all.begin(), all.end(), &call);
+    return here != all.end() && std::any_of(all.begin(), here, [](const acquisition* each) {
+               return each->waits_there() && !each->finished();
+           });
 }
 
 acquisition* gate::first_to_serve() {
@@ -255,13 +226,14 @@ void gate::end_negotiation(const acquisition& call) {
     if (!wants_permits(call))
         return;
     std::erase(rare_->served_in_order, &call);
-    ring();
     acquisition* const next = call.waits_there() ? first_to_serve() : nullptr;
     if (next)
         next->ring();
 }
 
 void gate::note_no_reply(failure why) {
+    if (why.code == errc::outcome_unknown)
+        why.code = make_error_code(errc::unreachable); // the calls that wait here have sent nothing
     ensure_rare().no_reply = std::move(why);
 }
 

@@ -93,12 +93,6 @@ public:
     /// Returns whether an earlier call waits in the store for the same counter. Only the earliest
     /// call asks again. So a release that is enough for one call does not make all calls ask.
     bool serves_before(const acquisition&) const;
-    /// Returns whether an earlier call for the same counter has a request without a reply.
-    bool asks_before(const acquisition&) const;
-    /// Returns whether one of the two functions above returns true.
-    bool has_earlier(const acquisition& call) const {
-        return serves_before(call) || asks_before(call);
-    }
     acquisition* first_to_serve(); ///< returns the earliest waiter, in the store or in the queue
     /// Returns the earliest waiters that together want exactly `amount` permits. Returns nothing if
     /// there are no such waiters.
@@ -114,7 +108,8 @@ public:
     time_point last_contact() const { return rare().contact_at; }
     void end_negotiation(const acquisition&);
 
-    // Notes whether the store has replied to the last request of a call that asks it.
+    // Notes whether the store has replied to the last request of a call that asks it. Calls that
+    // wait behind this call have sent nothing, so `outcome_unknown` becomes `unreachable` for them.
     void note_no_reply(failure);
     void note_reply();
     /// Returns why it is unknown whether the lock is busy: the last request has failed, and this
@@ -142,8 +137,8 @@ public:
     bool acknowledged(const held_lock&);
 
     /// Guard that registers the alarm of a call that asks the store. The gate (local wait queue)
-    /// rings it in four cases: the result of a sent release is known, the last reader has left, a
-    /// call for permits has its reply or has ended, or the gate is closed.
+    /// rings it in three cases: the result of a sent release is known, the last reader has left, or
+    /// the gate is closed.
     class registered_alarm {
     public:
         registered_alarm(gate& at, alarm& wake)
@@ -157,22 +152,6 @@ public:
     private:
         gate& at_;
         alarm& wake_;
-    };
-
-    void ring() const; ///< rings the alarms of registered_alarm
-
-    /// Guard of a request to the store, until the call has handled its reply. It matters only to
-    /// calls for permits: the destructor then rings the alarms of registered_alarm.
-    class pending_request {
-    public:
-        /// Creates the guard. `at` is the gate (local wait queue) of the call, or null.
-        pending_request(gate* at, acquisition&);
-        pending_request(const pending_request&) = delete;
-        ~pending_request();
-
-    private:
-        gate* at_;
-        acquisition& call_;
     };
 
     /// Returns whether the next call must first give other clients a head start. This is so if this
@@ -212,6 +191,7 @@ private:
     bool has_upgrade() const { return rare_ && !rare_->upgrade.empty(); }
     bool has_readers() const { return rare_ && !rare_->readers.empty(); }
     void count(const acquisition&, int by);
+    void ring() const;
     bool admits_alone(const acquisition&) const;
     bool admits_reader(const acquisition&) const;
     bool admits_to_permits(const acquisition&) const;

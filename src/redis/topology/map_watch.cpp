@@ -433,6 +433,7 @@ void map_watch::judge(const map_poll& told, slot_map::stamp asked) {
         if (!known_) // if a map is known, use it even if it is old, instead of an error
             refused_ = told.refused();
         incomplete_ = true;
+        alone_since_.reset(); // nobody contradicted the map in this round
         return refused_ ? wake_waiters() : void();
     }
     if (strange.empty() && contradicts_alone(told)) {

@@ -59,7 +59,7 @@ private:
     const std::function<time_point()> clients_clock_;
     mutable std::mutex mutex_;
     std::vector<machine> machines_;
-    // Stream of data to each machine. Null: the machine is not a replica of any primary.
+    // For each machine, the stream of data that it receives from its primary. Null: it has none.
     std::vector<std::shared_ptr<stream>> streams_;
     duration lag_{};
     duration session_time_{};

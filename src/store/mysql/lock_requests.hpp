@@ -26,7 +26,8 @@ struct take_terms {
 struct taken {
     attempt seen{};
     bool no_row = false; ///< true: the table has no row for this name yet
-    /// If granted: connection with the user lock (GET_LOCK) of this lock. Null: there is none.
+    /// Connection that has the user lock (GET_LOCK) of this lock. Null if the lock was not granted,
+    /// or if the attempt took no user lock.
     std::shared_ptr<pinned_connection> bell{};
 };
 

@@ -141,6 +141,7 @@ asio::awaitable<answers> read_then_write::end(maker writing) {
     call_options options = options_;
     options.on = on_;
     options.effect_at = 0;
+    options.undo = &usual_idle_time_;
     co_return co_await at_.server.run(text, options);
 }
 
@@ -161,9 +162,15 @@ asio::awaitable<void> refuse_missing_rights(request_context& at) {
     };
     composing text{make};
     const call_options options{.may_meet_lock = insert_at};
-    const answers said = co_await at.server.run(text, options);
-    co_await refuse_locked_tables(at, said, insert_at);
-    at.may_hold = answer_at(said, insert_at).error == 0;
+    try {
+        const answers said = co_await at.server.run(text, options);
+        co_await refuse_locked_tables(at, said, insert_at);
+        at.may_hold = answer_at(said, insert_at).error == 0;
+    } catch (const net::failure& e) {
+        if (e.code() == errc::outcome_unknown) // no hold was asked for yet
+            throw net::failure{errc::unreachable, e.text()};
+        throw;
+    }
 }
 
 // Sends an UPDATE that changes no row. It waits only for table locks, not for row locks. On MySQL

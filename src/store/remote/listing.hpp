@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules for the lists of names that all stores share (`client::list()`).
+// Rules for `client::list()`. All stores apply the same rules.
 #pragma once
 
 #include <holdfast/counters.hpp>

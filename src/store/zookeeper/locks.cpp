@@ -130,12 +130,13 @@ asio::awaitable<std::optional<std::vector<std::string>>> queue_node::list_beside
 asio::awaitable<void> queue_node::make_parent_anew() {
     const time_point last_start = last_start_;
     co_await remove();
-    home_->require_time(last_start);
+    last_start_ = last_start;
+    home_->require_time(last_start_);
     std::string path = want_.parent;
     const std::optional<node_data> parent = co_await home_->at->get(path);
     if (parent && !parent->data.empty())
         refuse_worn_out(want_.parent);
-    home_->require_time(last_start);
+    home_->require_time(last_start_);
     const session::removal got = co_await home_->at->remove(std::move(path));
     if (got == session::removal::has_children)
         refuse_worn_out(want_.parent);

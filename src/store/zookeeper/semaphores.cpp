@@ -154,7 +154,8 @@ asio::awaitable<answer> permit_place::look() {
         enough = co_await has_permit_nodes(*all);
     if (!enough)
         co_return co_await busy();
-    co_await home_->prove_session(last_start_);
+    // Each node of a permit had a time limit of its own, so the proof has one too.
+    co_await home_->prove_session(home_->last_start(home_->context.time.now()));
     if (!std::ranges::all_of(permit_nodes_,
                              [this](const auto& each) { return home_->lives(*each->node()); }))
         co_return answer{}; // the session has ended in the meantime: make all nodes again

@@ -100,6 +100,8 @@ private:
         case outcome::unreachable:
             if (troubled && grants_may_be_late(o, took))
                 return true;
+            if (acquires(o.what) && took >= o.timeout && waits_behind_failure(o))
+                return true;
             [[fallthrough]];
         case outcome::outcome_unknown:
             if ((o.what == deed::extend || o.what == deed::share) && world_.replicas.exists())
@@ -120,6 +122,22 @@ private:
         default:
             return false;
         }
+    }
+
+    /// Returns whether another call of this client waits for the same name, and may have got no
+    /// reply to its last request. A call that waits behind it does not know whether the lock is
+    /// busy. The other call repeats a failed request within `unavailable_timeout`.
+    bool waits_behind_failure(const operation& o) const {
+        const auto& calls = world_.books.under_way();
+        const seat& place = place_of(o);
+        const time_point trouble =
+            std::max({place.net.troubled_until(), world_.replicas.last_trouble(), place.moved_at});
+        return trouble + world_.how.unavailable_timeout >= o.started_at &&
+               std::any_of(calls.begin(), calls.end(), [&](const auto& entry) {
+                   const operation& other = entry.second;
+                   return acquires(other.what) && other.who.client == o.who.client &&
+                          other.who.name == o.who.name && other.who.actor != o.who.actor;
+               });
     }
 
     /// Returns whether three grants in a row may have come later than their leases lasted. A wait
