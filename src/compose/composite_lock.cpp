@@ -317,18 +317,14 @@ private:
     time_point next_round(sync::retry_policy& trouble, sync::pauses& pause, time_point sent_at,
                           int round) {
         const sync::failure why = first_failure(*round_, of_.members);
-        sync::gate& door = *home_->queues().find(sync::key_of(*call_));
         if (!why.code) {
             trouble.over();
-            door.note_reply();
             return round > 1 ? sync::later(home_->now(), pause.next()) : home_->now();
         }
         try {
             throw sync::worded_error{why};
         } catch (const boost::system::system_error& e) {
-            const time_point next = trouble.next_try(e, sent_at);
-            door.note_no_reply(why);
-            return next;
+            return trouble.next_try(e, sent_at);
         }
     }
 

@@ -195,10 +195,8 @@ private:
         // In an undecided round, this value does not change: it is the result of the last round
         // that was decided.
         is_unanswered_ = is_too_few || (is_undecided_ && is_unanswered_);
-        sync::gate& door = *home_->queues().find(sync::key_of(*call_));
         if (can_vote >= of_.needs + got.unasked) {
             trouble.over();
-            door.note_reply();
             return next_poll();
         }
         if (can_vote + got.sit_out >= of_.needs + got.unasked && goes_on())
@@ -206,9 +204,7 @@ private:
         try {
             throw sync::worded_error{why_too_few(round)};
         } catch (const boost::system::system_error& e) {
-            const time_point next = trouble.next_try(e, sent_at);
-            door.note_no_reply({e.code(), e.what()});
-            return next;
+            return trouble.next_try(e, sent_at);
         }
     }
     time_point next_poll() const {

@@ -127,19 +127,12 @@ private:
         return std::any_of(d.of.begin(), d.of.end(),
                            [&](spot where) { return !realm_.is_well(where); });
     }
-    /// Returns whether another call of this program asks for one of the same locks, and may have
-    /// got no reply to its last request. A call that waits behind it does not know whether the lock
-    /// is busy. The other call repeats a failed request within `unavailable_timeout`.
+    /// Returns whether the call may wait behind a request of its program that got no reply. Then it
+    /// does not know whether the lock is busy. A failed request is repeated within
+    /// `unavailable_timeout`.
     bool waits_behind_failure(const deal& d) const {
-        const auto& calls = realm_.books.under_way();
-        const bool is_troubled = any_terminal(d, [&](const terminal& t) {
-            return t.net.troubled_until() + realm_.how.unavailable_timeout >= d.started_at;
-        });
-        return acquires(d.what) && is_troubled &&
-               std::any_of(calls.begin(), calls.end(), [&](const auto& entry) {
-                   const deal& other = entry.second;
-                   return acquires(other.what) && other.program == d.program &&
-                          other.actor != d.actor && meet(other.of, d.of);
+        return acquires(d.what) && any_terminal(d, [&](const terminal& t) {
+                   return t.net.troubled_until() + realm_.how.unavailable_timeout >= d.started_at;
                });
     }
     bool some_node_sits_out(const deal& d) const {

@@ -88,22 +88,6 @@ TEST_F(Multi, HoldsNothingWhileItWaits) {
     EXPECT_TRUE(held.take().owns_lock());
 }
 
-TEST_F(Multi, ATryBehindACallWithoutAReplyIsNotBusy) {
-    alice.always = fate{.refused = true};
-    all.async_lock(held.handler());
-    run_for(1s);
-    said<std::optional<lease>> timed, tried;
-    all.async_try_lock_for(500ms, timed.handler());
-    all.async_try_lock(tried.handler());
-    settle();
-    EXPECT_TRUE(tried.failed(errc::unreachable)) << "nobody knows whether it is busy";
-    run_for(500ms);
-    EXPECT_TRUE(timed.failed(errc::unreachable));
-    alice.always = {};
-    run_for(2s);
-    EXPECT_TRUE(held.well());
-}
-
 TEST_F(Multi, GivesUpWhenItsTimeoutIsOver) {
     server.occupy("c", 1h);
     said<std::optional<lease>> tried;
