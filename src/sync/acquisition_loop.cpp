@@ -176,7 +176,7 @@ asio::awaitable<void> until_acknowledged(acquisition& call, gate& door) {
 
 void note_reply(gate* door, const answer& said) {
     if (door && said.answered)
-        door->note_reply();
+        door->note_reply(said.granted);
 }
 void note_no_reply(gate* door, const boost::system::system_error& why) {
     if (door)

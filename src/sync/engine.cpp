@@ -498,7 +498,7 @@ void engine::found_busy(acquisition& call) {
     if (call.wanted.of->polls)
         gates_.forget_polled(key);  // another client had its turn
     gate& here = *gates_.find(key); // the gate exists as long as the call
-    here.waits_there();
+    here.waits_there(call);
     next_turn(key, here);
 }
 

@@ -89,16 +89,19 @@ bool gate::admits_alone(const acquisition& call) const {
 
 /// Returns whether a call for permits may ask the store: it is the next call, and all calls that
 /// ask now want the same number of permits. So calls for few permits cannot overtake a call for
-/// many permits for long.
+/// many permits for long. After a "busy" reply, the calls ask one after another until the store
+/// grants permits. Otherwise a later request could be carried out first and take the permits.
 bool gate::admits_to_permits(const acquisition& call) const {
     const bool is_next = queue_.empty() || &queue_.front() == &call;
     const bool others_wait_there = alone_ > asking_;
     return is_next && !others_wait_there && asking_ < asking_max &&
-           (asking_ == 0 || rare().amount_asked == call.wanted.amount);
+           (asking_ == 0 || (!rare().was_busy && rare().amount_asked == call.wanted.amount));
 }
 
-void gate::waits_there() {
+void gate::waits_there(const acquisition& call) {
     --asking_;
+    if (wants_permits(call))
+        rare_->was_busy = true;
 }
 
 bool gate::somebody_waits_there() const {
@@ -219,7 +222,7 @@ void gate::enter_negotiation(acquisition& call) {
 
 void gate::end_negotiation(const acquisition& call) {
     asking_ -= call.waits_there() ? 0 : 1;
-    note_reply(); // the call has reported its own result
+    note_reply(false); // the call has reported its own result
     if (rare().upgrading == &call)
         rare_->upgrading = nullptr;
     count(call, -1);
@@ -237,9 +240,11 @@ void gate::note_no_reply(failure why) {
     ensure_rare().no_reply = std::move(why);
 }
 
-void gate::note_reply() {
-    if (rare_)
-        rare_->no_reply.reset();
+void gate::note_reply(bool granted) {
+    if (!rare_)
+        return;
+    rare_->no_reply.reset();
+    rare_->was_busy = rare_->was_busy && !granted;
 }
 
 const failure* gate::why_unknown() const {

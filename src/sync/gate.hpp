@@ -87,7 +87,7 @@ public:
     void begin_negotiation(acquisition&);
     /// Notes that the coroutine of a negotiating call runs. It lives until end_negotiation().
     void enter_negotiation(acquisition&);
-    void waits_there();
+    void waits_there(const acquisition&);
     /// Returns whether the store has replied "busy" to any call that still waits.
     bool somebody_waits_there() const;
     /// Returns whether an earlier call waits in the store for the same counter. Only the earliest
@@ -111,7 +111,7 @@ public:
     // Notes whether the store has replied to the last request of a call that asks it. Calls that
     // wait behind this call have sent nothing, so `outcome_unknown` becomes `unreachable` for them.
     void note_no_reply(failure);
-    void note_reply();
+    void note_reply(bool granted);
     /// Returns why it is unknown whether the lock is busy: the last request has failed, and this
     /// client does not hold the lock. Returns null otherwise.
     const failure* why_unknown() const;
@@ -178,6 +178,7 @@ private:
         std::uint64_t passes = 0;
         time_point contact_at = time_point::min();
         std::optional<failure> no_reply{}; // why the last request got no reply
+        bool was_busy = false; // true: permits were busy, and none were granted since then
         // Number of readers that ask the store now, and how many of these readers would share the
         // hold that they get.
         int reads = 0, sharable = 0;
