@@ -103,7 +103,7 @@ TEST_F(Database, LimitsOfTheServerDoNotApplyToItsSession) {
     for (const char* const each :
          {"sql_select_limit", "sql_safe_updates", "max_statement_time", "lock_wait_timeout"})
         server().sql("SET GLOBAL " + std::string{each} + "=DEFAULT");
-    EXPECT_EQ(told->value(), "18446744073709551615 0 0.000000 1");
+    EXPECT_EQ(told->value(), "18446744073709551615 OFF 0.000000 1");
 }
 
 TEST_F(Database, TellsWhatTheServerIs) {

@@ -263,7 +263,10 @@ inline bool take_shared(client& home, const std::string& name) {
 
 inline bool take_permit(client& home, const std::string& name) {
     leased_semaphore seats{home, name};
-    return seats.try_acquire().has_value();
+    std::optional<lease> held = seats.try_acquire();
+    if (held)
+        held->unlock(); // waits for the reply
+    return held.has_value();
 }
 
 inline const std::vector<kind_of_lock> kinds_of_lock{
