@@ -111,16 +111,21 @@ std::string flag_with_value(const CLI::App& known, const std::string& option) {
 /// accepts some values of such an option, for example `1`, `true` and an empty text. Throws it also
 /// for `--url=`, because CLI11 takes the next word as the value of that option.
 void reject_wrong_values(const CLI::App& known, const arguments& given) {
-    const std::string see = "; see 'holdfast " + known.get_name() + " --help'";
+    const auto refuse = [&known](std::string option, const char* why) {
+        throw usage_error{option.append(why)
+                              .append("; see 'holdfast ")
+                              .append(known.get_name())
+                              .append(" --help'")};
+    };
     for (auto at = given.begin(); at != given.end() && *at != "--"; ++at) {
         if (!is_option(*at))
             continue;
         if (const std::string flag = flag_with_value(known, *at); !flag.empty())
-            throw usage_error{flag + " takes no value" + see};
+            refuse(flag, " takes no value");
         const std::string name = name_of(*at);
         if (name.starts_with("--") && *at == name + "=" &&
             known.get_option_no_throw(name) != nullptr)
-            throw usage_error{name + " has no value behind the =" + see};
+            refuse(name, " has no value behind the =");
         const auto value = at + 1;
         if (takes_next_word(known, *at) && value != given.end() && *value != "--")
             at = value;
