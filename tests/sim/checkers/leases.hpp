@@ -298,8 +298,10 @@ private:
         const time_point from = std::max(connected, *c.first_seen);
         const bool was_in_flight =
             asked_at_[c.owner] <= connected && *c.first_seen <= connected + 2 * net.latency();
-        if (was_in_flight && *c.absent_since <= from && world_.clock.now() > from + two_answers &&
-            net.well_since(connected, c.who.name))
+        const duration was_left = c.held.remaining() + (world_.clock.now() - from);
+        const bool ended_soon = was_left <= last_silence(c);
+        if (was_in_flight && !ended_soon && *c.absent_since <= from &&
+            world_.clock.now() > from + two_answers && net.well_since(connected, c.who.name))
             fail(c, "the server has forgotten it, and whoever is connected anew did not ask");
     }
 
@@ -324,13 +326,17 @@ private:
     duration noticed_within(const claim& c, const network& net) const {
         const duration longest =
             world_.how.given_for(std::max(c.longest, support::wire_hold_of(c.held).lease()));
-        const bool is_renewed = support::wire_hold_of(c.held).renewed();
-        const duration last_silence =
-            c.reads && !is_renewed ? sync::renewal::read_contact_min : duration::zero();
-        const duration usual = longest / 3 + last_silence + 4 * net.latency() + duration{5} +
+        const duration usual = longest / 3 + last_silence(c) + 4 * net.latency() + duration{5} +
                                2 * world_.replicas.longest_confirmation();
         const bool well = net.well_since(*c.absent_since - longest, c.who.name);
         return well ? usual : usual + longest / 10 + world_.how.command_timeout;
+    }
+
+    /// Returns the time before the end of a hold in which the client does not ask about it. A read
+    /// hold with a fixed lease has such a time.
+    static duration last_silence(const claim& c) {
+        const bool is_renewed = support::wire_hold_of(c.held).renewed();
+        return c.reads && !is_renewed ? sync::renewal::read_contact_min : duration::zero();
     }
 
     void fail(const claim& c, const std::string& what) {

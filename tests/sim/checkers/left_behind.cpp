@@ -28,8 +28,10 @@ void left_behind::sent(const seat& from, const memory::request& r, const memory:
                                            world_.how.command_timeout);
         known.left = known.left || r.what == memory::verb::release;
         if (r.what == memory::verb::look) {
-            known.looked_at = world_.clock.now();
-            known.looked_to = static_cast<int>(r.to);
+            if (!f.request_lost) { // a lost request shows nothing to a new primary
+                known.looked_at = world_.clock.now();
+                known.looked_to = static_cast<int>(r.to);
+            }
             known.copied = known.copied || f.executed_again;
             newest_[{from.number, world::number_of(h.name.text)}] = owner;
         }

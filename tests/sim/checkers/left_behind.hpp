@@ -29,7 +29,7 @@ private:
     using ghosts = std::map<std::string, time_point>;
     /// Requests that were sent for one owner number.
     struct record {
-        time_point looked_at{}; ///< time of the last attempt
+        time_point looked_at{}; ///< time of the last attempt that was not lost
         int looked_to = 0;      ///< server that received the last attempt
         /// time by which the requests have had their effect, or have certainly failed
         time_point settles_at{};
