@@ -135,8 +135,10 @@ private:
         return trouble + world_.how.unavailable_timeout >= o.started_at &&
                std::any_of(calls.begin(), calls.end(), [&](const auto& entry) {
                    const operation& other = entry.second;
-                   return acquires(other.what) && other.who.client == o.who.client &&
-                          other.who.name == o.who.name && other.who.actor != o.who.actor;
+                   const bool is_another =
+                       other.who.actor != o.who.actor || other.started_at < o.started_at;
+                   return is_another && acquires(other.what) && other.who.client == o.who.client &&
+                          other.who.name == o.who.name;
                });
     }
 
