@@ -439,8 +439,8 @@ void say_why_not(const std::string& word, const std::string& name, std::int64_t 
 }
 
 /// Waits until the latch is set and closed. Returns false if the timeout `timeout` passes first.
-/// The function polls, because the server sends no notification when a latch is set. It continues
-/// if the server cannot be reached for at most `outage`.
+/// The function polls, because the server sends no notification when a latch is set. If the server
+/// cannot be reached, it goes on polling, and fails only after `outage`.
 bool wait_until_set(const holdfast::latch& of, std::chrono::duration<double> timeout,
                     holdfast::duration outage) {
     using holdfast::boot_clock;

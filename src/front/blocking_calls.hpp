@@ -253,7 +253,7 @@ protected:
 
 private:
     one_shot_result<sync::outcome> pending_result_;
-    // Set while the waiting thread itself runs the call, inside the monitor, up to its first sleep.
+    // Set until the call sleeps for the first time, while the waiting thread itself runs the call.
     runtime::inline_call* inline_caller_ = nullptr;
 };
 

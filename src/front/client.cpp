@@ -5,8 +5,8 @@
 #include "front/async_calls.hpp"
 #include "front/blocking_calls.hpp"
 #include "front/context_end.hpp"
+#include "runtime/environment.hpp"
 #include "runtime/monitor.hpp"
-#include "runtime/process.hpp"
 
 #include <holdfast/client.hpp>
 

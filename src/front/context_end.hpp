@@ -4,7 +4,7 @@
 #pragma once
 
 #include "runtime/clock.hpp"
-#include "runtime/process.hpp"
+#include "runtime/environment.hpp"
 #include "sync/engine.hpp"
 
 #include <atomic>

@@ -3,7 +3,7 @@
 
 #include "fake_server.hpp"
 #include "runtime/clock.hpp"
-#include "runtime/process.hpp"
+#include "runtime/environment.hpp"
 #include "support/clocks.hpp"
 #include "support/eventually.hpp"
 #include "support/on_each_server.hpp"

@@ -194,7 +194,7 @@ public:
     /// `session_time` from now.
     void prolong_session(const std::array<std::uint8_t, 16>& client, duration session_time);
 
-    /// Returns the identifier of this machine, unique in the process.
+    /// Returns the identifier of this simulated machine. No other machine of the process has it.
     const std::string& id() const noexcept { return id_; }
     /// Returns a time of the clients' clock: the machine may have forgotten changes that were made
     /// before this time. `time_point::min()` means that it has forgotten nothing.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/process.hpp"
+#include "runtime/environment.hpp"
 
 #include <holdfast/credentials.hpp>
 
