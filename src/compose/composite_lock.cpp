@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <tuple>
 #include <utility>
 
 namespace holdfast::compose {
@@ -176,9 +177,10 @@ std::function<asio::awaitable<bool>()> composite_descriptor::forcing() const {
     return [this, all] { return remove_members(*this, all); };
 }
 
-// Takes all members or none. A call never waits long for a member while it holds other members, so
-// there is no deadlock. Calls that compete for the same members ask the same member first, so one
-// of these calls makes progress.
+// Takes all members or none. All clients put the members in one order: by name, then by server.
+// While a call holds members, it waits only for members that come later in this order, and only for
+// a moment. So calls never wait for each other in a circle, and one of the calls that compete makes
+// progress.
 //     all at once ──all granted──▶ a hold
 //          │ one is busy
 //          ▼
@@ -199,16 +201,6 @@ constexpr int late_grants_max = 3;
 /// time again.
 constexpr backoff between_rounds{duration{2}, duration{100}};
 
-/// Returns the member that every call asks first: the member whose name is first in alphabetical
-/// order.
-std::size_t least_of(const std::vector<member>& members) {
-    const auto before = [](const member& one, const member& other) {
-        return one->name.text < other->name.text;
-    };
-    return static_cast<std::size_t>(std::min_element(members.begin(), members.end(), before) -
-                                    members.begin());
-}
-
 class all_members {
 public:
     all_members(std::shared_ptr<sync::acquisition> call, const multi_descriptor& of)
@@ -216,7 +208,7 @@ public:
         , home_{call_->home}
         , of_{of}
         , round_{std::make_shared<member_requests>(home_, of.members, call_->wake())}
-        , first_{least_of(of.members)} {
+        , servers_(of.members.size()) {
         if (!call_->wanted.renewed)
             lease_ = call_->wanted.lease;
     }
@@ -258,10 +250,14 @@ private:
         for (std::size_t which = 0; which < of_.members.size(); ++which)
             round_->ask(which, {.lease = lease_});
         co_await until_answered(duration::zero());
+        for (std::size_t which = 1; which < of_.members.size(); ++which)
+            if (comes_before(which, first_))
+                first_ = which;
     }
 
     /// Asks one member, and waits for it as long as the call's timeout allows. Then asks the other
-    /// members, and waits for them only a short time.
+    /// members. Waits a short time for those that come later in the common order, and not at all
+    /// for those that come before: a call that holds one of those may wait for this call.
     asio::awaitable<void> ask_in_turn(int round) {
         const duration rest = call_->wanted.give_up_at - home_->now();
         round_->ask(first_, {.timeout = rest, .lease = lease_});
@@ -270,8 +266,10 @@ private:
             co_return;
         const duration most = std::min(moment_more * (round - 1), call_->wanted.lease / 10);
         for (std::size_t which = 0; which < of_.members.size(); ++which)
-            if (which != first_)
-                round_->ask(which, {.timeout = most, .lease = lease_});
+            if (which != first_) {
+                const duration moment = comes_before(which, first_) ? duration::zero() : most;
+                round_->ask(which, {.timeout = moment, .lease = lease_});
+            }
         co_await until_answered(most);
         note_busy();
         co_await lengthen_first();
@@ -281,8 +279,17 @@ private:
     asio::awaitable<void> until_answered(duration timeout) {
         const time_point limit = answered_by(*home_, *round_, timeout);
         co_await wait_for_answers(*call_, limit, [this] { return round_->open() == 0 || fails(); });
+        for (std::size_t which = 0; which < round_->size(); ++which)
+            if (round_->has_answered(which) && !round_->answer(which).server.empty())
+                servers_[which] = round_->answer(which).server;
         if (!call_->finished() && round_->open() > 0 && !fails())
             throw_unanswered();
+    }
+    /// Returns whether a member comes before another one in the order that all clients use. Where
+    /// the servers are not known, the order is the one in which the user listed the members.
+    bool comes_before(std::size_t one, std::size_t other) const {
+        return std::tie(of_.members[one]->name.text, servers_[one], one) <
+               std::tie(of_.members[other]->name.text, servers_[other], other);
     }
     bool fails() const {
         for (std::size_t which = 0; which < round_->size(); ++which)
@@ -363,7 +370,8 @@ private:
     const multi_descriptor& of_;
     retired_with_scope round_;
     std::optional<duration> lease_{};
-    std::size_t first_;
+    std::vector<std::string> servers_; ///< identity of each member's server; empty: not known
+    std::size_t first_ = 0;            ///< the member that the next round waits for
     int late_grants_ = 0;
 };
 
