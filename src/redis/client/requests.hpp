@@ -57,6 +57,10 @@ struct request {
     /// Returns the reply, or throws the failure. Call it after the request was resumed.
     reply take_answer();
 
+    /// Returns the deadline that the arguments contain, or `time_point::max()`. After it, the
+    /// server does not carry out the request.
+    time_point useful_until() const;
+
     const script& what;
     const names_list keys;
     const arguments_list arguments;
@@ -73,8 +77,9 @@ struct request {
     std::uint64_t slot = 0;
     std::uint64_t ordinal = 0; ///< position in the order of ask()
     time_point asked_at{};
-    time_point deadline{};
-    bool hurried = false; ///< `options.answer_by` is earlier than the usual timeout
+    time_point deadline{};     ///< while the request is queued, it may be earlier
+    time_point answer_until{}; ///< the deadline after the request was written
+    bool hurried = false;      ///< the first deadline is earlier than the usual timeout
 
     /// Handler of the waiting caller. Use swap and never assignment: in Boost 1.81 the move
     /// assignment of this type recurses without end.
@@ -108,8 +113,9 @@ public:
     pipeline(const pipeline&) = delete;
 
     /// Queues a request. The request waits for at most `timeout`, or until its own deadline if the
-    /// deadline is earlier.
-    void ask(request&, time_point now, duration timeout);
+    /// deadline is earlier. If it is still queued at `send_until`, it waits no longer; this time is
+    /// ignored if it has passed already, because then only the server tells that it is late.
+    void ask(request&, time_point now, duration timeout, time_point send_until = time_point::max());
 
     /// Returns whether ASKING must be sent before the next request. The queue must not be empty.
     bool next_asks() const { return queued_.front().options.asking; }
@@ -170,6 +176,8 @@ private:
     template <member_hook request::*Hook>
     using list =
         boost::intrusive::list<request, boost::intrusive::member_hook<request, member_hook, Hook>>;
+
+    void add_hurried(request&);
 
     list<&request::by_age> waiting_;  // requests with the usual timeout, sorted by deadline
     list<&request::by_age> hurried_;  // requests with an earlier deadline, sorted by deadline
