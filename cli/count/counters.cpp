@@ -474,7 +474,7 @@ bool carry_out(holdfast::latch& of, const look_options& given, const latch_comma
                boost::json::object& told) {
     // Send a query first. A change would wait for a server that cannot be reached, but a query
     // fails at once, as in every other verb.
-    (void)answer_of_server([&] { return of.count(); });
+    const std::int64_t left = answer_of_server([&] { return of.count(); });
     if (what.word == "set")
         return (told["set"] =
                     answer_of_server([&] { return of.try_set_count(count_of(what.number)); }))
@@ -482,6 +482,9 @@ bool carry_out(holdfast::latch& of, const look_options& given, const latch_comma
     if (what.word == "erase")
         return (told["erased"] = answer_of_server([&] { return of.erase(); })).as_bool();
     if (what.word == "wait") {
+        if (left == 0 && !what.until_set && !given.json)
+            say("'" + printable(given.name) +
+                "' is open, or has never been set; there is nothing to wait for");
         const holdfast::time_point start = holdfast::boot_clock::now();
         const auto most = what.timeout.value_or(std::chrono::duration<double>::max());
         const bool done =

@@ -87,6 +87,16 @@ TEST_P(Latch, ThatIsClosedStaysAsItIs) {
     EXPECT_EQ(latch({"count", "gate"}).out, "2\n");
 }
 
+TEST_P(Latch, WaitSaysThatTheLatchIsOpenOrNotSet) {
+    const ended missing = latch({"wait", "gate"});
+    EXPECT_EQ(missing.status, 0);
+    EXPECT_EQ(missing.err,
+              "holdfast: 'gate' is open, or has never been set; there is nothing to wait for\n");
+    EXPECT_EQ(latch({"wait", "--json", "gate"}).err, "");
+    ASSERT_EQ(latch({"set", "gate", "1"}).status, 0);
+    EXPECT_EQ(latch({"wait", "-w", "0", "gate"}).err, "");
+}
+
 TEST_P(Latch, DownReportsThatNothingWasCountedIfTheLatchIsNotSet) {
     const ended missing = latch({"down", "gate"});
     EXPECT_EQ(missing.status, 1);
