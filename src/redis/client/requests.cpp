@@ -76,7 +76,7 @@ reply request::take_answer() {
     return std::move(answer);
 }
 
-time_point request::useful_until() const {
+time_point useful_until(std::span<const argument> arguments) {
     for (const argument& one : arguments)
         if (const auto* limit = std::get_if<server_deadline>(&one))
             return limit->at;
@@ -231,11 +231,13 @@ void pauses::end() {
 }
 
 retry_loop::retry_loop(const store_context& home, std::shared_ptr<pauses> all,
-                       duration command_timeout, call_options& options)
+                       duration command_timeout, call_options& options,
+                       std::span<const argument> arguments)
     : home_{home}
     , all_{std::move(all)}
     , began_{home.time.now()}
-    , limit_{std::min(options.answer_by, net::later(began_, command_timeout))} {
+    , limit_{std::min(options.answer_by, net::later(began_, command_timeout))}
+    , useful_until_{useful_until(arguments)} {
     options.answer_by = limit_;
 }
 
@@ -248,7 +250,8 @@ asio::awaitable<void> retry_loop::rest(const net::failure& why) {
     const auto jitter = static_cast<duration::rep>(home_.random() % 1000);
     const duration pause = pause_min + (pause_max - pause_min) * jitter / 1000;
     const time_point again_at = net::later(home_.time.now(), pause);
-    if (why.code() != errc::unreachable || again_at >= limit_)
+    const bool is_late = useful_until_ > began_ && again_at >= useful_until_;
+    if (why.code() != errc::unreachable || again_at >= limit_ || is_late)
         throw net::failure{why};
     if (!alarm_) {
         alarm_ = home_.time.make_alarm();

@@ -37,6 +37,10 @@ void require_confirmation(const reply& answer);
 /// Stores the result of a WAIT command in the reply `of` to the request that was sent before it.
 void note_confirmation(reply& of, const reply& answer);
 
+/// Returns the deadline that the arguments contain, or `time_point::max()`. After the deadline, the
+/// server does not carry out the request.
+time_point useful_until(std::span<const argument>);
+
 /// One call of a script, from its start to its reply. The object lives in the frame of the
 /// coroutine that waits for the reply, so a call allocates no memory.
 struct request {
@@ -56,10 +60,6 @@ struct request {
 
     /// Returns the reply, or throws the failure. Call it after the request was resumed.
     reply take_answer();
-
-    /// Returns the deadline that the arguments contain, or `time_point::max()`. After it, the
-    /// server does not carry out the request.
-    time_point useful_until() const;
 
     const script& what;
     const names_list keys;
@@ -217,9 +217,9 @@ private:
 class retry_loop {
 public:
     /// Starts to measure the time of the call. Writes the resulting deadline into `answer_by` of
-    /// the call's options.
+    /// the call's options. The call is not repeated after the `server_deadline` in its arguments.
     retry_loop(const store_context&, std::shared_ptr<pauses>, duration command_timeout,
-               call_options&);
+               call_options&, std::span<const argument>);
     retry_loop(const retry_loop&) = delete;
     ~retry_loop();
 
@@ -239,6 +239,7 @@ private:
     const std::shared_ptr<pauses> all_;
     const time_point began_;
     const time_point limit_;
+    const time_point useful_until_;
     std::unique_ptr<alarm> alarm_; // created at the first pause
 };
 
