@@ -163,16 +163,27 @@ bool erase(holdfast::client& home, const std::string& name, counter_kind kind) {
     return false;
 }
 
-/// Calls `ask` and returns its exit status. If the key with the counter's name has another type,
-/// prints this type and returns `no_lock`.
+/// Prints that the name has another kind. The error text of the store names both kinds.
+void say_other_kind(const std::string& name, const boost::system::system_error& failure) {
+    std::string text = failure.what();
+    if (const std::size_t general = text.find(": " + failure.code().message());
+        general != text.npos)
+        text.erase(general);
+    if (constexpr std::string_view code = "WRONGTYPE "; text.starts_with(code))
+        text.erase(0, code.size());
+    say("'" + printable(name) + "' is of another kind: " + printable(text, 300));
+}
+
+/// Calls `ask` and returns its exit status. If the name has another kind, prints both kinds and
+/// returns `no_lock`.
 template <typename Ask>
-int ask_of(const look_options& given, counter_kind kind, Ask ask) {
+int ask_of(const look_options& given, Ask ask) {
     try {
         return ask();
     } catch (const boost::system::system_error& failure) {
         if (failure.code() != holdfast::store_errc::wrong_type)
             throw;
-        say("'" + printable(given.name) + "' is no " + word_of(kind) + ", but something else");
+        say_other_kind(given.name, failure);
         return no_lock;
     }
 }
@@ -186,7 +197,7 @@ bool confirmed(const std::string& name, counter_kind kind, const holdfast::count
 } // namespace
 
 int inspect_counter(holdfast::client& home, const look_options& given, counter_kind kind) {
-    return ask_of(given, kind, [&]() -> int {
+    return ask_of(given, [&]() -> int {
         const holdfast::counter_state found =
             answer_of_server([&] { return home.inspect({given.name}, kind); });
         if (given.json) {
@@ -204,7 +215,7 @@ int inspect_counter(holdfast::client& home, const look_options& given, counter_k
 }
 
 int erase_counter(holdfast::client& home, const look_options& given, counter_kind kind, bool yes) {
-    return ask_of(given, kind, [&]() -> int {
+    return ask_of(given, [&]() -> int {
         const holdfast::counter_state found =
             answer_of_server([&] { return home.inspect({given.name}, kind); });
         if (found.exists && !yes && !confirmed(given.name, kind, found)) {
@@ -474,7 +485,7 @@ bool carry_out(holdfast::latch& of, const look_options& given, const latch_comma
                boost::json::object& told) {
     // Send a query first. A change would wait for a server that cannot be reached, but a query
     // fails at once, as in every other verb.
-    (void)answer_of_server([&] { return of.count(); });
+    const std::int64_t left = answer_of_server([&] { return of.count(); });
     if (what.word == "set")
         return (told["set"] =
                     answer_of_server([&] { return of.try_set_count(count_of(what.number)); }))
@@ -482,6 +493,9 @@ bool carry_out(holdfast::latch& of, const look_options& given, const latch_comma
     if (what.word == "erase")
         return (told["erased"] = answer_of_server([&] { return of.erase(); })).as_bool();
     if (what.word == "wait") {
+        if (left == 0 && !what.until_set && !given.json)
+            say("'" + printable(given.name) +
+                "' is open, or has never been set; there is nothing to wait for");
         const holdfast::time_point start = holdfast::boot_clock::now();
         const auto most = what.timeout.value_or(std::chrono::duration<double>::max());
         const bool done =
@@ -570,7 +584,7 @@ int latch(const inheritance& inherited, arguments all) {
         } catch (const boost::system::system_error& failure) {
             if (failure.code() != holdfast::store_errc::wrong_type)
                 throw;
-            say("'" + printable(given.name) + "' is no latch, but something else");
+            say_other_kind(given.name, failure);
             return int{no_lock};
         }
     });

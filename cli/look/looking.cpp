@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/look/looking.hpp"
 
+#include <holdfast/token_mutex.hpp>
+
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
@@ -95,18 +97,29 @@ std::string no_lock_in_words(holdfast::client& home, const holdfast::lock_state&
 }
 
 std::string objection_to_taking_away(const holdfast::lock_state& lock, bool is_token) {
-    if (lock.kind == holdfast::key_kind::other)
+    const bool is_string_of_lock = is_token && lock.type == "string";
+    if (lock.kind == holdfast::key_kind::other && !is_string_of_lock)
         return "is no lock, but a " + printable(lock.type);
-    if (!lock.is_held)
+    if (!lock.is_held || is_string_of_lock)
         return {};
-    const bool seems_token = lock.kind == holdfast::key_kind::token_lock;
-    if (is_token && !seems_token)
+    if (is_token)
         return "is no lock of redis-py, redsync or node-redlock";
+    const bool seems_token = lock.kind == holdfast::key_kind::token_lock;
     const bool is_ours = lock.owners.size() == 1 && lock.owners.front().is_holdfast;
-    if (is_token || !seems_token || is_ours)
+    if (!seems_token || is_ours)
         return {};
     return "is a string of another program's: if it is a lock of redis-py, redsync or "
            "node-redlock, and not that program's data, give --type token";
+}
+
+bool take_away(holdfast::client& home, const std::string& name, const holdfast::lock_state& shown) {
+    if (shown.kind == holdfast::key_kind::other) // a string: see objection_to_taking_away()
+        return holdfast::token_mutex{home, {name}}.force_unlock();
+    if (shown.owners.empty()) // the list of owners was too long for the reply
+        return home.force_unlock(name);
+    return std::ranges::any_of(shown.owners, [&](const holdfast::lock_owner& each) {
+        return home.force_unlock(name, each.text);
+    });
 }
 
 } // namespace cli

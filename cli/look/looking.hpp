@@ -48,8 +48,13 @@ bool is_answered_yes();
 
 /// Returns why the lock must not be removed. Returns an empty text if it may be removed. The text
 /// continues a sentence that begins with the lock's name. A key that looks like a token lock may be
-/// any value of another program, so its removal is refused unless `is_token` is set.
+/// any value of another program, so its removal is refused unless `is_token` is set. Then any
+/// string may be removed, because each program chooses the form of its tokens.
 std::string objection_to_taking_away(const holdfast::lock_state&, bool is_token);
+
+/// Removes the lock from the holders that were shown to the user. A later holder keeps the lock. If
+/// several holders shared the lock, the removal succeeds if at least one of them still held it.
+bool take_away(holdfast::client&, const std::string& name, const holdfast::lock_state& shown);
 
 /// The counters that a name can be.
 struct possible_counters {

@@ -140,15 +140,6 @@ std::string by_node(const std::vector<node_state>& all) {
     return lines;
 }
 
-/// Removes the lock on this node from the holders in `seen`. Other holders keep the lock.
-bool take_away_at(node& at, const std::string& name, const lock_state& seen) {
-    if (seen.owners.empty()) // the list of owners was too long for the reply
-        return at.home.force_unlock(name);
-    return std::ranges::any_of(seen.owners, [&](const holdfast::lock_owner& each) {
-        return at.home.force_unlock(name, each.text);
-    });
-}
-
 std::size_t take_away_everywhere(node_list& of, const std::string& name,
                                  std::vector<node_state>& seen) {
     std::size_t taken = 0;
@@ -156,7 +147,7 @@ std::size_t take_away_everywhere(node_list& of, const std::string& name,
     for (node& each : of) {
         if (state->is_held()) {
             try {
-                taken += take_away_at(each, name, *state->lock) ? 1 : 0;
+                taken += take_away(each.home, name, *state->lock) ? 1 : 0;
             } catch (const boost::system::system_error& failure) {
                 state->failure = failure_in_words(failure);
             }

@@ -11,7 +11,6 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
-#include <algorithm>
 #include <iostream>
 
 #include <unistd.h>
@@ -64,7 +63,9 @@ std::string holders_of(const lock_state& lock) {
     std::string all;
     for (const holdfast::lock_owner& each : lock.owners)
         all += "  " + printable(owner_in_words(each), 500) + "\n";
-    return all.empty() ? "  more than can be told\n" : all;
+    if (all.empty())
+        return lock.type == "string" ? "  another program\n" : "  more than can be told\n";
+    return all;
 }
 
 bool confirmed(const lock_state& lock) {
@@ -72,16 +73,6 @@ bool confirmed(const lock_state& lock) {
               << holders_of(lock) << "It may still be working. Take the lock away? [y/N] "
               << std::flush;
     return is_answered_yes();
-}
-
-/// Removes the lock from the holders that were shown to the user. A later holder keeps the lock. If
-/// several holders shared the lock, the removal succeeds if at least one of them still held it.
-bool take_away(holdfast::client& home, const std::string& name, const lock_state& lock) {
-    if (lock.owners.empty()) // the list of owners was too long for the reply
-        return home.force_unlock(name);
-    return std::ranges::any_of(lock.owners, [&](const holdfast::lock_owner& each) {
-        return home.force_unlock(name, each.text);
-    });
 }
 
 std::string whose_it_was(const lock_state& lock) {

@@ -30,10 +30,10 @@ struct semaphore_options {
 /// No process owns a permit: any process may release permits, and the permits of a process that
 /// died are lost. If your program must not lose them, use a lock or a `leased_semaphore`.
 ///
-/// Callers of one client are served in order of arrival, so a caller that needs many permits is
-/// never starved by callers that need few. Between processes there is no order. If a release has
-/// exactly as many permits as the next callers of the same client need, these callers get them
-/// without a request to the store. The limits of `options::hand_off` apply.
+/// Waiting callers of one client are served in order of arrival, so a caller that needs many
+/// permits is never starved by callers that need few. Between processes there is no order. If a
+/// release has exactly as many permits as the next callers of the same client need, these callers
+/// get them without a request to the store. The limits of `options::hand_off` apply.
 ///
 /// Errors, cancellation, at-most-once changes and thread safety: see `basic_counter`. An amount
 /// below zero or above `max()` fails with `invalid_argument`. A call for zero permits succeeds at

@@ -52,8 +52,8 @@ struct permit_options {
 /// taken are given back in the background, or become free when their lease expires. Changes to the
 /// number of permits are executed at most once: see `basic_counter`.
 ///
-/// *Order.* Callers of one client are served in order of arrival, so a caller that needs many
-/// permits is never starved by callers that need few. Between processes there is no order. The
+/// *Order.* Waiting callers of one client are served in order of arrival, so a caller that needs
+/// many permits is never starved by callers that need few. Between processes there is no order. The
 /// client can hand a released lease over to its own next caller, without a request to the store, if
 /// that caller waits for the same number of permits. The limits of `options::hand_off` apply. After
 /// a call of `lease::permit_ids()`, the lease is not handed over.

@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace holdfast::cli_test {
@@ -87,6 +88,16 @@ TEST_P(Latch, ThatIsClosedStaysAsItIs) {
     EXPECT_EQ(latch({"count", "gate"}).out, "2\n");
 }
 
+TEST_P(Latch, WaitSaysThatTheLatchIsOpenOrNotSet) {
+    const ended missing = latch({"wait", "gate"});
+    EXPECT_EQ(missing.status, 0);
+    EXPECT_EQ(missing.err,
+              "holdfast: 'gate' is open, or has never been set; there is nothing to wait for\n");
+    EXPECT_EQ(latch({"wait", "--json", "gate"}).err, "");
+    ASSERT_EQ(latch({"set", "gate", "1"}).status, 0);
+    EXPECT_EQ(latch({"wait", "-w", "0", "gate"}).err, "");
+}
+
 TEST_P(Latch, DownReportsThatNothingWasCountedIfTheLatchIsNotSet) {
     const ended missing = latch({"down", "gate"});
     EXPECT_EQ(missing.status, 1);
@@ -154,9 +165,27 @@ TEST_P(Latch, IsNotWhatSomebodyElseHasUnderThatName) {
         SCOPED_TRACE(word);
         const ended refused = latch({word, "gate"});
         EXPECT_EQ(refused.status, 65);
-        EXPECT_EQ(refused.err, "holdfast: 'gate' is no latch, but something else\n");
+        EXPECT_EQ(refused.err,
+                  "holdfast: 'gate' is of another kind: the key is a string (a token lock, or "
+                  "another program's data), and a latch was asked for\n");
     }
     EXPECT_EQ(server().command({"GET", "gate"}).text, "a picture");
+}
+
+TEST_P(Latch, MessageOfAnotherKindNamesBothKinds) {
+    server().command({"HSET", "gate", "8743c9c0-0795-4907-87fd-6c719a6b4586:49", "1"});
+    const std::string there = "holdfast: 'gate' is of another kind: the key is a hash (a mutex), ";
+    EXPECT_EQ(latch({"set", "gate", "1"}).err, there + "and a latch was asked for\n");
+    const std::pair<const char*, const char*> types[] = {{"semaphore", "a semaphore"},
+                                                         {"permits", "a leased semaphore"},
+                                                         {"latch", "a latch"},
+                                                         {"rate", "a rate limiter"}};
+    for (const auto& [type, words] : types) {
+        const std::string told = there + "and " + words + " was asked for\n";
+        EXPECT_EQ(run({"inspect", "--type", type, "gate"}, url()).err, told);
+        EXPECT_EQ(run({"unlock", "--force", "--yes", "--type", type, "gate"}, url()).err, told);
+    }
+    EXPECT_EQ(server().command({"EXISTS", "gate"}).integer, 1);
 }
 
 class InspectCounter : public on_server {};

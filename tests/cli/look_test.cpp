@@ -223,6 +223,22 @@ TEST_P(Look, TakesAwayAnotherProgramsStringOnlyIfToldThatItIsALock) {
     EXPECT_EQ(server().command({"EXISTS", "session"}).integer, 0);
 }
 
+TEST_P(Look, TakesAwayAStringOfAnyFormIfToldThatItIsALock) {
+    server().command({"SET", "short", "locked"});
+    server().command({"SET", "one", "1", "PX", "3600000"});
+    server().command({"SET", "seats", "5"});
+    for (const char* const name : {"short", "one"}) {
+        EXPECT_EQ(run({"unlock", "--force", "--yes", name}, url()).status, 65) << name;
+        EXPECT_EQ(run({"unlock", "--force", "--yes", "--type", "token", name}, url()).status, 0)
+            << name;
+        EXPECT_EQ(server().command({"EXISTS", name}).integer, 0) << name;
+    }
+    const ended counter = run({"unlock", "--force", "--yes", "--type", "token", "seats"}, url());
+    EXPECT_EQ(counter.status, 65);
+    EXPECT_THAT(counter.err, HasSubstr("a semaphore or a latch"));
+    EXPECT_EQ(server().command({"GET", "seats"}).text, "5");
+}
+
 TEST_P(Look, TellsALockWithVeryManyReadersFromAnyOtherHash) {
     server().command({"HSET", "rw", "mode", "read"});
     for (int i = 0; i < 150; ++i) {

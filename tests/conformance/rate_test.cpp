@@ -289,7 +289,7 @@ TEST_P(Rate, WhatIsNotSetOrMoreThanTheRateIsRefused) {
     const auto says = [](const std::string& all, const char* what) {
         return all.find(what) != all.npos;
     };
-    const char* const not_set = "the rate limiter is not set";
+    const char* const not_set = "the rate limiter is not set: call try_set_rate() first";
     EXPECT_TRUE(says(words([&] { mails.acquire(); }), not_set));
     EXPECT_TRUE(says(words([&] { (void)mails.try_acquire(); }), not_set));
     EXPECT_TRUE(says(words([&] { mails.release(); }), not_set));

@@ -144,6 +144,7 @@ protected:
     struct asking {
         std::string key;
         redis::call_options options{};
+        std::vector<redis::argument> arguments{};
         bool done = false;
         redis::reply answer{};
         error_code code{};
@@ -177,14 +178,16 @@ protected:
         node_.reset();
     }
 
-    asked begin(std::string key = "k", redis::call_options options = {}) {
-        return begin_on(io_.get_executor(), std::move(key), options);
+    asked begin(std::string key = "k", redis::call_options options = {},
+                std::vector<redis::argument> arguments = {}) {
+        return begin_on(io_.get_executor(), std::move(key), options, std::move(arguments));
     }
-    asked begin_on(const asio::any_io_executor& where, std::string key,
-                   redis::call_options options) {
+    asked begin_on(const asio::any_io_executor& where, std::string key, redis::call_options options,
+                   std::vector<redis::argument> arguments = {}) {
         const auto made = std::make_shared<asking>();
         made->key = std::move(key);
         made->options = options;
+        made->arguments = std::move(arguments);
         auto ended = [made](const std::exception_ptr& failed) { end(*made, failed); };
         asio::co_spawn(where, run(node(), made),
                        asio::bind_cancellation_slot(made->cancel.slot(), ended));
@@ -192,8 +195,9 @@ protected:
     }
 
     /// The same, as far as it gets without time going on.
-    asked ask(std::string key = "k", redis::call_options options = {}) {
-        asked made = begin(std::move(key), options);
+    asked ask(std::string key = "k", redis::call_options options = {},
+              std::vector<redis::argument> arguments = {}) {
+        asked made = begin(std::move(key), options, std::move(arguments));
         settle();
         return made;
     }
@@ -231,7 +235,7 @@ protected:
 private:
     static asio::awaitable<void> run(redis::node& on, asked mine) {
         const std::string_view keys[] = {mine->key};
-        mine->answer = co_await on.call(script, keys, {}, mine->options);
+        mine->answer = co_await on.call(script, keys, mine->arguments, mine->options);
     }
 
     static void end(asking& mine, const std::exception_ptr& failed) {

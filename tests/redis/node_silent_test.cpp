@@ -70,6 +70,26 @@ TEST_F(NodeSilent, WhatWasNotSentUntilItsLimitWasNotCarriedOut) {
     EXPECT_THAT(queued->text, HasSubstr("not sent within 500 ms"));
 }
 
+TEST_F(NodeSilent, RequestThatIsNotSentBeforeItsServerDeadlineFailsThen) {
+    server_.says.erase("ROLE");
+    const auto queued = ask("k", {}, {redis::server_deadline{clock_.now() + 500ms}});
+    pass(499ms);
+    EXPECT_FALSE(queued->done);
+    pass(1ms);
+    EXPECT_EQ(queued->code, errc::unreachable);
+    EXPECT_THAT(queued->text, HasSubstr("not sent within 500 ms"));
+}
+
+TEST_F(NodeSilent, ReplyAfterTheServerDeadlineIsAwaitedIfTheRequestWasSent) {
+    server_.says.erase("EVALSHA");
+    const auto sent = ask("k", {}, {redis::server_deadline{clock_.now() + 500ms}});
+    pass(2s);
+    EXPECT_FALSE(sent->done);
+    server_.last().send(":1\r\n");
+    settle();
+    EXPECT_EQ(sent->answer.integer, 1);
+}
+
 TEST_F(NodeSilent, WhatComesTooLateToBeAskedIsNotSent) {
     ask();
     EXPECT_EQ(ask("k", within(0ms))->code, errc::unreachable);

@@ -193,6 +193,14 @@ TEST_F(SentinelWatch, AsksAgainAndAgainUntilOneAnswers) {
     EXPECT_EQ(one->answer.integer, 1);
 }
 
+TEST_F(SentinelWatch, RequestIsNotRepeatedAfterItsServerDeadline) {
+    for (const auto& each : sentinels_)
+        each->stop();
+    const asked one = ask("k", {}, {redis::server_deadline{clock_.now() + 700ms}});
+    pass(700ms);
+    EXPECT_EQ(one->code, errc::unreachable);
+}
+
 TEST_F(SentinelWatch, SaysWhatIsWrongWithEachOfThem) {
     sentinel(0).stop();
     sentinel(1).says["SENTINEL"] = "-NOAUTH Authentication required.\r\n";

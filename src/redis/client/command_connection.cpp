@@ -91,7 +91,10 @@ void command_connection::enqueue(request& asked) {
             if (asked.standing != request::stage::apart) // otherwise `this` may be destroyed
                 withdraw(asked);
         });
-    pipeline_.ask(asked, context_->home.time.now(), timeout_);
+    // Only a request that must wait for a connection may stay unsent for long.
+    const time_point send_until =
+        connection_.connected() ? time_point::max() : useful_until(asked.arguments);
+    pipeline_.ask(asked, context_->home.time.now(), timeout_, send_until);
     watch_for(asked.deadline);
     connection_.talk();
 }

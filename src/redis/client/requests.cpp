@@ -76,12 +76,21 @@ reply request::take_answer() {
     return std::move(answer);
 }
 
-void pipeline::ask(request& asked, time_point now, duration timeout) {
+time_point useful_until(std::span<const argument> arguments) {
+    for (const argument& one : arguments)
+        if (const auto* limit = std::get_if<server_deadline>(&one))
+            return limit->at;
+    return time_point::max();
+}
+
+void pipeline::ask(request& asked, time_point now, duration timeout, time_point send_until) {
     const time_point usual = net::later(now, timeout);
     asked.asked_at = now;
-    const time_point own = asked.options.answer_by;
-    asked.deadline = std::min(usual, own);
-    asked.hurried = own < usual;
+    asked.answer_until = std::min(usual, asked.options.answer_by);
+    asked.deadline = asked.answer_until;
+    if (send_until > now)
+        asked.deadline = std::min(asked.deadline, send_until);
+    asked.hurried = asked.deadline < usual;
     asked.ordinal = ++asked_;
     asked.standing = request::stage::queued;
     queued_.push_back(asked);
@@ -89,6 +98,10 @@ void pipeline::ask(request& asked, time_point now, duration timeout) {
         waiting_.push_back(asked); // stays sorted, because all requests in it have the same timeout
         return;
     }
+    add_hurried(asked);
+}
+
+void pipeline::add_hurried(request& asked) {
     // The search is short, because new requests nearly always belong at the end of the list.
     auto place = hurried_.end();
     while (place != hurried_.begin() && std::prev(place)->deadline > asked.deadline)
@@ -111,6 +124,11 @@ request* pipeline::next_to_write(time_point now) {
     next.standing = request::stage::in_flight;
     next.slot = first_slot_ + written_.size();
     written_.push_back({&next, now});
+    if (next.deadline < next.answer_until) {
+        hurried_.erase(hurried_.iterator_to(next));
+        next.deadline = next.answer_until;
+        add_hurried(next);
+    }
     return &next;
 }
 
@@ -213,11 +231,13 @@ void pauses::end() {
 }
 
 retry_loop::retry_loop(const store_context& home, std::shared_ptr<pauses> all,
-                       duration command_timeout, call_options& options)
+                       duration command_timeout, call_options& options,
+                       std::span<const argument> arguments)
     : home_{home}
     , all_{std::move(all)}
     , began_{home.time.now()}
-    , limit_{std::min(options.answer_by, net::later(began_, command_timeout))} {
+    , limit_{std::min(options.answer_by, net::later(began_, command_timeout))}
+    , useful_until_{useful_until(arguments)} {
     options.answer_by = limit_;
 }
 
@@ -230,7 +250,8 @@ asio::awaitable<void> retry_loop::rest(const net::failure& why) {
     const auto jitter = static_cast<duration::rep>(home_.random() % 1000);
     const duration pause = pause_min + (pause_max - pause_min) * jitter / 1000;
     const time_point again_at = net::later(home_.time.now(), pause);
-    if (why.code() != errc::unreachable || again_at >= limit_)
+    const bool is_late = useful_until_ > began_ && again_at >= useful_until_;
+    if (why.code() != errc::unreachable || again_at >= limit_ || is_late)
         throw net::failure{why};
     if (!alarm_) {
         alarm_ = home_.time.make_alarm();

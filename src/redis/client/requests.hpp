@@ -37,6 +37,10 @@ void require_confirmation(const reply& answer);
 /// Stores the result of a WAIT command in the reply `of` to the request that was sent before it.
 void note_confirmation(reply& of, const reply& answer);
 
+/// Returns the deadline that the arguments contain, or `time_point::max()`. After the deadline, the
+/// server does not carry out the request.
+time_point useful_until(std::span<const argument>);
+
 /// One call of a script, from its start to its reply. The object lives in the frame of the
 /// coroutine that waits for the reply, so a call allocates no memory.
 struct request {
@@ -73,8 +77,9 @@ struct request {
     std::uint64_t slot = 0;
     std::uint64_t ordinal = 0; ///< position in the order of ask()
     time_point asked_at{};
-    time_point deadline{};
-    bool hurried = false; ///< `options.answer_by` is earlier than the usual timeout
+    time_point deadline{};     ///< while the request is queued, it may be earlier
+    time_point answer_until{}; ///< the deadline after the request was written
+    bool hurried = false;      ///< the first deadline is earlier than the usual timeout
 
     /// Handler of the waiting caller. Use swap and never assignment: in Boost 1.81 the move
     /// assignment of this type recurses without end.
@@ -108,8 +113,9 @@ public:
     pipeline(const pipeline&) = delete;
 
     /// Queues a request. The request waits for at most `timeout`, or until its own deadline if the
-    /// deadline is earlier.
-    void ask(request&, time_point now, duration timeout);
+    /// deadline is earlier. If it is still queued at `send_until`, it waits no longer; this time is
+    /// ignored if it has passed already, because then only the server tells that it is late.
+    void ask(request&, time_point now, duration timeout, time_point send_until = time_point::max());
 
     /// Returns whether ASKING must be sent before the next request. The queue must not be empty.
     bool next_asks() const { return queued_.front().options.asking; }
@@ -171,6 +177,8 @@ private:
     using list =
         boost::intrusive::list<request, boost::intrusive::member_hook<request, member_hook, Hook>>;
 
+    void add_hurried(request&);
+
     list<&request::by_age> waiting_;  // requests with the usual timeout, sorted by deadline
     list<&request::by_age> hurried_;  // requests with an earlier deadline, sorted by deadline
     list<&request::by_stage> queued_; // in the order of ask()
@@ -209,9 +217,9 @@ private:
 class retry_loop {
 public:
     /// Starts to measure the time of the call. Writes the resulting deadline into `answer_by` of
-    /// the call's options.
+    /// the call's options. The call is not repeated after the `server_deadline` in its arguments.
     retry_loop(const store_context&, std::shared_ptr<pauses>, duration command_timeout,
-               call_options&);
+               call_options&, std::span<const argument>);
     retry_loop(const retry_loop&) = delete;
     ~retry_loop();
 
@@ -231,6 +239,7 @@ private:
     const std::shared_ptr<pauses> all_;
     const time_point began_;
     const time_point limit_;
+    const time_point useful_until_;
     std::unique_ptr<alarm> alarm_; // created at the first pause
 };
 

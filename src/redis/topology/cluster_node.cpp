@@ -107,7 +107,7 @@ asio::awaitable<reply> cluster_node::call(const script& what,
     // Keeps the context alive during the call's pauses.
     const std::shared_ptr<node_context> known = context_;
     const std::shared_ptr<map_watch> watch = watch_; // keeps the map alive during the call's pauses
-    retry_loop trail{known->home, pauses_, known->how.command_timeout, options};
+    retry_loop trail{known->home, pauses_, known->how.command_timeout, options, arguments};
     const std::uint16_t slot = keys.empty() ? std::uint16_t{0} : key_slot(keys.front());
     std::optional<server_address> sent_to; // target of an ASK redirection
     for (int hops = 0;; ++hops) {

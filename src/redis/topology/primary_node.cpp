@@ -66,7 +66,7 @@ asio::awaitable<reply> primary_node::pursue(const script& what,
                                             call_options options) {
     // Keeps the context alive during the call's pauses.
     const std::shared_ptr<node_context> known = context_;
-    retry_loop trail{known->home, pauses_, known->how.command_timeout, options};
+    retry_loop trail{known->home, pauses_, known->how.command_timeout, options, arguments};
     for (;;) {
         std::optional<net::failure> why;
         try {

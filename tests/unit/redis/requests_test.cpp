@@ -177,6 +177,28 @@ TEST_F(Pipeline, ALimitBehindTheUsualOneIsNone) {
     all_.forget(patient);
 }
 
+TEST_F(Pipeline, LimitOfTheSendingEndsWithTheSending) {
+    request hurried{any, {}, {}, {.answer_by = at(6)}};
+    all_.ask(a_, at(1), 10ms, at(4));
+    ask(hurried, 1);
+    all_.ask(b_, at(1), 10ms, at(1));
+    EXPECT_EQ(a_.deadline, at(4));
+    EXPECT_EQ(b_.deadline, at(11)) << "only the server tells that a request is late";
+    EXPECT_EQ(all_.oldest(), &a_);
+    EXPECT_EQ(write(2), &a_);
+    EXPECT_EQ(a_.deadline, at(11));
+    EXPECT_EQ(all_.oldest(), &hurried);
+    for (request* const each : {&a_, &b_, &hurried})
+        all_.forget(*each);
+    EXPECT_EQ(all_.oldest(), nullptr);
+}
+
+TEST(Request, IsUsefulUntilTheDeadlineInItsArguments) {
+    const argument arguments[] = {std::int64_t{1}, server_deadline{time_point{50s}}};
+    EXPECT_EQ(useful_until(arguments), time_point{50s});
+    EXPECT_EQ(useful_until({}), time_point::max());
+}
+
 TEST_F(Pipeline, KnowsThatSomebodyHasGivenUpUntilTheAnswerComes) {
     ask(a_, 0);
     ask(b_, 1);
