@@ -75,8 +75,9 @@ constexpr std::array refusals{
     server_says{store_errc::not_authenticated, errc::refused, "not_authenticated",
                 "NOAUTH, WRONGPASS, (TLS alert)",
                 "The server does not accept this user, this password or this certificate.",
-                "Check these, and what the server knows about the user (Redis: ACL LIST; MySQL: "
-                "SHOW GRANTS; ZooKeeper: getAcl)."},
+                "Check the user, the password and the certificate of the client. The server shows "
+                "its users "
+                "(Redis: ACL LIST; MySQL: SHOW GRANTS; ZooKeeper: getAcl)."},
     server_says{
         store_errc::untrusted, errc::refused, "untrusted", "(TLS: its certificate)",
         "The client does not accept the server's certificate, so it sent no request.",
