@@ -71,8 +71,8 @@ programs with kazoo and programs with holdfast, choose one of these ways:
   Then Curator can use the paths too. [kazoo_peer.py](../tests/interop/others/python/kazoo_peer.py)
   has all three ways.
 
-If somebody deletes the node of a Curator client, as `holdfast unlock --force` does, the Curator
-client still believes that it holds the lock (test `CuratorsBelief`).
+`holdfast unlock --force` deletes the node of the holder. If the holder uses Curator, it does not
+notice this, and still believes that it holds the lock (test `CuratorsBelief`).
 
 In Curator, each program sets the number of permits of a semaphore for itself. So use the same
 number in all programs. Or let the Curator programs read the number with Curator's class
