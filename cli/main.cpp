@@ -25,16 +25,15 @@ struct verb {
 
 constexpr std::array verbs{
     verb{"run", "run a command while holding a lock", cli::run},
-    verb{"ls", "list the locks that are held, and by whom", cli::ls},
-    verb{"inspect", "print all that is known of one lock", cli::inspect},
+    verb{"ls", "list the held locks and their holders", cli::ls},
+    verb{"inspect", "print all information about one lock", cli::inspect},
     verb{"wait", "wait until a lock is free, without taking it", cli::wait},
     verb{"latch", "wait until other processes have reached a point", cli::latch},
-    verb{"unlock", "take a lock away from its holder", cli::unlock},
+    verb{"unlock", "remove a lock from its holder", cli::unlock},
     verb{"bench", "measure locks on your own server", cli::bench},
     verb{"demo", "see what a lock prevents, and what happens if its holder is killed", cli::demo},
-    verb{"doctor", "examine a server: what is wrong for locks, and what to do about it",
-         cli::doctor},
-    verb{"server", "show or end this machine's private server", cli::server},
+    verb{"doctor", "check whether a server is fit for locks, and say what to change", cli::doctor},
+    verb{"server", "show or stop this machine's private server", cli::server},
     verb{"demo-worker", "", cli::demo_worker},
     verb{"demo-holder", "", cli::demo_holder},
     verb{"private-server", "", cli::private_server},
@@ -49,8 +48,8 @@ std::vector<std::string> known_words() {
 }
 
 void print_help(std::ostream& out) {
-    out << "Locks shared by processes and machines, on Redis or Valkey, on MySQL or\n"
-           "MariaDB, or on ZooKeeper.\n\n"
+    out << "Takes, shows and removes locks that processes on several machines share. The\n"
+           "locks are kept in Redis or Valkey, in MySQL or MariaDB, or in ZooKeeper.\n\n"
            "Usage: holdfast VERB [OPTIONS] ...\n\n";
     std::size_t width = 0;
     for (const verb& each : verbs)
@@ -64,10 +63,11 @@ void print_help(std::ostream& out) {
            "  --version    print the version\n\n"
            "Example:\n"
            "  holdfast run nightly-report ./report.sh\n\n"
-           "Give the server with --url, or with HOLDFAST_URL=redis://HOST:PORT, or\n"
-           "mysql://HOST/SCHEMA, or zk://HOST; see 'holdfast run --help'. Without it\n"
-           "the locks are for this user on this machine only: a private redis-server or\n"
-           "valkey-server keeps them. HOLDFAST_REQUIRE_SERVER=1 forbids that.\n";
+           "Name the server with --url or with the variable HOLDFAST_URL, for example\n"
+           "redis://HOST:PORT, mysql://HOST/SCHEMA or zk://HOST; see 'holdfast run --help'.\n"
+           "If you name no server, a private redis-server or valkey-server keeps the locks.\n"
+           "They then exclude only commands of this user on this machine. To forbid the\n"
+           "private server, set HOLDFAST_REQUIRE_SERVER=1.\n";
 }
 
 /// Returns the verb (subcommand) of holdfast for a verb of other programs. Without this table, the

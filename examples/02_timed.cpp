@@ -17,7 +17,7 @@ int main() {
 
     of_alice.lock();
 
-    // A busy lock is not an error. The call throws only if the server cannot be asked.
+    // A busy lock is not an error. The call throws only if the client cannot reach the server.
     if (!of_bob.try_lock())
         std::cout << "Bob tried: busy.\n";
     if (!of_bob.try_lock_for(50ms))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Locks in coroutines: a lease owns the lock, and no thread does.
+// How to use locks in coroutines. The lock belongs to a lease object, and not to a thread.
 #include <holdfast/holdfast.hpp>
 
 #include <boost/asio/co_spawn.hpp>
@@ -20,8 +20,8 @@ asio::awaitable<void> take_a_turn(holdfast::mutex& turnstile, int& inside, int& 
         throw std::logic_error{"two inside at once"};
     std::cout << "coroutine " << ++passed << " of 10 is inside, alone\n";
     --inside;
-    // Waits until the lock is released. The destructor of `held` would also release it, but not
-    // wait.
+    // Waits until the server has released the lock. The destructor of `held` would release the lock
+    // without waiting.
     co_await held.async_unlock(asio::use_awaitable);
 }
 

@@ -26,7 +26,7 @@ bool work(std::stop_token stop) {
 }
 
 int main() {
-    // Stands for Redis, and can simulate faults.
+    // This server in memory stands for Redis, and can simulate faults.
     std::atomic<bool> cable_cut = false;
     holdfast::memory::server server;
     holdfast::client client{{.store = server.connect([&](const holdfast::memory::request&) {
@@ -48,8 +48,8 @@ int main() {
     held.unlock(outcome);
     std::cout << "unlock() says: " << outcome.message() << '\n';
 
-    // The stop of in_danger() is requested earlier: renewals fail, and the lease ends soon. The
-    // lock is still ours, so there is time to save the work.
+    // The token of in_danger() is stopped earlier: when renewals fail and the lease ends soon. We
+    // still have the lock then, so there is time to save the work.
     held = nightly.async_lock(asio::use_future).get();
     std::cout << "We have the lock again. The server cannot be reached ..." << std::endl;
     cable_cut = true;

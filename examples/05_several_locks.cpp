@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two locks at once, in any order, without deadlock, with std::lock and std::scoped_lock.
+// How to take two locks together, in any order and without deadlock, by std::lock or
+// std::scoped_lock.
 #include <holdfast/holdfast.hpp>
 
 #include <iostream>
@@ -33,7 +34,7 @@ int main() {
     paying.join();
     paying_back.join();
 
-    // Both locks without a guard object.
+    // std::lock takes both locks too, without a guard object.
     std::lock(alice, bob);
     std::cout << "Alice has " << of_alice << ", Bob has " << of_bob << "; nothing is missing.\n";
     alice.unlock();

@@ -17,7 +17,7 @@ namespace asio = boost::asio;
 // would wait for the threads that have to complete it, so it throws `errc::would_deadlock`.
 asio::awaitable<void> add(holdfast::mutex& lock, int& sum, int number) {
     holdfast::lease held = co_await lock.async_lock(asio::use_awaitable);
-    sum += number; // coroutines run on both threads, but only one at a time is here
+    sum += number; // the lock lets only one coroutine at a time run this line
     co_await held.async_unlock(asio::use_awaitable);
 }
 

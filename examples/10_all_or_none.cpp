@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several locks of different types as one lock, with one timeout and one lease: all of them or
-// none.
+// How to take several locks of different types as if they were one lock, with one timeout and one
+// lease. The caller gets all of the locks or none.
 #include <holdfast/holdfast.hpp>
 
 #include <chrono>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One lock on five independent servers; a majority of the servers is enough. This example has the
-// servers in its own memory. In production they are five machines.
+// One lock that is kept on five independent servers: a client has the lock if a majority of them
+// has granted it. In this example, the servers are in its own memory. In production they are five
+// machines.
 #include <holdfast/holdfast.hpp>
 
 #include <boost/asio/use_future.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// At most two downloads at a time, across all processes. Set HOLDFAST_URL to your server. Without
-// it, the example uses a store in its own memory.
+// How to allow at most two downloads at a time, in all processes together. Set HOLDFAST_URL to your
+// server. Without it, the example uses a store in its own memory.
 #include <holdfast/holdfast.hpp>
 
 #include <atomic>

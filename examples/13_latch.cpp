@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Three workers prepare, and none of them starts before all are ready. Each worker may be a process
-// of its own. Set HOLDFAST_URL to your server. Without it, the example uses a store in its own
-// memory.
+// Three workers prepare their work, and no worker starts before all are ready. Each worker can be a
+// separate process. Set HOLDFAST_URL to your server. Without it, the example uses a store in its
+// own memory.
 #include <holdfast/holdfast.hpp>
 
 #include <atomic>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two seats for workers, across all processes. If a worker dies, its seat is free again when the
-// lease has expired. Set HOLDFAST_URL to your server. Without it, the example uses a store in its
-// own memory.
+// How to allow at most two workers at a time, in all processes together. Each needs a seat. If a
+// worker dies, its seat is free again when the lease has expired. Set HOLDFAST_URL to your server.
+// Without it, the example uses a store in its own memory.
 #include <holdfast/holdfast.hpp>
 
 #include <cstdlib>

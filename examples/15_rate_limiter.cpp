@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// At most three calls of a service in any 60 ms, across all processes. Set HOLDFAST_URL to your
-// server. Without it, the example uses a store in its own memory.
+// How to allow at most three calls of a service in any 60 ms, in all processes together. Set
+// HOLDFAST_URL to your server. Without it, the example uses a store in its own memory.
 #include <holdfast/holdfast.hpp>
 
 #include <chrono>

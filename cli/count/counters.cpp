@@ -340,13 +340,13 @@ namespace {
 
 constexpr std::string_view latch_help =
     R"(Lets processes wait until other processes have reached a point. A latch is a
-number with a name. It is set to a number, is counted down, and opens at zero.
-Then all waiting processes continue, and processes that come later do not wait.
-It is Redisson's count-down latch: JVMs can set it, count it down and wait for
-it, too.
+number with a name. One process sets the number, other processes count it down,
+and at zero the latch opens. Then all waiting processes continue, and processes
+that come later do not wait. It is Redisson's count-down latch: JVMs can set it,
+count it down and wait for it, too.
 
-A latch that has not been set is open. So set it before a process waits for it,
-or wait with --set first.
+A latch that has not been set is open. So set the latch before a process waits
+for it, or wait with --set first.
 
 Usage: holdfast latch set [OPTIONS] NAME NUMBER
        holdfast latch down [OPTIONS] NAME [NUMBER]
@@ -354,23 +354,25 @@ Usage: holdfast latch set [OPTIONS] NAME NUMBER
        holdfast latch count [OPTIONS] NAME
        holdfast latch erase [OPTIONS] NAME
 
-  set            close it until it has been counted down NUMBER times; a latch
-                 that is closed already does not change
-  down           count it down, by 1 or by NUMBER; it opens at zero. If it is
-                 open, nothing is counted, and the exit status is 1
-  wait           wait until it is open
-  count          print the number that is left; 0 means that it is open
-  erase          open it, whatever number is left
+  set            close the latch until it has been counted down NUMBER times; a
+                 latch that is closed already does not change
+  down           subtract 1 or NUMBER from the number; the latch opens at zero.
+                 If it is open already, nothing changes, and the exit status is
+                 1
+  wait           wait until the latch is open
+  count          print the number that is left; 0 means that the latch is open
+  erase          open the latch, whatever number is left
 
       --set            of wait: wait until the latch is set, not until it is
-                       open. The server is asked five times a second. A latch
-                       that is set and opens within a fifth of a second may be
+                       open. The server is asked five times a second. If a latch
+                       is set and opens within a fifth of a second, this may be
                        missed
-  -w, --wait TIME      of wait: wait at most that long (0.5, 30, 2m; 0: only
-                       look); without it: wait for ever
-      --replicas N     of set, down, erase: N replicas of the server must
-                       confirm the change, so that a failover to one of them
-                       does not undo it (default 0, or what the URL says)
+  -w, --wait TIME      of wait: wait at most this long (0.5, 30, 2m; 0: only
+                       look); without it, wait for ever
+      --replicas N     of set, down, erase: require that N replicas of the
+                       server confirm the change, so that a failover to one of
+                       them does not undo it (default 0, or the number in the
+                       URL)
       --json           for programs: {"name", "count"}; of set also "set", of
                        down "counted", of erase "erased", of wait "open" ("set"
                        with --set) and "waited_ms"; the count is what is left
@@ -378,17 +380,18 @@ Usage: holdfast latch set [OPTIONS] NAME NUMBER
       --url URL        the server, as for 'holdfast run'
   -h, --help           print this text
 
-A change is carried out at most once, even if it had to be sent several times.
-If it is not known whether it was carried out, the exit status is 69. Only you
-can decide then whether to repeat it.
+A change is carried out at most once, even if the client had to send it several
+times. If the client cannot find out whether the change was carried out, the
+exit status is 69. Only you can then decide whether to repeat it.
 
 Exit status:
-    0   it is done; of wait: the latch is open; of wait --set: it is set
+    0   the command was carried out; of wait: the latch is open; of wait --set:
+        it is set
     1   it was closed already (set); it was open already, or has never been set
         (down, erase); it was not open, or with --set not set, within -w (wait)
    64   the command line or a variable is wrong
    65   the server has something else under that name, which is no latch
-   69   the server cannot be reached, or refuses
+   69   the server cannot be reached, or refuses the request
 
 Examples:
   holdfast latch set migrated 1      # before the services start

@@ -522,23 +522,24 @@ std::optional<holdfast::duration> wait_behind_killed_holder(demo_screen& screen,
 namespace {
 
 constexpr std::string_view demo_help =
-    R"(Shows what a lock is for, in three acts of a few seconds each. First, four
+    R"(Shows what a lock is for, in three parts of a few seconds each. First, four
 processes overwrite each other's updates. Then the same four processes use a
-lock. At last, a process waits for a lock whose holder is killed.
+lock. In the third part, a process waits for a lock whose holder is killed.
 
 Usage: holdfast demo [OPTIONS]
 
       --url URL        the server, as for 'holdfast run'
   -h, --help           print this text
 
-The demo uses one lock with a name of its own, and leaves nothing behind, even
-if Ctrl-C ends it. If KILL ends it, the lock may be held for another 5 seconds.
+The demo uses one lock with a name of its own. It leaves nothing behind, even if
+you end it with Ctrl-C. If KILL ends it, the lock may stay held for another 5
+seconds.
 
 Exit status:
     0   success
     1   the count with the lock was wrong
    64   the command line or a variable is wrong
-   69   the server cannot be reached, or refuses
+   69   the server cannot be reached, or refuses the request
 )";
 
 /// Returns a lock name that no other run uses. Takes and releases this lock once, to check that the

@@ -108,8 +108,9 @@ measurement measure(holdfast::client& home, const workload& wanted) {
 namespace {
 
 constexpr std::string_view bench_help =
-    R"(Measures locks on your own server: how long lock() and unlock() take together
-in one thread, and how many of these pairs one process makes in a second.
+    R"(Measures how fast locks are on your own server: how long lock() and unlock()
+take together in one thread, and how many of these pairs one process makes in a
+second.
 
 Usage: holdfast bench [OPTIONS]
 
@@ -117,8 +118,8 @@ Usage: holdfast bench [OPTIONS]
                        500ms, 1m)
       --threads N      the number of threads in the second and third measurement
                        (default 8)
-      --replicas N     so many replicas confirm each lock (default 0, or what
-                       the URL says), as with 'holdfast run'
+      --replicas N     require that N replicas confirm each lock (default 0, or
+                       the number in the URL), as with 'holdfast run'
       --json           for programs: {"measurements": [{"threads", "locks",
                        "pairs", "pairs_per_second", "p50_us", "p99_us"}],
                        "server"}
@@ -126,24 +127,24 @@ Usage: holdfast bench [OPTIONS]
   -h, --help           print this text
 
 The first measurement has one thread. In the second, each thread has a lock of
-its own. In the third, all threads share one lock, and most of its pairs do not
-reach the server: inside one process, a lock is handed from thread to thread. So
-that line does not show how fast several processes share a lock.
+its own. In the third, all threads share one lock. Most pairs of the third do
+not reach the server, because inside one process a lock is handed from thread to
+thread. So the third line does not show how fast several processes share a lock.
 
-In a cluster, one lock is on one server, and locks of several names are spread
-over all of them: so only the second measurement is of more than one server.
+In a cluster, each lock is on one server, and locks with different names are on
+different servers. So only the second measurement uses more than one server.
 Behind Sentinels, all locks are on the primary. During a failover, this verb
-waits for the new primary. In a database, and on ZooKeeper, each pair writes
-twice to the disk, which takes most of the time.
+waits for the new primary. In a database and on ZooKeeper, each pair writes to
+the disk twice, which takes most of the time.
 
-The locks have names of their own, holdfast-bench:..., and none is left behind.
-The measurement loads the server as much as it can, and so slows down others who
-use it.
+The names of the locks begin with holdfast-bench:, and no lock is left behind.
+The measurement loads the server as much as it can, so it slows down other
+clients of this server.
 
 Exit status:
     0   success
    64   the command line or a variable is wrong
-   69   the server cannot be reached, or refuses
+   69   the server cannot be reached, or refuses the request
 
 Example:
   holdfast bench --threads 32 -t 5 --url redis://db.internal

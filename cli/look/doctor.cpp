@@ -90,29 +90,31 @@ namespace {
 using holdfast::severity;
 
 constexpr std::string_view doctor_help =
-    R"(Examines a server: whether it can be reached, which rights this user has (a lock
-is taken and released to find out), what happens when memory or disk is full,
-and whether replicas and the clock are a danger for locks.
+    R"(Checks whether a server is fit for locks: whether it can be reached, which
+rights this user has, what happens when its memory or disk is full, and whether
+its replicas and its clock endanger locks. To check the rights, it takes a lock
+and releases it.
 
-Behind Sentinels and in a cluster all servers are examined, replicas and
-Sentinels too: which server is the primary, what is missing, how long a failover
+Behind Sentinels and in a cluster, all servers are examined, also replicas and
+Sentinels: which server is the primary, what is missing, how long a failover
 takes compared with the lease, whether clocks differ, and whether other clients
-use another form of Pub/Sub. What this user may not ask is reported.
+use another form of Pub/Sub. If this user has no right to ask for something,
+this is reported.
 
-A server that cannot be reached is reported at once. During a failover, this
-verb does not wait for the new primary, unlike the other verbs.
+A server that cannot be reached is reported at once. Unlike the other verbs,
+this verb does not wait for the new primary during a failover.
 
-In a database, its settings, the user's rights and the tables that locks need
-are examined. In ZooKeeper, each server of the ensemble and the session that it
-gives are examined.
+In a database, the settings, the user's rights and the tables for locks are
+examined. In ZooKeeper, each server of the ensemble and the session that it
+grants are examined.
 
 Usage: holdfast doctor [OPTIONS] [NAME]
 
   NAME                 the lock that is taken (default holdfast-doctor); choose
-                       one that this user may take
-      --create-tables  for mysql:// and mariadb://: make the missing tables,
-                       for which the user needs the rights CREATE, SELECT and
-                       INSERT; existing tables do not change
+                       a name that this user has the right to lock
+      --create-tables  for mysql:// and mariadb://: create the missing tables,
+                       which requires the rights CREATE, SELECT and INSERT;
+                       existing tables do not change
       --json           for programs: {"worst": ..., "findings": [{"severity",
                        "topic", "what", "remedy"}, ...]}
       --url URL        the server, as for 'holdfast run'. For a quorum, each
@@ -122,15 +124,16 @@ Usage: holdfast doctor [OPTIONS] [NAME]
                        quorum as a whole
   -h, --help           print this text
 
-The severity of a finding is 'fine', 'note', 'warning' or 'danger'. A warning:
-locks work, but not as expected in some event; or something could not be
-examined. A danger: locks do not work, or everyday events end them.
+The severity of a finding is 'fine', 'note', 'warning' or 'danger'. A warning
+means that locks work, but not as expected in some event, or that something
+could not be examined. A danger means that locks do not work, or that everyday
+events end them.
 
 Exit status:
     0   no finding is worse than a note
     1   there is a warning or a danger
    64   the command line or a variable is wrong
-   69   the server cannot be reached, or refuses
+   69   the server cannot be reached, or refuses the request
 
 Examples:
   holdfast doctor --url 'redis+cluster://node-a,node-b?required_replicas=1'

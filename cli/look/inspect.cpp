@@ -23,9 +23,9 @@ using holdfast::key_kind;
 using holdfast::lock_state;
 
 constexpr std::string_view inspect_help =
-    R"(Prints all that is known of one lock. Its holders and those who wait for it may
-be holdfast programs or JVMs with Redisson, on ZooKeeper programs with Curator
-or kazoo.
+    R"(Prints all information about one lock: its holders, and the programs that wait
+for it. These can be holdfast programs, or JVMs with Redisson, and on ZooKeeper
+also programs with Curator or kazoo.
 
 Usage: holdfast inspect [OPTIONS] NAME
 
@@ -44,31 +44,32 @@ Usage: holdfast inspect [OPTIONS] NAME
                        has given; on ZooKeeper, for a free lock, a number that
                        no token of it has exceeded
       --type TYPE      NAME is not a lock but a 'semaphore', 'permits' (with
-                       leases, as with --slots), a 'latch' or a 'rate'. Most of
-                       these are bare numbers on the server, which could belong
-                       to any program. For programs {"name", "kind", "exists",
-                       "count", "listeners"}; permits also have "taken", a
-                       rate has "rate": {"permits", "per_ms", "per_client",
-                       "kept_ms"}
-      --url URL        the server, as for 'holdfast run'. For a quorum it prints
-                       what each node says, and whether a majority has the lock;
-                       for programs {"name", "held", "majority", "nodes":
-                       [{"server", "reached", "held", "lock", "failure"}]}
+                       leases, as with --slots), a 'latch' or a 'rate'. On the
+                       server, most of these are plain numbers, which could
+                       belong to any program. For programs {"name", "kind",
+                       "exists", "count", "listeners"}; permits also have
+                       "taken", a rate has "rate": {"permits", "per_ms",
+                       "per_client", "kept_ms"}
+      --url URL        the server, as for 'holdfast run'. For a quorum, the
+                       reply of each node is printed, and whether a majority has
+                       the lock; for programs {"name", "held", "majority",
+                       "nodes": [{"server", "reached", "held", "lock",
+                       "failure"}]}
   -h, --help           print this text
 
-For a lock that is shared, each holder is printed with the rest of its own
-lease. Waiting programs are printed if the server knows them: those in the queue
-of a fair lock, of which "next" is the first, and holdfast's writers that wait
-for a shared lock. Other waiting programs only listen for the release. If the
-owner of a place in the queue does not listen, the program may be dead. The
-queue removes the place when its time is over.
+For a shared lock, each holder is printed with the rest of its own lease.
+Waiting programs are printed if the server knows them: programs in the queue of
+a fair lock, of which "next" is the first, and holdfast's writers that wait for
+a shared lock. Other waiting programs only listen for the release. If a program
+in the queue does not listen, it may be dead. The queue removes its place when
+the time of the place is over.
 
 Exit status:
     0   the lock is held; there is such a semaphore, latch or rate
     1   the lock is free; there is none
    64   the command line or a variable is wrong
    65   the server has something else under that name, which is no lock
-   69   the server cannot be reached, or refuses
+   69   the server cannot be reached, or refuses the request
 
 Examples:
   holdfast inspect nightly-report

@@ -25,55 +25,58 @@ using holdfast::lock_list;
 using holdfast::lock_state;
 
 constexpr std::string_view ls_help =
-    R"(Lists the locks that are held, who holds them, and how long their leases still
-last. The locks of Redisson are listed too. The locks of redis-py and similar
-libraries are listed only while a holdfast program holds them, because their
-values look like any text. After the locks come semaphores with leases
-('permits', as with --slots) of which some are held, and rate limiters ('rate'),
-if the store has them. The server is asked for a few hundred keys at a time, so
-its other clients do not have to wait.
+    R"(Lists the held locks, their holders, and how long their leases still last. Locks
+of Redisson are listed too. A lock of redis-py or a similar library is listed
+only while a holdfast program holds it, because the values of these libraries
+look like any text. After the locks come semaphores with leases ('permits', as
+with --slots) of which some are held, and rate limiters ('rate'), if the store
+has them. This program asks the server for a few hundred keys at a time, so that
+other clients of the server do not have to wait.
 
 Usage: holdfast ls [OPTIONS] [PATTERN]
 
-  PATTERN              list only names that match: * is any text, ? any byte,
-                       [a-z] one of these bytes, [^a-z] or [!a-z] one other
-                       byte; after \ the next byte stands for itself. A letter
-                       outside ASCII has several bytes. Put it in quotes
-  -1, --names          print only the names, one per line; without --type those
-                       of the locks alone
-      --limit N        list at most N of each: locks, permits, rates (default
+  PATTERN              list only names that match: * is any text, ? is any byte,
+                       [a-z] is one of these bytes, [^a-z] or [!a-z] is one
+                       other byte, and a byte after \ has no special meaning. A
+                       letter outside ASCII has several bytes. Put the PATTERN
+                       in quotes
+  -1, --names          print only the names, one per line; without --type, print
+                       only the names of locks
+      --limit N        list at most N locks, N permits and N rates (default
                        1000)
       --type TYPE      list only 'permits', 'rate', 'semaphore' or 'latch'
                        instead of locks. 'permits' are listed only while some
-                       are held, on every store. The last two types are bare
-                       numbers on Redis, so any number is listed as either. For
-                       programs: {"counters": [...], "complete", "server"}
+                       are held, on every store. On Redis, a semaphore and a
+                       latch are plain numbers, so each number is listed for
+                       both types. For programs: {"counters": [...], "complete",
+                       "server"}
       --json           for programs: {"locks": [...], "counters": [...],
-                       "complete": true, "server": ...}; each is an object as
-                       printed by 'holdfast inspect --json', with --type TYPE if
-                       it is a counter. "unreachable" names the servers of a
-                       cluster that could not be asked, if there are any
-      --url URL        the server, as for 'holdfast run'. In a quorum all nodes
-                       are asked; NODES is how many of them hold the lock. For
-                       programs: {"locks": [...], "complete", "nodes",
+                       "complete": true, "server": ...}; each element is an
+                       object as printed by 'holdfast inspect --json', with
+                       --type TYPE if it is a counter. "unreachable" names the
+                       servers of a cluster that could not be asked, if there
+                       are any
+      --url URL        the server, as for 'holdfast run'. In a quorum, all nodes
+                       are asked; NODES is the number of nodes that hold the
+                       lock. For programs: {"locks": [...], "complete", "nodes",
                        "majority", "unreachable"}; each lock has its "nodes",
                        too
   -h, --help           print this text
 
 SINCE is the time at which the holder, a holdfast program, was started; the
-server does not store when it took the lock. LEFT is the rest of the lease,
-which the holder renews; for a shared lock it is the rest of the longest lease.
+server does not store when the lock was taken. LEFT is the rest of the lease,
+which the holder renews; for a shared lock, it is the rest of the longest lease.
 LISTENING is the number of connections that wait for the release; for a fair
-lock, the connections of the first waiting program. 'holdfast inspect' shows
-each of them. For permits and rates, HELD BY says how much is left. What this
-user may not read is left out. In a cluster all servers are asked; if one cannot
-be asked, stderr says so. On a terminal, the number of locks and the server are
-printed at the end.
+lock, it is the number of connections of the first waiting program. 'holdfast
+inspect' shows each waiting program. For permits and rates, HELD BY says how
+many permits are left. Data that this user has no right to read is left out. In
+a cluster, all servers are asked; if a server cannot be reached, stderr says so.
+On a terminal, the number of locks and the server are printed at the end.
 
 Exit status:
     0   the list was printed; if it is not complete, stderr says so
    64   the command line or a variable is wrong
-   69   the server cannot be reached, or refuses
+   69   the server cannot be reached, or refuses the request
 
 Examples:
   holdfast ls

@@ -21,38 +21,39 @@ namespace {
 using holdfast::lock_state;
 
 constexpr std::string_view unlock_help =
-    R"(Takes a lock away from its holder, or from all its holders if it is shared. Then
-wakes the programs that wait for it; for a fair lock, the next in its queue. The
-holder is not stopped. It learns at its next renewal that the lock is lost, and
-until then it may work at the same time as the next holder. If the holder is
-dead, it is safer to wait until its lease ends ('holdfast wait'). If another
-program has taken the lock meanwhile, that program keeps it.
+    R"(Removes a lock from its holder, or from all its holders if it is shared. Then
+wakes the programs that wait for it; for a fair lock, wakes the next program in
+its queue. The holder is not stopped: it learns at its next renewal that the
+lock is lost. Until then, it may work at the same time as the next holder. If
+the holder is dead, it is safer to wait until its lease ends ('holdfast wait').
+If another program has taken the lock meanwhile, that program keeps the lock.
 
 Usage: holdfast unlock --force [OPTIONS] NAME
 
-      --force          required, because only its holder can release a lock
-                       safely
+      --force          required, because only the holder of a lock can release
+                       it safely
       --type TYPE      'token': NAME is a lock of redis-py, redsync or
                        node-redlock. 'semaphore', 'permits' (with leases, as
                        with --slots), 'latch' or 'rate': NAME is one of these,
-                       and is deleted. All these are strings or numbers on the
-                       server, which could be the data of any program
+                       and is deleted. On the server, all these are strings or
+                       numbers, which could be the data of any program
   -y, --yes            do not ask; required if there is no terminal
       --json           for programs: {"name", "released", "was"}; "was" is an
                        object as printed by 'holdfast inspect --json', or null
-      --url URL        the server, as for 'holdfast run'. On a quorum the lock
-                       is taken away on all nodes, also from holders without a
+      --url URL        the server, as for 'holdfast run'. On a quorum, the lock
+                       is removed on all nodes, also from holders without a
                        majority; for programs {"name", "released",
                        "released_nodes", "majority", "was": [...]}, by node
   -h, --help           print this text
 
 Exit status:
-    0   the lock was held, and is released; what --type says is deleted
-    1   the lock was free, there is nothing of that type, or the answer was no
+    0   the lock was held, and is released; or the object of that type is
+        deleted
+    1   the lock was free, there is nothing of that type, or you answered no
    64   the command line or a variable is wrong
    65   the server has something else under that name, which is no lock, or
         a string that may be none
-   69   the server cannot be reached, or refuses
+   69   the server cannot be reached, or refuses the request
 
 Examples:
   holdfast unlock --force nightly-report

@@ -14,18 +14,19 @@ namespace cli {
 namespace {
 
 constexpr std::string_view wait_help =
-    R"(Waits until a lock is free, and does not take it. Somebody else may have taken
-the lock when this program ends. To do something while nobody else holds the
-lock, use 'holdfast run'.
+    R"(Waits until a lock is free, and does not take it. When this program ends,
+somebody else may already have taken the lock. To do something while nobody else
+holds the lock, use 'holdfast run'.
 
-Most releases end the wait at once; those of fair and of spin locks are seen
-within a second. A fair lock is free between two of its holders, too, and that
-may be too short to be seen while others wait in its queue.
+Most releases end the wait at once. The release of a fair lock or a spin lock is
+noticed within a second. A fair lock is also free for a moment between two
+holders; while others wait in its queue, this moment may be too short to be
+noticed.
 
 Usage: holdfast wait [OPTIONS] NAME
 
-  -w, --wait TIME      wait at most that long (0.5, 30, 2m; 0: only look);
-                       without it: wait for ever
+  -w, --wait TIME      wait at most this long (0.5, 30, 2m; 0: only look);
+                       without it, wait for ever
       --json           for programs: {"name", "free", "waited_ms"}
       --url URL        the server, as for 'holdfast run'; a quorum is asked four
                        times a second
@@ -36,7 +37,7 @@ Exit status:
     1   the lock was not free within -w
    64   the command line or a variable is wrong
    65   the server has something else under that name, which is no lock
-   69   the server cannot be reached, or refuses
+   69   the server cannot be reached, or refuses the request
 
 Examples:
   holdfast wait nightly-report && mail -s 'the report is there' boss < report

@@ -24,130 +24,143 @@ constexpr std::string_view run_help =
 Usage: holdfast run [OPTIONS] NAME [--] COMMAND [ARGUMENT...]
 
   -n, --nonblock       do not wait if the lock is busy
-  -w, --wait TIME      wait at most that long (0.5, 30, 2m); without -n and -w:
+  -w, --wait TIME      wait at most this long (0.5, 30, 2m); without -n and -w,
                        wait for ever
   -E, --conflict-exit-code CODE
-                       exit with CODE if the lock stays busy (default 1); with 0
-                       nothing is printed either
-  -s, --shared         share the lock with others that take it with -s, and
-                       exclude those with -x
-  -x, --exclusive      exclude all others that take the lock with -s or -x.
-                       This is not the lock that a command without -s and -x
-                       takes: use one NAME either with or without them
-      --slots N        at most N at once, on all machines: take one of N slots.
-                       The first command that uses the NAME sets N
-      --rate N/TIME    at most N starts in any time of that length, on all
-                       machines (10/1m); nothing is held while the command runs.
-                       The first command that uses the NAME sets the rate
-      --spin           for a NAME that JVMs take with getSpinLock: ask again and
-                       again instead of waiting for a message
-      --fair           wait in order of arrival; a command that waits for the
-                       same lock without --fair may overtake others
-      --hold-for TIME  hold the lock at least that long, even if the command
+                       exit with CODE if the lock stays busy (default 1); if
+                       CODE is 0, also print nothing
+  -s, --shared         share the lock with other commands that use -s, and
+                       exclude commands that use -x
+  -x, --exclusive      exclude all other commands that use -s or -x. Commands
+                       without -s and -x take a lock of another kind, also if
+                       the NAME is the same: for each NAME, use one of these
+                       options always or never
+      --slots N        run at most N commands at the same time, on all machines:
+                       each command takes one of N slots. The first command that
+                       uses the NAME sets N
+      --rate N/TIME    start at most N commands in any time of this length, on
+                       all machines (10/1m); no lock is held while the command
+                       runs. The first command that uses the NAME sets the rate
+      --spin           take a lock that JVMs take with getSpinLock: its release
+                       sends no message, so a waiting command asks the server
+                       again and again
+      --fair           wait in order of arrival; commands that wait for the same
+                       lock without --fair may overtake this command
+      --hold-for TIME  hold the lock at least this long, even if the command
                        ends sooner; INT or TERM ends this wait
-      --lease TIME     how long others wait if this program is killed or cut off
-                       (default 30s, at least 100ms); the lease is renewed while
-                       the command runs. On ZooKeeper the servers limit it,
-                       usually to 4s up to 40s; -v prints the time they gave
+      --lease TIME     how long other commands must wait if this program is
+                       killed or cut off from the server (default 30s, at least
+                       100ms). This program renews the lease while the command
+                       runs. On ZooKeeper, the servers limit the lease, usually
+                       to 4s up to 40s; with -v, this program prints the lease
+                       that they granted
       --fenced[=dated]
                        give the command a token (HOLDFAST_TOKEN): a number that
-                       is greater than that of each holder before it. A resource
-                       to which the command writes can then refuse an older
-                       holder. With =dated, and on the private server, the
-                       numbers grow even if the server loses its data
-      --with NAME      take that lock too: all of them or none. May be given
-                       several times. A command never waits long for one lock
-                       while it holds another, so there is no deadlock, in
-                       whatever order the locks are named
+                       is greater than the numbers of all earlier holders. If
+                       the command sends the token with each write, the resource
+                       can refuse the writes of an older holder. With =dated,
+                       and on the private server, the numbers grow even if the
+                       server loses its data
+      --with NAME      also take the lock NAME: the command gets all of its
+                       locks or none. May be given several times. There is no
+                       deadlock, in whatever order the locks are named, because
+                       a command never waits long for one lock while it holds
+                       another
       --longest-lease TIME
-                       on a quorum: how long a server that was restarted has no
-                       vote, since it may have forgotten who holds a lock
+                       on a quorum: how long a server has no vote after a
+                       restart, because it may have forgotten its locks
                        (default: the lease; not less than that)
       --nodes-remember on a quorum: each server writes every change to its disk
-                       before it answers, and votes as soon as it is back
-      --replicas N     N replicas of the server must confirm the lock, and each
-                       renewal of its lease, so that a failover to one of them
-                       does not lose it. If fewer confirm, the lock is not
-                       taken, and a lock that is held is lost (default 0, or
-                       what the URL says)
+                       before it replies, so it votes as soon as it is back
+      --replicas N     require that N replicas of the server confirm the lock,
+                       and each renewal of its lease, so that a failover to one
+                       of them does not lose the lock. If fewer replicas
+                       confirm, the lock is not taken, and a held lock is lost
+                       (default 0, or the number in the URL)
       --on-loss SIGNAL[:GRACE]
-                       the signal for the command and what it has started if
-                       the lock is lost (default TERM), and the time until KILL;
-                       the end of the lease may shorten it
-      --url URL        redis://[USER[:PASSWORD]@]HOST[:PORT][/DATABASE] or
+                       the signal for the command and the processes that it has
+                       started if the lock is lost (default TERM), and the time
+                       until KILL; if the lease ends before this time, KILL
+                       comes earlier
+      --url URL        the server that keeps the lock:
+                       redis://[USER[:PASSWORD]@]HOST[:PORT][/DATABASE] or
                        unix:///PATH/TO/SOCKET; for the servers behind Sentinels
-                       redis+sentinel://HOST[:PORT],HOST[:PORT]/SERVICE, for a
-                       cluster redis+cluster://HOST[:PORT],HOST[:PORT]; rediss
-                       instead of redis for TLS. MySQL and MariaDB:
-                       mysql://[USER[:PASSWORD]@]HOST[:PORT][,HOST]/SCHEMA;
+                       redis+sentinel://HOST[:PORT],HOST[:PORT]/SERVICE; for a
+                       cluster redis+cluster://HOST[:PORT],HOST[:PORT]; with
+                       rediss instead of redis for TLS. MySQL and MariaDB:
+                       mysql://[USER[:PASSWORD]@]HOST[:PORT][,HOST]/SCHEMA.
                        ZooKeeper: zk://HOST[:PORT][,HOST[:PORT]][/CHROOT].
-                       Without this option: the variable
-                       HOLDFAST_URL, or else this machine's private server (see
-                       'holdfast server --help'). Given 3, 5 or more times: a
-                       quorum of independent servers, of which a majority must
-                       give the lock
-  -v, --verbose        print which server is asked, who holds the lock, when it
-                       was taken, and when a failover has moved it; also what
-                       the server does not grant: a right, or on ZooKeeper the
-                       lease that was asked for
+                       Without this option, the variable HOLDFAST_URL names the
+                       server; without the variable, this machine's private
+                       server keeps the lock (see 'holdfast server --help'). If
+                       --url is given 3, 5 or more times, the servers form a
+                       quorum: they are independent, and a majority of them must
+                       grant the lock
+  -v, --verbose        print which server is used, who holds the lock, when this
+                       command gets the lock, and when a failover has moved it.
+                       Also print what the server does not grant: a right, or on
+                       ZooKeeper the requested lease
   -h, --help           print this text
 
 TIME is a number of seconds, or a number with a unit: 500ms, 30s, 2m, 1h, 1d.
 The -- is needed only if the command begins with a dash.
 
-The command runs in its own process group. Every signal that can be passed on is
-passed on to it. On a terminal it is in the foreground. Ctrl-Z stops the
-command, and its lock is still renewed.
+The command runs in its own process group. This program passes on to it every
+signal that it can catch. On a terminal, the command runs in the foreground.
+Ctrl-Z stops the command, but this program still renews the lock.
 
-When the command ends by itself, the lock is free at once. If it ends because of
-a signal, the lock is held until the programs that it has started have ended,
-too: those that the signal did not reach get TERM, and what still runs after the
-GRACE of --on-loss (default here 10s) gets KILL. INT, TERM, HUP, QUIT, PWR and
-RTMIN+3 count as such a signal, WINCH without a terminal, and any other by which
-the command dies.
+When the command ends by itself, this program releases the lock at once. If the
+command ends because of a signal, this program holds the lock until the
+processes that the command has started have ended, too. Processes that the
+signal did not reach get TERM. Processes that still run after the GRACE of
+--on-loss (here 10s by default) get KILL. This rule applies to the signals INT,
+TERM, HUP, QUIT, PWR and RTMIN+3, to WINCH without a terminal, and to every
+other signal that kills the command.
 
-The lock (or the slot) is lost if the server is away for too long, or if an
-operator takes it. Then the command and the programs that it has started get
-TERM, and KILL later. If this program gets KILL, the command is killed too, but
-the programs that it has started are not. A command that changes its user cannot
-be stopped: write 'sudo holdfast run ...', not 'holdfast run ... sudo'.
+The lock (or the slot) is lost if the server cannot be reached for too long, or
+if an operator removes the lock. Then the command and the processes that it has
+started get TERM, and KILL later. If this program gets KILL, the command is
+killed too, but the processes that it has started continue. This program cannot
+stop a command that changes its user: write 'sudo holdfast run ...', not
+'holdfast run ... sudo'.
 
 Environment of the command:
   HOLDFAST_LOCK        the NAME
-  HOLDFAST_LOCKS       the names of all locks that are held around it, one per
-                       line; the NAME is the last. In a name, % is written %25,
-                       and the end of a line %0A
+  HOLDFAST_LOCKS       the names of all locks under which the command runs, one
+                       per line; the NAME is the last. In a name, % is written
+                       as %25, and the end of a line as %0A
   HOLDFAST_TOKEN       the fencing token, with --fenced; otherwise not set
-  HOLDFAST_TOKENS      with --fenced and --with, the tokens of all the locks,
-                       one per line: of the NAME, and of each --with
+  HOLDFAST_TOKENS      with --fenced and --with, the tokens of all locks, one
+                       per line: of the NAME, and of each --with
   HOLDFAST_URL         the server, with its password if the URL has one; those
                        of a quorum with a space between them
   HOLDFAST_PRIVATE_SERVER
-                       the folder of the private server, if that is the server.
-                       It tells a 'holdfast' in the command that the user has
-                       given no server. HOLDFAST_USERNAME and HOLDFAST_PASSWORD
-                       are not set then
+                       the folder of the private server, if that server keeps
+                       the lock. It tells a 'holdfast' in the command that the
+                       user has named no server. HOLDFAST_USERNAME and
+                       HOLDFAST_PASSWORD are then not set
 
 Environment of this program:
   HOLDFAST_URL         the server, or those of a quorum, unless --url is given
   HOLDFAST_REQUIRE_SERVER
-                       1: end with 64 if no server is given, and do not use the
-                       private server; set it where a job is for many machines
+                       1: exit with status 64 if no server is given, and do not
+                       use the private server; set it for a job that must
+                       exclude jobs on other machines
   HOLDFAST_USERNAME, HOLDFAST_PASSWORD
-                       user name and password, unless the URL has them
+                       the user name and the password, unless the URL has them
 
 Exit status:
   the command's; 128+N if signal N ended it, or ended the wait for the lock
     1   the lock is busy (with -n or -w); -E changes this
    64   the command line or a variable is wrong
-   65   the server has something else under that name, which is no lock; or
-        others use that lock with -s and -x, and this has neither, or the
-        other way round; or --slots or --rate was set to another number
-        ('holdfast unlock --force --type permits NAME' or '--type rate' deletes
-        it)
-   69   the server cannot be reached, or refuses
-   75   the lock or slot was lost before the command had ended, whatever its
-        status was
+   65   the NAME belongs to something else on the server: to data that is no
+        lock; or to a lock that others take with -s and -x, and this command
+        without, or the other way round; or to --slots or --rate with another
+        number ('holdfast unlock --force --type permits NAME' or '--type rate'
+        deletes it)
+   69   the server cannot be reached, or refuses the request
+   75   the lock or slot was lost before the command had ended; then the status
+        of the command does not matter
   126   the command cannot be executed
   127   the command is not found
 

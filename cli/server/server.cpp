@@ -21,11 +21,11 @@ namespace cli {
 namespace {
 
 constexpr std::string_view server_help =
-    R"(Shows or ends this machine's private server. That is a redis-server or
-valkey-server which belongs to you alone. It keeps the locks if no server is
-given (neither --url nor HOLDFAST_URL). It is started when it is needed. It
-listens on a unix socket in a folder that only you can enter, and on no network.
-It saves nothing. It ends some time after its last client has left and its last
+    R"(Shows or stops this machine's private server: a redis-server or valkey-server
+that belongs only to you. It keeps the locks if no server is given (neither
+--url nor HOLDFAST_URL). holdfast starts it when it is needed. It listens on a
+unix socket in a folder that only you can enter, and on no network. It saves
+nothing to disk. It ends some time after its last client has left and its last
 lock has ended. It stays while a slot is held, a --rate still counts a start, or
 a latch or a semaphore is set.
 
@@ -36,12 +36,13 @@ Usage: holdfast server status [--json]
       --json     for programs: {"running", "url", "program", "process",
                  "uptime_seconds", "connections", "keys"}; if it does not run,
                  all but the first are null
-  stop           end it now, unless it is in use
-      --force    end it even if it is in use; its locks are lost then
+  stop           stop it now, unless it is in use
+      --force    stop it even if it is in use; its locks are lost then
   -h, --help     print this text
 
-The folder is /tmp/holdfast-UID. It is $XDG_RUNTIME_DIR/holdfast instead if you
-have set that variable to a folder of yours; /run/user/UID does not count,
+The folder of the server is /tmp/holdfast-UID. There is one exception: if you
+have set XDG_RUNTIME_DIR to a folder of yours, the folder of the server is
+$XDG_RUNTIME_DIR/holdfast. /run/user/UID does not count as such a folder,
 because cron jobs do not have it.
 
 Environment of this program:
@@ -49,14 +50,14 @@ Environment of this program:
                        how long the server stays after its last use (60s, 10m;
                        default 60s)
   HOLDFAST_REQUIRE_SERVER
-                       1: commands without a server end with 64, and do not
-                       use the private server
+                       1: commands without a server exit with status 64, and do
+                       not use the private server
 
 Exit status:
     0   it runs (status); it does not run any more (stop)
     1   it does not run (status); it is in use (stop)
    64   the command line or a variable is wrong
-   69   it does not answer
+   69   it does not reply
 
 Example:
   holdfast server status --json | jq -r .url

@@ -72,11 +72,12 @@ constexpr std::array refusals{
         store_errc::no_permission, errc::refused, "no_permission", "NOPERM, ACL failure in script",
         "This user does not have a right that the request needs.",
         "Grant the right. docs/security/ lists all rights that a user needs on each store."},
-    server_says{store_errc::not_authenticated, errc::refused, "not_authenticated",
-                "NOAUTH, WRONGPASS, (TLS alert)",
-                "The server does not accept this user, this password or this certificate.",
-                "Check these, and what the server knows about the user (Redis: ACL LIST; MySQL: "
-                "SHOW GRANTS; ZooKeeper: getAcl)."},
+    server_says{
+        store_errc::not_authenticated, errc::refused, "not_authenticated",
+        "NOAUTH, WRONGPASS, (TLS alert)",
+        "The server does not accept this user, this password or this certificate.",
+        "Check the user, the password and the certificate. To see the user at the server, use ACL "
+        "LIST (Redis), SHOW GRANTS (MySQL) or getAcl (ZooKeeper)."},
     server_says{
         store_errc::untrusted, errc::refused, "untrusted", "(TLS: its certificate)",
         "The client does not accept the server's certificate, so it sent no request.",

@@ -25,32 +25,33 @@ only with other times on this page.
 NEIGHBOURS = """
 ## Other programs
 
-In redis-py, redsync and node-redlock, a lock is a key that `SET key token NX PX` creates. These
-locks were tested together with `token_mutex` on one server, and together with a `quorum_mutex` of
-token locks on five servers.
+The libraries redis-py, redsync and node-redlock create the key of a lock by `SET key token NX PX`.
+We tested their locks together with `token_mutex` on one server, and together with a `quorum_mutex`
+of token locks on five servers.
 """
 
 AT_KEEPER = """
 ## At ZooKeeper
 
-In these tests, locks of holdfast and of two other libraries used the same paths:
+We tested holdfast on ZooKeeper together with two other libraries, Curator and kazoo. All of them
+used locks on the same paths:
 
 - From Curator, the tests used `InterProcessMutex`, `InterProcessReadWriteLock` and
   `InterProcessSemaphoreV2`.
 - From kazoo, the tests used `Lock`, `ReadLock` and `WriteLock`.
 
-In each test, a lock of holdfast and a lock of the other library exclude each other. A release by
-one library wakes waiters of the other library without polling, and waiters are served in order of
-arrival. If a process is killed, the next waiter gets its lock when the session of the killed
-process ends.
+Each test of holdfast and one other library checks these statements. The locks of both libraries
+exclude each other. A release by one library wakes waiters of the other library, which do not poll.
+Waiters get the lock in order of arrival. If a process is killed, the next waiter gets its lock when
+the session of the killed process ends.
 """
 
 NOT_AT_KEEPER = """
-The next table is for operators. It shows pairs of libraries whose locks do **not** exclude each
-other on the same path, so that two clients can hold the lock at the same time. The table is based
-on the tests named `Strangers`:
+Some locks do **not** exclude each other on the same path, so that two clients
+can hold the lock at the same time. The next table shows these pairs of libraries. It is based on
+the tests named `Strangers`:
 
-| | does not wait for |
+| A client of | does not wait for |
 | --- | --- |
 | Curator | kazoo, and holdfast with `form=kazoo` |
 | kazoo with its default settings | Curator, and holdfast without `form=kazoo` |
@@ -70,18 +71,19 @@ programs with kazoo and programs with holdfast, choose one of these ways:
   Then Curator can use the paths too. [kazoo_peer.py](../tests/interop/others/python/kazoo_peer.py)
   has all three ways.
 
-If somebody deletes the node of a Curator client, as `holdfast unlock --force` does, the Curator
-client still believes that it holds the lock (test `CuratorsBelief`).
+`holdfast unlock --force` deletes the node of the holder. If the holder uses Curator, it does not
+notice this, and still believes that it holds the lock (test `CuratorsBelief`).
 
-In Curator, each program sets the number of permits of a semaphore for itself. So give the same
-number to all programs. Or let the Curator programs read the number from the semaphore's path, where
-holdfast keeps it (with Curator's class `SharedCount`).
+In Curator, each program sets the number of permits of a semaphore for itself. So use the same
+number in all programs. Or let the Curator programs read the number with Curator's class
+`SharedCount` from the semaphore's path, where holdfast keeps it.
 """
 
 KEEPER_STRESS = """
-The stress test at ZooKeeper uses two names. For Curator and for kazoo, two processes run with four
-threads each. Two processes of holdfast run with twelve threads in total. The test takes mutexes,
-read-write locks and semaphores in all ways, and sometimes kills a process.
+In a stress test on ZooKeeper, processes with holdfast, Curator and kazoo use
+the same two lock names. For Curator and for kazoo, two processes run with four threads each. Two
+processes of holdfast run with twelve threads in total. The processes take mutexes, read-write locks
+and semaphores in all ways, and the test sometimes kills a process.
 
 - The test fails if two holders at once are sure of an exclusive lock.
 - The test fails if a fencing token of holdfast is not greater than the token before it.
@@ -93,9 +95,10 @@ read-write locks and semaphores in all ways, and sometimes kills a process.
 STRESS = """
 ## Under stress
 
-The stress test uses two names for each type of lock and counter that both libraries have. For each
-version of Redisson, one JVM runs with four threads. Three processes of holdfast run with sixteen
-threads in total. The test takes the locks and counters in all ways, and sometimes kills a process.
+In a stress test on Redis, processes with holdfast and with Redisson use the same locks and
+counters: two names for each type that both libraries have. For each version of Redisson, one JVM
+runs with four threads. Three processes of holdfast run with sixteen threads in total. They take the
+locks and counters in all ways, and the test sometimes kills a process.
 
 - The test fails if two holders at once are sure of an exclusive lock.
 - The test fails if a token is not greater than the token before it.
@@ -109,39 +112,40 @@ threads in total. The test takes the locks and counters in all ways, and sometim
 FAILOVER = """
 ## Under stress through a failover
 
-In this test, one JVM for each version of Redisson runs with three threads, and two processes of
-holdfast run with ten threads in total. They use plain, fair and read-write locks on three names of
-a cluster. One primary of the cluster is killed and comes back as a replica. Before the failover, a
-replica must confirm each grant of both libraries. After the failover, a replica must confirm only
-holdfast's grants.
+Another test kills a primary of a Redis cluster while locks are in use; the primary comes back as a
+replica. One JVM for each version of Redisson runs with three threads, and two processes of holdfast
+run with ten threads in total. They use plain, fair and read-write locks with three names. Before
+the failover, a replica must confirm each grant of both libraries. After the failover, a replica
+must confirm only holdfast's grants.
 
 - The test fails if two holders at once are sure of an exclusive lock.
 - The test fails if a renewed lock of holdfast is lost.
 - The test fails if a process of holdfast, or a JVM, cannot get a lock after the failover.
 - The test fails if anything is left on the servers.
 
-Redisson 3.13.6 is not part of this test, for two reasons. First, it does not wait until a replica
-has confirmed its write. Second, if a program releases a lock during the failover, Redisson's
-`unlock()` does not return ([more](redisson.md#replicas-sentinel-cluster)).
+The failover test does not include Redisson 3.13.6, for two reasons. First, this version does not
+wait until a replica has confirmed its write. Second, if a program releases a lock during the
+failover, its `unlock()` does not return ([more](redisson.md#replicas-sentinel-cluster)).
 """
 
 WAKE_UPS = """
 ## Wake-ups
 
-The column "Wake-up" shows how quickly a waiter reacts to a release: the time from the message of
-the release to the waiter's next request, measured at the server. The column "Round trip" shows the
-time of one round trip to the server, measured in the waiter's thread. All times are medians in
-microseconds.
+A release sends a message that wakes a waiter. In the next table, the column "Wake-up" shows how
+quickly the waiter reacts: the time from this message to the waiter's next request, measured at the
+server. The column "Round trip" shows the time of one round trip to the server, measured in the
+waiter's thread. All times are medians in microseconds.
 """
 
 POLITENESS = """
 ## Politeness
 
-The tests measure whether four threads of a JVM still get a lock while eight other threads use the
+This test measures whether four threads of a JVM still get a lock while eight other threads use the
 lock all the time. In one run, the eight threads belong to holdfast (columns "Beside ours"). In
-another run, they belong to a second JVM (columns "Beside a JVM's"). The table shows how many times
-the four threads get the lock in three seconds, and how long they wait for it, in microseconds. A
-thread that wants to write gives up after three seconds.
+another run, they belong to a second JVM (columns "Beside a JVM's"). The next table shows how many
+times the four threads get the lock in three seconds. It also shows how long they wait for the lock,
+in microseconds: the columns "half", "90 %" and so on are percentiles. A thread that wants the write
+lock gives up after three seconds.
 """
 
 
