@@ -79,8 +79,8 @@ constexpr lock_setup setup_of(const mutex_options& how, recursion again) {
             .replicas = how.required_replicas};
 }
 
-/// Parameters of a call that acquires a lock. If the timeout `timeout` is zero or less, the call
-/// makes one attempt.
+/// Options of a call that acquires a lock. If `timeout` is zero or less, the call makes one
+/// attempt.
 struct acquire_options {
     duration timeout = duration::max();
     std::optional<lease_time> lease{}; ///< if set, the hold lasts for this time and is not renewed
@@ -234,18 +234,19 @@ public:
                                   std::forward<Token>(token));
     }
 
-    // The next two functions report whether this thread holds the lock, and how many times it has
-    // entered it. They send no request. A lost hold is reported as no hold.
+    // The next two functions tell whether this thread holds the lock, and how many times it has
+    // locked it. They send no request. If the hold is lost, they return false and 0.
     [[nodiscard]] bool is_held_by_this_thread() const;
     [[nodiscard]] std::size_t hold_count() const;
 
-    // The next functions ask the store about the lock, whose holder can be any client, also a JVM.
-    // The result may be out of date when it arrives. The functions throw the errors of the
-    // acquiring functions. Their asynchronous versions cannot be cancelled.
+    // The next functions ask the store about the lock. The lock may be held by any client, also by
+    // a JVM. The result may be out of date when the call returns. The functions throw the errors of
+    // the acquiring functions. Their asynchronous versions cannot be cancelled.
     [[nodiscard]] bool is_locked() const;
-    /// Returns the remaining time of the holder's lease. The result is empty if the lock is free,
-    /// and `duration::max()` if the lease never expires. On ZooKeeper a hold ends with the session
-    /// of its holder. No other client can find out when, so the result is `duration::max()` there.
+    /// Returns how long the holder's lease still lasts. The result is empty if the lock is free,
+    /// and `duration::max()` if the lease never expires. On ZooKeeper, a hold ends with the session
+    /// of its holder, and no other client can find out when that is. So the result is
+    /// `duration::max()` there.
     [[nodiscard]] std::optional<duration> remaining_lease() const;
     /// Removes the lock from its holder and notifies the waiters. Returns false if the lock was
     /// free. A holder in this client learns of the loss at once (`lost()`). A holder in another
@@ -284,8 +285,8 @@ protected:
             },
             token);
     }
-    /// Acquires the read side or the write side of a shared lock, while the given hold is on the
-    /// other side.
+    /// Acquires one side (read or write) of a shared lock for an owner that already holds the other
+    /// side.
     static void start_lock_beside(std::shared_ptr<sync::lock_descriptor>,
                                   std::shared_ptr<sync::lock_handle>, detail::acquire_options,
                                   detail::lease_handler);

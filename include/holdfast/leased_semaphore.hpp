@@ -73,8 +73,8 @@ class HOLDFAST_EXPORT leased_semaphore : public basic_counter {
     using length = std::chrono::duration<Rep, Period>;
 
 public:
-    /// Maximum number of permits of one lease. The number is limited because a request contains an
-    /// id for each permit.
+    /// Maximum number of permits of one lease. There is a maximum because a request contains an id
+    /// for each permit.
     static constexpr std::uint32_t most_at_once = 1000;
 
     /// Creates the semaphore object; sends nothing. Throws `errc::invalid_argument` if the name or
@@ -163,8 +163,8 @@ public:
     auto async_acquire(lease_time lasts, std::uint32_t permits, Token&& token) {
         return initiate_lease({permits, {.lease = lasts}}, std::forward<Token>(token));
     }
-    // The async_try functions complete without a lease and without an error if there were not
-    // enough permits before the timeout.
+    // The async_try functions complete without a lease and without an error if not enough permits
+    // became free before the timeout.
     template <asio::completion_token_for<void(error_code, std::optional<lease>)> Token>
     auto async_try_acquire(std::uint32_t permits, Token&& token) {
         return initiate_try_lease({permits, {.timeout = duration::zero()}},

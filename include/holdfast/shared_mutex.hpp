@@ -62,7 +62,7 @@ public:
     basic_mutex& shared() noexcept { return readers_; }
     const basic_mutex& shared() const noexcept { return readers_; }
 
-    // The next functions do the same for readers as basic_mutex's functions do for writers.
+    // The next functions do for readers what the functions of basic_mutex do for writers.
     void lock_shared(std::stop_token cancel = {}) { readers_.lock(std::move(cancel)); }
     void lock_shared(lease_time lease, std::stop_token cancel = {}) {
         readers_.lock(lease, std::move(cancel));
@@ -116,17 +116,17 @@ public:
         return readers_.async_try_lock_for(timeout, std::forward<Token>(token));
     }
 
-    /// Completes at once with a shared lease, in addition to `exclusive`. To downgrade, release
-    /// `exclusive` afterwards. Fails with `not_owner` if `exclusive` does not hold this lock
-    /// exclusively, and with `lease_lost` if its hold is lost.
+    /// Completes at once with a shared lease; the lease `exclusive` stays valid. To downgrade,
+    /// release `exclusive` afterwards. Fails with `not_owner` if `exclusive` does not hold this
+    /// lock exclusively, and with `lease_lost` if its hold is lost.
     template <asio::completion_token_for<void(error_code, lease)> Token>
     auto async_lock_shared(const lease& exclusive, Token&& token) {
         return readers_.async_lock_beside(exclusive, std::forward<Token>(token));
     }
 
-    /// Upgrades the hold that `shared_hold` owns; see try_upgrade_for(). Completes with a second,
-    /// exclusive lease. Completes without a lease and without an error if the timeout expired.
-    /// Fails with `lease_lost` also if `shared_hold` is released in the meantime.
+    /// Upgrades the hold that `shared_hold` owns; see try_upgrade_for(). Completes with a second
+    /// lease, which is exclusive. Completes without a lease and without an error if the timeout
+    /// expired. Fails with `lease_lost` also if `shared_hold` is released in the meantime.
     template <typename Rep, typename Period,
               asio::completion_token_for<void(error_code, std::optional<lease>)> Token>
     auto async_try_upgrade_for(const lease& shared_hold, length<Rep, Period> timeout,
