@@ -10,7 +10,8 @@ namespace {
 
 using shared_lock_handle = std::shared_ptr<sync::lock_handle>;
 
-/// Removes the share of one lease, and returns the whole hold, which the caller then releases.
+/// Removes the share of one lease, and returns the whole hold. The caller then releases the whole
+/// hold.
 shared_lock_handle whole_of(shared_lock_handle share) {
     return share ? share->whole() : nullptr;
 }
@@ -38,8 +39,8 @@ std::stop_token stopped() {
     return source.get_token();
 }
 
-/// Returns why an asynchronous function cannot begin: there is no hold, or nothing can be posted to
-/// the executor.
+/// Returns why an asynchronous function cannot begin: the lease holds nothing, or no work can be
+/// posted to the executor.
 error_code objection(const shared_lock_handle& held) {
     if (!held)
         return make_error_code(errc::not_owner);

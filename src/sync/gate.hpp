@@ -45,62 +45,64 @@ public:
     using hold_set = std::vector<shared_hold>;
 
     const shared_hold& holder() const { return holder_; } ///< the exclusive hold
-    /// Returns the holds that several owners share: holds of readers, or holds of permits.
+    /// Returns the holds that can exist at the same time: holds of readers, or holds of permits.
     const hold_set& readers() const { return rare().readers; }
-    /// Returns all holds that this client may have under this name.
+    /// Returns all holds that this client may have under the name of this gate.
     hold_set holds() const;
     std::size_t waiting() const { return queue_.size(); }
     bool unused() const;
 
-    /// Returns whether the call may send its request to the store now. To be admitted, the call
-    /// must be new, or the next call in the queue.
+    /// Returns whether the call may send its request to the store now. The call must be new, or the
+    /// first call in the queue; other calls are not admitted.
     bool admits(const acquisition&) const;
 
-    /// Returns whether the reader must wait for a writer. That writer may hold the lock, ask the
-    /// store, wait in the store, or wait in this gate (local wait queue). A reader that wants to
-    /// upgrade is treated as a writer.
+    /// Returns whether the reader must wait for a writer of this client: the writer holds the lock,
+    /// asks the store, or waits in the store or in this gate (local wait queue). A reader that
+    /// wants to upgrade counts as a writer.
     bool writer_before(const acquisition& reader) const;
 
     /// Returns whether the call would deadlock: this call and another call both want to upgrade,
     /// and each would wait for the end of the other reader's hold.
     bool has_upgrade_against(const acquisition&) const;
 
-    // The next two functions are about a deferred release, which must come before the next request
-    // of the same thread. The release opens this gate (local wait queue) at once, if no other call
-    // waits in the gate or in the store.
+    // The next two functions are about a deferred release: the request of a thread's next call must
+    // not overtake the release. The release opens this gate (local wait queue) at once, unless
+    // another call waits in the gate or in the store.
     bool is_about_to_be_left() const; ///< the release was posted to the executor
     /// Returns whether a release was sent and its reply is pending. The reply comes within the
     /// store's time limit.
     bool is_being_left() const;
 
-    /// Appends a call to the queue. The queue keeps the call alive until its turn comes or the call
-    /// has finished. An upgrade is stored separately, because the queued calls wait for the
-    /// upgrading caller's hold.
+    /// Appends a call to the queue. The queue keeps the call alive until the call may ask the store
+    /// or has finished. An upgrade is stored separately from the queue, because the queued calls
+    /// wait for the end of the upgrading caller's hold.
     void line_up(acquisition& waits);
 
     /// Returns the first call in the queue, or null.
     acquisition* first() { return queue_.empty() ? nullptr : &queue_.front(); }
     acquisition* upgrade() { return has_upgrade() ? &rare_->upgrade.front() : nullptr; }
 
-    // Notes that an admitted call begins a negotiation: it asks the store, and waits there if the
-    // lock is busy. The negotiation ends when the call ends.
+    // Notes that an admitted call begins a negotiation: the call asks the store, and waits at the
+    // store if the lock is busy. The negotiation ends when the call ends.
     void begin_negotiation(acquisition&);
-    /// Notes that the coroutine of a negotiating call runs. It lives until end_negotiation().
+    /// Notes that the coroutine of a negotiating call runs. The coroutine lives until
+    /// end_negotiation() is called.
     void enter_negotiation(acquisition&);
     void waits_there(const acquisition&);
     /// Returns whether the store has replied "busy" to any call that still waits.
     bool somebody_waits_there() const;
-    /// Returns whether an earlier call waits in the store for the same counter. Only the earliest
-    /// call asks again. So a release that is enough for one call does not make all calls ask.
+    /// Returns whether an earlier call of this client waits in the store for the same counter. Only
+    /// the earliest call asks again after a release. So a release that is enough for one call does
+    /// not make all calls ask.
     bool serves_before(const acquisition&) const;
     acquisition* first_to_serve(); ///< returns the earliest waiter, in the store or in the queue
     /// Returns the earliest waiters that together want exactly `amount` permits. Returns nothing if
-    /// there are no such waiters.
+    /// the earliest waiters want another sum.
     std::vector<std::shared_ptr<acquisition>> served_by(std::int64_t amount);
 
-    // Notes that the store granted permits, or that a release was sent to the store. From that time
-    // on, released permits are passed to local waiters for a limited time. Later releases go to the
-    // store, so that other clients get their turn.
+    // Notes the time at which the store granted permits, or a release was sent to the store. For a
+    // limited time after that, released permits are passed to local waiters. Later releases go to
+    // the store, so that other clients can get permits.
     void note_contact(time_point);
     void note_passes(std::size_t some) { ensure_rare().passes += some; }
     /// Returns how many calls were served locally since the last request to the store was sent.
@@ -108,37 +110,38 @@ public:
     time_point last_contact() const { return rare().contact_at; }
     void end_negotiation(const acquisition&);
 
-    // Notes whether the store has replied to the last request of a call that asks it. Calls that
-    // wait behind this call have sent nothing, so `outcome_unknown` becomes `unreachable` for them.
+    // note_no_reply() notes why the last request of a call got no reply, note_reply() that it got
+    // one. The calls behind that call have sent nothing, so for them the error `outcome_unknown`
+    // becomes `unreachable`.
     void note_no_reply(failure);
     void note_reply(bool granted);
-    /// Returns why it is unknown whether the lock is busy: the last request has failed, and this
-    /// client does not hold the lock. Returns null otherwise.
+    /// Returns why it is unknown whether the lock is busy: the reason why the last request failed.
+    /// Returns null if the last request got a reply, or if this client holds the lock.
     const failure* why_unknown() const;
 
     void enter(shared_hold);
     bool drop(const held_lock&); ///< returns false if the hold is not here
     void let_go();
 
-    /// Asks the store whether the present hold still exists, because the store has granted the lock
-    /// to another call of this client. The present hold stays in this gate (local wait queue) until
-    /// that hold has ended.
+    /// Asks the store whether this gate's hold still exists. The question arises because the store
+    /// has granted the lock to another call of this client. The hold stays in this gate (local wait
+    /// queue) until it has ended.
     void revalidate_holder();
     /// Removes a hold that a newer hold of this client has replaced. Returns false if there is no
     /// such newer hold.
     bool forget_superseded(const held_lock&);
 
-    /// Opens the gate (local wait queue) for the next call, before the store has acknowledged the
-    /// holder's release. The release must have been sent.
+    /// Opens the gate (local wait queue) for the next call before the store has acknowledged the
+    /// holder's release. The release must have been sent already.
     void open_behind(const held_lock&);
     bool awaits_acknowledgement() const { return sent_off_ != nullptr; }
     /// Notes that the result of a sent release is known. Returns false if this gate (local wait
-    /// queue) has no pending release, or if its pending release is a later one.
+    /// queue) waits for no result, or for the result of a later release.
     bool acknowledged(const held_lock&);
 
     /// Guard that registers the alarm of a call that asks the store. The gate (local wait queue)
-    /// rings it in three cases: the result of a sent release is known, the last reader has left, or
-    /// the gate is closed.
+    /// rings this alarm in three cases: the result of a sent release is known, the last reader has
+    /// released, or the gate is closed.
     class registered_alarm {
     public:
         registered_alarm(gate& at, alarm& wake)
@@ -154,14 +157,15 @@ public:
         alarm& wake_;
     };
 
-    /// Returns whether the next call must first give other clients a head start. This is so if this
-    /// client has passed the lock on locally while other clients were subscribed to its release.
+    /// Returns whether the next call must first give other clients time to acquire the lock. This
+    /// is so if this client has handed the lock over locally while other clients were subscribed to
+    /// its release.
     bool owes_courtesy() const { return rare_ && rare_->owes_courtesy; }
     void owe_courtesy(bool owed);
 
 private:
-    /// Members that only few gates (local wait queues) need. They are allocated separately, because
-    /// a client may have a hundred thousand gates.
+    /// Members that only few gates (local wait queues) need. They are allocated only on demand,
+    /// because a client may have a hundred thousand gates.
     struct rare_fields {
         acquisition::queue upgrade{}; // has at most one element
         hold_set superseded{};
@@ -170,8 +174,8 @@ private:
         // The upgrade that asks the store now. The pointer is only compared and never used, because
         // the call may have ended.
         const acquisition* upgrading = nullptr;
-        // Calls that ask the store for a counter or for permits, or wait there, in the order in
-        // which they began to ask. Replies may arrive in another order.
+        // Calls that ask the store for a counter or for permits, or wait at the store. Their order
+        // is the order in which they began to ask; replies may arrive in another order.
         std::vector<acquisition*> served_in_order{};
         std::int64_t amount_asked = 0;  // sum over all calls that ask now
         std::uint64_t negotiations = 0; // number of calls for permits that began to ask

@@ -50,7 +50,8 @@ void renewal::reschedule(held_lock& held) {
         return;
     const time_point now = engine_.now();
     set_next_contact(held, now, draw());
-    // The last extension was shorter than the usual lease, so renew the hold earlier.
+    // The last extension was shorter than the hold's usual lease, so the hold must be renewed
+    // earlier.
     if (held.renewed() && !held.out_of_time()) {
         const duration usual_rest = held.effective_lease() - renewal_period(held.effective_lease());
         held.contact_at = std::min(held.contact_at, std::max(now, held.ends_at() - usual_rest));
@@ -98,22 +99,24 @@ void renewal::contact_by(held_lock& held, time_point when) {
 namespace {
 
 /// Returns the time over which checks that are not urgent are spread: a tenth of the shortest
-/// lease. Otherwise a server would get the checks of all clients at once after an outage.
+/// lease. If all clients sent their checks at once after an outage, they would overload the server.
 constexpr duration revalidation_period(duration shortest_lease) {
     return shortest_lease / 10;
 }
 
-/// Greatest random number for earlier_by(). Each renewal request is sent earlier at random, by up
-/// to a tenth of its period, so that holds that were granted together are renewed apart.
+/// Greatest random number for earlier_by(). Each renewal request is sent a little too early, by a
+/// random amount of up to a tenth of its period. So holds that were granted together are renewed at
+/// different times.
 constexpr int chance_max = 1000;
 
 constexpr duration earlier_by(duration period, int drawn) {
     return period / 10 * drawn / chance_max;
 }
 
-/// Returns the time between two renewal requests of a hold. A Redisson reader sets the lock's lease
-/// to its own lease, which may be shorter. If that reader dies, other readers could lose the lock.
-/// So a read hold is renewed several times within the shortest lease that was found.
+/// Returns the time between two renewal requests of a hold. A Redisson reader sets the lease of the
+/// whole lock to its own lease, which may be shorter. If that reader dies, the lock could expire,
+/// and the other readers would lose it. So a read hold is renewed several times within the shortest
+/// lease that was found.
 duration contact_period(const held_lock& held) {
     const duration usual = renewal_period(held.effective_lease());
     if (!held.may_be_shortened())
@@ -123,10 +126,10 @@ duration contact_period(const held_lock& held) {
     return std::min({usual, known, held.home->bounds().read_contact_max});
 }
 
-/// Returns the lease that a renewal request asks for. If the hold has a fixed lease, and only its
-/// own client can shorten it, the result is zero: the request only checks that the hold exists.
-/// Otherwise a fixed hold asks for its remaining time, rounded up by at most 1/64. So holds with
-/// similar remaining times share one request.
+/// Returns the lease that a renewal request asks for. The result is zero if the hold has a fixed
+/// lease that only its own client can shorten: the request then only checks that the hold exists.
+/// Other holds with a fixed lease ask for their remaining time, rounded up by at most 1/64. So
+/// holds with similar remaining times can share one request.
 duration lease_to_ask_for(const held_lock& held, bool renews, duration left) {
     if (renews)
         return held.lease();
@@ -173,10 +176,10 @@ void renewal::revalidate(const std::function<bool(const lock_name&)>& which, boo
         release_writes_again(held);
 }
 
-/// Schedules the next renewal request of a hold well before its expiry. The expiry may be earlier
-/// than the lease says, if the lease was fixed until now or the extension was shorter. On a slow
-/// network the request is sent earlier. So even a reply that takes twice as long as the last reply
-/// arrives before the holder is warned.
+/// Schedules the next renewal request of a hold, early enough before the hold's expiry. The expiry
+/// may be earlier than the lease says, if the lease was fixed until now or the last extension was
+/// shorter. On a slow network the request is sent earlier. Then even a reply that takes twice as
+/// long as the last reply arrives before the holder gets a warning.
 void renewal::set_next_contact(held_lock& held, time_point last, int drawn) {
     const duration period = contact_period(held);
     held.contact_at = later(last, period - earlier_by(period, drawn));
@@ -244,15 +247,16 @@ bool is_due(const held_lock& held, time_point now) {
     return held.contact_at <= now;
 }
 
-/// Returns whether the hold is due soon enough to join the request of a hold that is due now.
+/// Returns whether the hold's renewal is due soon enough to be sent in the request of a hold that
+/// is due now.
 bool may_travel(const held_lock& held, time_point now) {
     return held.contact_at <= later(now, held.effective_lease() / 30);
 }
 
 } // namespace
 
-/// Sends the requests of all holds that are due. The alarm may ring too early, so perhaps none is
-/// due. A hold that is nearly due is renewed now only if another hold is due.
+/// Sends the renewal requests of all holds that are due. The alarm may ring too early, so possibly
+/// no hold is due. A hold that is nearly due is renewed now only if another hold is due.
 void renewal::act_on_due() {
     const time_point now = engine_.now();
     requests_by_content contacts;
@@ -304,7 +308,7 @@ void renewal::tell_unanswered(held_lock& held, time_point now) {
 }
 
 /// Adds a hold to the requests that are about to be sent. If the last request got no reply in time,
-/// the next request is sent over two connections. The first connection may only be slow, and the
+/// the next request is sent over both connections: the first connection may only be slow, and the
 /// second connection may not be open yet.
 void renewal::send(const shared_hold& held, time_point now, requests_by_content& contacts) {
     const bool is_late = held->answer_wait > duration::zero();
@@ -358,7 +362,7 @@ public:
         home_.answered(held, asked_, sent_at_, whole, drawn_);
     }
 
-    /// Handles a failed request. The hold is not lost if the store is unreachable, because its
+    /// Handles a failed renewal request. An unreachable store does not end the hold, because the
     /// lease is still valid.
     void failed(std::size_t which, const boost::system::system_error& why) override {
         const bool is_unconfirmed = why.code() == store_errc::not_replicated;
@@ -375,8 +379,9 @@ public:
             held->perhaps_extended(asked_.lease_time);
             release_late_remains(held);
         }
-        // Two kinds of failures are ignored. Either a later request has succeeded already, or the
-        // check of a hold with a fixed lease came so late that no replica could confirm it.
+        // Ignore two kinds of failures. In the first kind, a later request has succeeded already.
+        // In the second kind, the request only checked a hold with a fixed lease, and came so late
+        // that no replica could confirm it.
         const bool is_harmless = is_outdated || (is_unconfirmed && !was_renewal());
         if (!is_harmless)
             home_.failed(*held, why);
@@ -456,7 +461,8 @@ void renewal::failed(held_lock& held, const boost::system::system_error& e) {
     if (!watches(held))
         return;
     engine_.tell_of(held, event_kind::renewal_failed, event_cause::failed, held.remaining(), &e);
-    // `once_more` (ask again at once) stays set until the last pending request has ended.
+    // `once_more` means that the hold must be checked again at once. The flag stays set until the
+    // last pending request has ended.
     const bool at_once = held.once_more;
     held.once_more = at_once && held.in_flight > 0;
     const duration left = held.ends_at() - engine_.now();
@@ -541,8 +547,8 @@ private:
     held_lock& held_;
 };
 
-/// The concurrent requests of one extension. The first reply decides the result, but every reply
-/// extends the hold.
+/// State of one extension, whose requests run concurrently. The first reply decides the result, but
+/// every reply extends the hold.
 struct tries {
     explicit tries(engine& home)
         : wake{home.time().make_alarm()} {}
@@ -573,8 +579,8 @@ asio::awaitable<void> ask_beside(std::shared_ptr<held_lock> held, extend_options
 /// Maximum number of requests for one extension.
 constexpr int tries_max = 3;
 
-/// Waits for the first reply, but only until the given time or until the hold expires. The time of
-/// the expiry may move during the wait.
+/// Waits for the first reply, but only until the given time or until the hold expires. Another
+/// extension may change the hold's expiry during the wait.
 asio::awaitable<void> await_answer(const held_lock& held, tries& all, time_point until) {
     engine& home = *held.home;
     while (!all.said && all.pending > 0 && !home.stopped()) {
@@ -585,9 +591,9 @@ asio::awaitable<void> await_answer(const held_lock& held, tries& all, time_point
     }
 }
 
-/// Asks the store to extend the hold. If no reply comes in time, it sends a second request over
-/// another connection, concurrently. The second request does no harm, because two requests do not
-/// extend the hold twice.
+/// Asks the store to extend the hold. If no reply comes in time, sends the same request again over
+/// another connection, while the first is still pending. This does no harm: executed twice, the
+/// request extends the hold to the same length.
 asio::awaitable<answer> ask_in_time(std::shared_ptr<held_lock> held, extend_options wanted) {
     engine& home = *held->home;
     const auto all = std::make_shared<tries>(home);
@@ -599,8 +605,8 @@ asio::awaitable<answer> ask_in_time(std::shared_ptr<held_lock> held, extend_opti
         home.spawn(ask_beside(held, wanted, {.answer_by = answer_by, .elsewhere = tried > 1}, all));
         const time_point until = is_last ? time_point::max() : later(home.now(), wait);
         co_await await_answer(*held, *all, until);
-        // A request ends at its deadline `answer_by`. If another extension has meanwhile moved the
-        // expiry of the hold, there is time for one more request.
+        // A request ends at its deadline `answer_by`. If another extension has meanwhile made the
+        // hold expire later, there is time for one more request.
         const bool given_up =
             all->failed && all->failed->code() == errc::outcome_unknown && home.now() >= answer_by;
         const bool over = all->pending == 0 && !given_up;
@@ -638,16 +644,16 @@ asio::awaitable<failure> extend_by(std::shared_ptr<held_lock> held, duration len
     const failure why = co_await ask_store(held, {length, held->what.replicas});
     if (why.code)
         co_return why;
-    // A renewed hold keeps the longer of the two leases from now on.
+    // From now on, a renewed hold uses the longer of the two leases.
     const bool renewed = held->renewed();
     held->set_lease(renewed ? std::max(held->lease(), length) : length, renewed);
     held->home->renewals().reschedule(*held);
     co_return failure{};
 }
 
-/// Returns the lease that the replicas are asked to confirm. It is the remaining time of the hold,
-/// or, for a renewed hold, the whole lease if the lease is longer. It is at most the longest lease
-/// that the server allows now.
+/// Returns the lease that the replicas are asked to confirm. It is the remaining time of the hold.
+/// If the hold is renewed and its whole lease is longer, it is the whole lease. It is never longer
+/// than the longest lease that the server allows now.
 duration whole_term(const held_lock& held) {
     const duration believed = lease_valid_for(held.remaining());
     const bool renews = held.renewed() && !held.out_of_time();
@@ -655,8 +661,8 @@ duration whole_term(const held_lock& held) {
     return std::min(length, held.home->bounds().lease_max);
 }
 
-/// Maximum number of requests for one confirmation of a hold by replicas. Each extension that runs
-/// at the same time makes one more request necessary.
+/// Maximum number of requests until replicas have confirmed a hold. Each extension that runs at the
+/// same time makes one more request necessary.
 constexpr int confirmations_max = 5;
 
 asio::awaitable<failure> confirm_by(std::shared_ptr<held_lock> held, unsigned replicas) {
