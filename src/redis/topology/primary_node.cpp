@@ -159,7 +159,7 @@ asio::awaitable<void> fixed_address::watch(self mine) {
     mine->watching_ = false;
 }
 
-/// Waits until the next lookup. The waiting time has jitter. Otherwise clients that lost their
+/// Waits until the next lookup. The length of the wait is random. Otherwise clients that lost their
 /// server together would look up the name at the same moment.
 asio::awaitable<void> fixed_address::rest() {
     const store_context& home = context_->home;
@@ -170,8 +170,8 @@ asio::awaitable<void> fixed_address::rest() {
         co_await wake_->wait_until(next);
 }
 
-/// Returns true if the name does not lead to the address in use any more. Returns nullopt if the
-/// name cannot be resolved now.
+/// Returns true if the name no longer leads to the address in use. Returns nullopt if the name
+/// cannot be resolved now.
 asio::awaitable<std::optional<bool>> fixed_address::is_missing(net::stream_endpoint in_use) {
     const options& how = context_->how;
     try {

@@ -18,7 +18,7 @@
 
 namespace holdfast::redis {
 
-/// Facts about a server that INFO does not have.
+/// Facts about a server that its INFO reply does not contain.
 struct durability_settings {
     /// True if the server has replicas or is a replica. If such a server loses data in a restart,
     /// the other servers lose the same data.
@@ -28,7 +28,7 @@ struct durability_settings {
     std::string fsync{};
 };
 
-/// Judges from a server's INFO whether the server is fit for locks.
+/// Decides from a server's INFO reply whether the server is fit for locks.
 class server_facts {
 public:
     /// Reads the lines of INFO that have the form `field:value`, and ignores all other lines.

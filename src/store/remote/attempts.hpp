@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Acquire requests of one owner for one lock, at a server that may reply late or never. Each
-// request has a deadline, after which the server must not grant it. The class `attempts` remembers
-// which requests the server may still carry out. The other functions help waiters of all stores.
+// Requests of one owner to acquire one lock, at a server that may reply late or never. Each request
+// has a deadline, after which the server must not grant the lock. The class `attempts` remembers
+// which requests the server may still execute. The other functions are used by the waiters of all
+// stores.
 #pragma once
 
 #include "runtime/remote_clock.hpp"
@@ -21,9 +22,9 @@
 
 namespace holdfast::remote {
 
-/// Outcome of one acquire request. `conflict`: another owner waits for this owner to release, while
-/// this owner waits for the other owner (a deadlock). `unfounded`: the request upgrades or
-/// downgrades an existing hold, but the existing hold is gone.
+/// Outcome of one acquire request. `conflict`: a deadlock, in which this owner waits for another
+/// owner's release, and that owner for this owner's. `unfounded`: the request upgrades or
+/// downgrades a hold that no longer exists.
 enum class verdict { busy = 0, granted = 1, late = 2, conflict = 3, unfounded = 4 };
 
 /// Reply to one acquire request, with the times when the request was sent and the reply was
@@ -34,31 +35,31 @@ struct attempt {
     /// the present holder. If it is granted, this is the lease of the other holders of a shared
     /// lock.
     std::optional<duration> left;
-    // In a reply about a lock, the next six members have a meaning only if the verdict is busy.
+    // The next six members are about a lock. They have a meaning only if the verdict is busy.
     bool holder_tells = true;   ///< the holder will notify the waiters when it releases the lock
     bool not_looked_at = false; ///< the lock was not examined; its row may have been locked
     bool heard_late = false;    ///< this client may miss notifications now
-    bool queued = false;        ///< the owner now has a place in the store's queue
-    bool joined_now = false;    ///< the place in the queue is new
-    bool place_stays = false;   ///< the place was not extended, because memory is full
+    bool queued = false;        ///< the owner is now in the store's queue
+    bool joined_now = false;    ///< the owner joined the queue with this request
+    /// the owner's time in the queue was not extended, because memory is full
+    bool place_stays = false;
     /// Time on the server's clock, in microseconds. Zero if the user has no permission for TIME;
-    /// the server then never replies "late".
+    /// then the server refuses no request as late.
     std::chrono::microseconds server_now{};
     std::uint64_t token = 0; ///< granted, fenced lock: the first of its tokens
-    /// Reason in words, if the lock was granted but too few replicas confirmed it. Empty if enough
-    /// replicas confirmed it.
+    /// Why too few replicas confirmed the grant. Empty if enough replicas confirmed it.
     std::string unconfirmed{};
     std::int64_t confirmed = 0; ///< number of replicas that confirmed the grant
     time_point sent_at{};
     time_point received_at{};
-    /// Estimate of the server's clock, kept by the connection that brought the reply. Null if the
-    /// connection keeps none.
+    /// Estimate of the server's clock, which belongs to the connection that brought the reply. Null
+    /// if the connection has no estimate.
     std::shared_ptr<runtime::remote_clock> clock{};
 };
 
-/// Longest time between two renewals of a read hold on keys that JVMs use too. If a JVM with
-/// Redisson before 4.4 renews its own read hold, it shortens all read holds of the lock to its
-/// watchdog time. That time may be as short as 3 s.
+/// Longest time between two renewals of a read hold that JVMs may share. If a JVM with Redisson
+/// before 4.4 renews its own read hold, it shortens all read holds of the lock to its watchdog
+/// time. That time may be as short as 3 s.
 inline constexpr duration read_contact_max{2000};
 
 /// Longest time between two requests of a waiter if the holder sends no notification of its
@@ -68,13 +69,13 @@ inline constexpr duration untold_poll_bound{250};
 /// Longest time between two requests of a subscriber that may miss a release notification.
 inline constexpr duration unheard_poll_bound = std::chrono::seconds{1};
 
-/// Sends the acquire requests of one owner, and keeps track of the requests without a reply. Thread
+/// Sends the acquire requests of one owner, and remembers the requests that got no reply. Thread
 /// safety: call everything on the client's executor.
 class attempts {
 public:
-    /// `command_timeout` is the time limit for one request. `is_told`: a release notifies waiters,
-    /// so a caller that finds the lock busy subscribes, and then asks again at once. The first two
-    /// arguments must outlive this object.
+    /// Creates the object. `command_timeout` is the time limit for one request. `is_told`: a
+    /// release notifies the waiters. A caller that finds the lock busy then subscribes, and asks
+    /// again at once. The first two arguments must outlive this object.
     attempts(const store_context&, const ask&, duration command_timeout, bool is_told = true);
 
     /// Sends one request. The server replies "late" if it processes the request after `deadline`.
