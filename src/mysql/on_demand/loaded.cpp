@@ -9,9 +9,9 @@
 #include <dlfcn.h>
 #include <mysql.h>
 
-/// Table of the libmariadb functions that this component calls: result, name, parameters,
-/// arguments. If a function is missing in the table, the linker needs libmariadb itself; a test of
-/// the program detects this.
+/// Table of the functions of libmariadb that this component calls: result, name, parameters,
+/// arguments. If a function is missing here, the linker asks for libmariadb itself; a test of the
+/// program detects this.
 #define HOLDFAST_FORWARDED(F)                                                                      \
     F(my_ulonglong, mysql_affected_rows, (MYSQL * my), (my))                                       \
     F(void, mysql_close, (MYSQL * my), (my))                                                       \

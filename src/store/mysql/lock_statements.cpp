@@ -10,7 +10,8 @@ std::string when(std::string_view condition, std::string_view then) {
     return std::string{" WHEN "}.append(condition).append(" THEN ").append(then);
 }
 
-/// Returns an expression that keeps the token and makes the answer a refusal with this reason.
+/// Returns an SQL expression that leaves the token unchanged. Its side effect: the answer becomes a
+/// refusal with this reason.
 std::string unchanged(std::string_view reason) {
     return "token+" + refusing(reason);
 }
@@ -20,9 +21,9 @@ std::string quoted(std::string_view bell) {
     return std::string{"'"}.append(bell).append("'");
 }
 
-/// Returns an expression with the value 0. It tries to take the user lock (GET_LOCK) without
-/// waiting. If the connection then has the user lock, it adds `bell_bit` to the insert id. User
-/// locks nest, so it does not take a user lock that the connection already has.
+/// Returns an SQL expression with the value 0, which tries to take the user lock (GET_LOCK) without
+/// waiting. If the connection then has the user lock, `bell_bit` is added to the insert id. A
+/// connection that has the user lock already does not take it again, because user locks nest.
 std::string with_bell(std::string_view bell) {
     if (bell.empty())
         return {};
@@ -43,8 +44,8 @@ std::string unless_granted(std::string_view column, std::string_view granted) {
         .append(")");
 }
 
-/// Returns the arms that an attempt's CASE has only for a writer. They are placed after the arm
-/// "already mine" and before the arm "free".
+/// Returns the branches of an attempt's CASE that only a writer needs. They stand after the branch
+/// "already mine" and before the branch "free".
 std::string refused_to_write(const tables& named, const ask& want) {
     if (want.kind != lock_kind::write || want.under == 0)
         return {};
@@ -61,8 +62,8 @@ std::string free_for(const tables& named, const ask& want) {
     return free;
 }
 
-/// Returns the CASE arms that refuse because the lock is busy. The refusal contains the remaining
-/// time of the holder, of the last reader, or of the first waiter in a fair queue.
+/// Returns the branches of the CASE that refuse because the lock is busy. The refusal contains the
+/// remaining time of the holder, of the last reader, or of the first waiter in a fair queue.
 std::string busy_for(const tables& named, const ask& want) {
     if (want.kind == lock_kind::fair)
         return when("TRUE",
@@ -91,8 +92,8 @@ std::string lock_attempt_if_free(const tables& named, const ask& want, const att
            is_read_by_anybody(named, want.name) + " AND NOT " + is_late(terms.late);
 }
 
-// MySQL assigns the columns from left to right, so the columns after `token` can use the value that
-// `token` has just got.
+// MySQL assigns the columns from left to right. So the columns after `token` can use the new value
+// of `token`.
 std::string lock_attempt(const tables& named, const ask& want, const attempt_terms& terms) {
     const std::string owner = hex(to_string(want.owner)), now{now_text};
     return "UPDATE " + named.locks + " SET token=CASE" +
@@ -118,10 +119,8 @@ std::string lock_row(const tables& named, const lock_name& name) {
            " FROM DUAL ON DUPLICATE KEY UPDATE touched=" + named.locks + ".touched";
 }
 
-// The release keeps the owner in the row. If this client takes the lock again, the row's length
-// does not change. This reduces the server's work for a lock and its unlock by a third. The expiry
-// of an expired hold is also set to the past, so that a delayed attempt of this owner does not find
-// the hold.
+// The release leaves the owner in the row. If this client takes the lock again, the length of the
+// row stays the same. This reduces the server's work for a lock and its unlock by a third.
 std::string lock_release(const tables& named, const hold& held, std::string_view bell) {
     const std::string name = quoted(bell);
     const std::string awaited =
