@@ -19,12 +19,12 @@
 namespace holdfast::zookeeper {
 namespace {
 
-/// Longest session timeout that the client asks for. No ensemble grants a longer timeout, and the
-/// protocol stores the timeout in 32 bits.
+/// Longest session timeout that the client asks for. No ensemble grants more, and the timeout has
+/// 32 bits in the protocol.
 constexpr duration timeout_longest = std::chrono::hours{24};
 
-/// Thrown when the session has ended. The server has not failed, so the client connects again at
-/// once.
+/// Exception that says that the session has ended. No server has failed, so the client connects
+/// again at once.
 struct session_has_ended {};
 
 } // namespace
@@ -128,7 +128,7 @@ void session_client::connect() {
 }
 
 asio::awaitable<void> session_client::keep_connected(std::shared_ptr<void>) {
-    // Continue in a later handler, because the caller has not begun to wait for its request yet.
+    // Continue in a later handler, because the caller does not wait for its request yet.
     co_await asio::post(home_.executor, asio::use_awaitable);
     while (!closed_ && wants_connection()) {
         if (home_.time.now() < not_before_) {
@@ -193,8 +193,8 @@ asio::awaitable<void> session_client::begin_session(connection& line) {
         co_await log_in(line, who);
 }
 
-/// Closes an earlier session that has ended according to the client's clock. The server may still
-/// keep that session, and then the session's nodes block other clients.
+/// Closes an earlier session that has ended by the client's clock. The server may still keep that
+/// session, whose nodes would then block other clients.
 asio::awaitable<void> session_client::close_expired_session(connection& line) {
     const greeting said = expired_session_->to_greet({});
     const welcome told = co_await greet(line, said);
@@ -214,7 +214,7 @@ void session_client::meet(const welcome& told, time_point sent_at) {
         fresh_ = true;
         return;
     }
-    // Some servers do not report that a session is unknown to them, but grant another session
+    // If a session is unknown to them, some servers do not say so, but grant another session
     // instead.
     if (!granted || told.id != session_.id) {
         end_session(false);
@@ -247,7 +247,7 @@ void session_client::conversation_begins() {
     connected_since_ = last_heard_ = last_asked_ = heartbeat_due_ = home_.time.now();
     leaves_ = false;
     const bool opened = std::exchange(fresh_, false);
-    // Opening a session is a write, but resuming a session is not.
+    // A session is opened by a write, but it is resumed without a write.
     last_write_ = opened ? connected_since_ : time_point::min();
     connectivity_.back(address());
     trouble_.reset();
@@ -258,8 +258,8 @@ void session_client::conversation_begins() {
     tell(opened ? session_news::opened : session_news::resumed);
 }
 
-/// Reports the granted session timeout if it is not the wanted timeout, once for each value. The
-/// user then knows for how long the holds of a dead client block other clients.
+/// Reports the granted session timeout if it differs from the wanted timeout, once for each value.
+/// So the user knows how long the holds of a dead client block other clients.
 void session_client::report_other_timeout() {
     const duration wanted = wanted_timeout(), granted = session_.timeout;
     if (granted == wanted || granted == reported_timeout_ || !home_.tell)
@@ -287,7 +287,8 @@ void session_client::conversation_ended(const net::failure& why) {
     if (!closed_ && !leaves_) {
         connectivity_.gone(from, lost);
         trouble_ = lost;
-        // Reset the backoff late, because a server may close each new connection at once.
+        // Reset the backoff only after a longer connection, because a server may close each new
+        // connection at once.
         if (home_.time.now() - connected_since_ > how_.backoff_max)
             servers_.served();
         go_on_elsewhere();
@@ -512,8 +513,8 @@ void session_client::resume(request& done) {
     try {
         std::move(waiter)();
     } catch (...) {
-        // The user's own completion handler threw an exception. The exception must leave the
-        // function that runs the executor, as usual in Asio. It must not end this loop.
+        // The user's completion handler has thrown an exception. As usual in Asio, the function
+        // that runs the executor must throw it. The exception must not end this loop.
         auto throw_again = [bug = std::current_exception()] { std::rethrow_exception(bug); };
         asio::post(home_.executor, std::move(throw_again));
     }
@@ -528,7 +529,7 @@ void session_client::fail(const std::vector<shared_request>& all, const net::fai
         resume(*one);
 }
 
-/// Fails the requests now. Resumes their callers after this call has returned.
+/// Marks the requests as failed now. Resumes their callers only after this call has returned.
 void session_client::fail_later(const std::vector<shared_request>& all, const net::failure& why) {
     const auto shared = std::make_shared<const net::failure>(why);
     for (const shared_request& one : all) {
@@ -542,7 +543,7 @@ void session_client::fail_later(const std::vector<shared_request>& all, const ne
     }
 }
 
-/// Closes the session at the server. When the answer comes, the connection is cut.
+/// Closes the session at the server. The connection is cut when the answer has come.
 void session_client::say_goodbye(const shared_request& goodbye) {
     goodbye->on_answer = [this](const request&) {
         leaves_ = true;
@@ -561,8 +562,8 @@ void session_client::say_goodbye(const shared_request& goodbye) {
 // operating system may not run the reading thread for a long time. So at each heartbeat
 // (`limit_reached`), the background thread also reads the data that have arrived.
 
-/// Returns the calling thread's `inline_call` (its stay in the client's monitor) if that thread may
-/// run its request itself. Otherwise returns null.
+/// Returns the calling thread's `inline_call` (the time that it spends in the client's monitor) if
+/// the thread may run its request itself. Otherwise returns null.
 runtime::inline_call* session_client::caller() const {
     return monitor_ && connected_ && line_->bare() ? monitor_->inline_caller() : nullptr;
 }
