@@ -35,9 +35,9 @@ struct listener {
     boost::intrusive::list_member_hook<> hook;
 };
 
-/// State of the subscription to one channel. `wanted` is true while the channel has listeners, and
-/// for a while after. `told` is true if the last command for the channel was a subscription. The
-/// subscription is confirmed when both are true and all replies have arrived.
+/// State of the subscription to one channel. `wanted`: the channel has listeners, or had listeners
+/// a short time ago. `told`: the last command for the channel was a subscription. The subscription
+/// is confirmed when both are true and the replies to all commands have arrived.
 struct channel {
     using hook = boost::intrusive::member_hook<listener, boost::intrusive::list_member_hook<>,
                                                &listener::hook>;
@@ -49,7 +49,7 @@ struct channel {
     bool told = false;
     bool to_be_told = false; ///< true: the channel is in `channels::to_be_told_`
     bool refused = false;    ///< true: SUBSCRIBE was refused, or the server unsubscribed
-    /// True: the plain form was refused, and the reply to the sharded form is missing.
+    /// True: the plain form was refused, and there is no reply to the sharded form yet.
     bool halved = false;
     /// True: a message may have been missed, so the next confirmation wakes the listeners.
     bool missed = false;
@@ -63,8 +63,8 @@ struct channel {
 /// subscriber connection (`subscriber`) sends the commands and reads the replies.
 class channels {
 public:
-    /// Adds a listener. The listener may miss messages until the subscription is confirmed. `late`
-    /// means that a message may have been missed already, so the confirmation wakes the listener.
+    /// Adds a listener, which may miss messages until the subscription is confirmed. `late`: the
+    /// listener may have missed a message already, so the confirmation wakes it.
     void add(listener&, std::string name, bool late = false);
     /// Removes a listener. If it was the last listener of its channel, the subscription is kept
     /// until `until` for the next listener. Without `until`, the subscription ends now.
@@ -77,9 +77,9 @@ public:
     /// refused or no connection could be made.
     bool given_up(const channel&) const;
 
-    /// Subscribes all wanted channels again, because a new connection has no subscriptions. `form`
-    /// selects plain or sharded subscriptions, or both. With `both`, a channel is confirmed when
-    /// its two subscriptions are confirmed.
+    /// Subscribes to all wanted channels again, because a new connection has no subscriptions.
+    /// `form` selects plain subscriptions, sharded subscriptions, or both. With `both`, a channel
+    /// is confirmed when both of its subscriptions are confirmed.
     void connected(telling form = telling::plain);
     /// Marks all channels as not subscribed. Forgets the channels that have no listeners.
     void disconnected();

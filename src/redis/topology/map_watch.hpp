@@ -185,7 +185,7 @@ private:
     /// then, the other members are asked again.
     static constexpr duration alone_wait = std::chrono::seconds{4};
     /// If the known cluster has not replied for this time, and this client has no holds, the map of
-    /// another cluster is accepted at once.
+    /// another cluster is believed at once.
     static constexpr duration forgotten_after = std::chrono::minutes{1};
 
     using self = std::shared_ptr<map_watch>;
@@ -205,7 +205,7 @@ private:
     const callbacks around_;
     const std::unique_ptr<alarm> wake_;
     slot_map map_;
-    // Addresses of nodes that belong to this cluster, but are not in the map yet.
+    // Addresses of nodes that belong to this cluster although the map does not contain them yet.
     std::set<std::string> vouched_;
     time_point confirmed_at_ = time_point::min();
     // Time since which only seeds (nodes in the options) of another cluster reply.
@@ -215,7 +215,7 @@ private:
     bool lonely_ = false; // true: no member replied in the last round
     std::set<alarm*> waiters_;
     std::string silence_ = "no node of the cluster has answered yet";
-    // Error of a node that refused the question, while no map is known.
+    // Error of a node that refused the question while no map was known.
     std::optional<net::failure> refused_;
     bool known_ = false;
     time_point known_since_{};

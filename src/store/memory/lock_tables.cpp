@@ -459,8 +459,8 @@ verdict_on_look fair_table::look(const ask& want, owners& told) {
             const waiter& next = waiting.front();
             answer.left = std::max<duration>(
                 duration{1}, std::chrono::floor<duration>(next.until - clock_.now()));
-            // Notify the next owner, even though it may have been passed over before: a JVM that
-            // gives up after its own notification does not notify the waiter after it.
+            // Notify the next owner, because it may never have been notified: a JVM that gives up
+            // after its own notification does not notify the waiter after it.
             told.push_back(next.owner);
         }
     }

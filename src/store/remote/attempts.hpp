@@ -82,34 +82,34 @@ public:
     using sender = std::function<asio::awaitable<attempt>(time_point deadline)>;
 
     /// Asks for the lock; see `place::look`. Throws `not_replicated` if a grant is not confirmed.
-    /// If the lock is busy, `term` in the answer is the time until the next call. If `is_told` is
-    /// true, `term` is at most `poll_bound`. It is always at most the remaining lease of the holder
-    /// plus the margin `after_the_end`, because without the margin the next call would come too
-    /// early.
+    /// If the lock is busy, `term` in the answer is the time until the next call. It is at most the
+    /// remaining lease of the holder plus the margin `after_the_end`; without the margin, the next
+    /// call would come too early. If `is_told` is true, it is also at most `poll_bound`.
     asio::awaitable<answer> look(sender, duration poll_bound, duration after_the_end);
 
     /// Returns whether a call of look() found the lock busy. If so, the caller must subscribe
     /// before the next call.
     bool found_busy() const noexcept { return found_busy_; }
 
-    /// Records that the caller has subscribed before the first request. If the first request finds
-    /// the lock busy, the second request then need not follow at once.
+    /// Records that the caller has subscribed before its first request. If this request finds the
+    /// lock busy, the second request then need not follow at once.
     void listens_already() noexcept { found_busy_ = true; }
 
-    /// Returns whether the owner has a place in a queue, according to the last reply.
+    /// Returns whether the owner is in a queue of the store, according to the last reply.
     bool queued() const noexcept { return queued_; }
 
     // These functions do the same as the functions of `place` with the same names.
     bool uncertain() const noexcept { return unanswered_until_ != none; }
     time_point settled_at() const noexcept { return settled_at_; }
 
-    /// Returns whether there may be a hold to release or a place in a queue to leave.
+    /// Returns whether the caller must leave: there may be a hold to release, or an entry in a
+    /// queue to remove.
     bool must_leave() const noexcept { return granted_ || queued_ || uncertain(); }
     void left() noexcept { granted_ = queued_ = false; }
 
 private:
-    /// Maximum number of "late" replies in a row before the call fails. Each connection estimates
-    /// the server's clock separately, so the estimates of several connections may be wrong one
+    /// Maximum number of consecutive "late" replies before the call fails. Each connection has its
+    /// own estimate of the server's clock, so the estimates of several connections may be wrong one
     /// after the other.
     static constexpr int lates_max = 3;
 
@@ -143,11 +143,11 @@ private:
 // Mark of a waiting writer, which the writer leaves at the store while others read. While the mark
 // lasts, no new reader gets the lock.
 
-/// Sets two durations in a writer's request. Other requests leave no mark and are not changed.
-/// `outlasts` is the lifetime of the mark. It is longer than the time until the next request, which
-/// renews the mark. `head_start` is the time for which new readers are held back after the last
-/// reader has left. It is long enough for the notification to arrive and for the writer to send its
-/// request.
+/// Sets `outlasts` and `head_start` in a writer's request. Requests of other kinds leave no mark
+/// and are not changed. `outlasts` is the lifetime of the mark. It is longer than the time until
+/// the next request, which renews the mark. `head_start` is the time for which new readers have to
+/// wait after the last reader has left. It is long enough for the notification to arrive and for
+/// the writer to send its request.
 inline void set_terms_of_mark(ask& want, duration poll_bound, duration round_trip) {
     constexpr duration head_start_min{100};
     if (want.kind != lock_kind::write)
@@ -156,22 +156,23 @@ inline void set_terms_of_mark(ask& want, duration poll_bound, duration round_tri
     want.head_start = std::max(head_start_min, 2 * round_trip);
 }
 
-/// Returns whether a waiting writer's request may have left a mark. `said`: verdict of its reply.
+/// Returns whether a waiting writer's request may have left a mark. `said` is the verdict of the
+/// reply.
 inline bool may_be_marked(const ask& want, verdict said) {
     return want.kind == lock_kind::write && want.waits && said != verdict::granted;
 }
 
-/// Returns the longest time until the next request of a waiter. The time is shorter if a writer
-/// upgrades its own read hold, because a Redisson reader that leaves sends no notification while
-/// other readers remain.
+/// Returns the longest time until the next request of a waiter. If a writer upgrades its own read
+/// hold, the time is shorter: a Redisson reader that leaves sends no notification while other
+/// readers remain.
 inline duration poll_bound_of(const ask& want, duration usual) {
     constexpr duration of_an_upgrade{250};
     const bool upgrades = want.kind == lock_kind::write && want.under != 0;
     return upgrades ? std::min(usual, of_an_upgrade) : usual;
 }
 
-/// Set of names of locks that were busy at this client's last request. The set is only a hint: a
-/// wrong entry changes only the number of requests.
+/// Names of locks that were busy at this client's last request. The set is only a hint: a wrong
+/// entry changes the number of requests and nothing else.
 class lately_busy {
 public:
     bool contains(const std::string& name) const { return names_.contains(name); }
