@@ -39,10 +39,12 @@ std::string guard_text(const std::string& quoted_table, std::string_view name,
 std::string transaction_guard(const lease& held, std::string_view table) {
     const std::shared_ptr<sync::lock_handle>& hold = held.hold();
     if (!hold)
-        throw net::failure{errc::not_owner, "the lease holds nothing that could be nailed"};
+        throw net::failure{errc::not_owner,
+                           "the lease holds nothing, so it cannot guard a transaction"};
     if (!excludes_all(hold->kind()) || !hold->homes_of_parts().empty())
-        throw net::failure{errc::invalid_argument,
-                           "only a lease of one lock that excludes all others can be nailed"};
+        throw net::failure{
+            errc::invalid_argument,
+            "only a lease of one lock that excludes all others can guard a transaction"};
     hold->stay_with_its_holder();
     return guard_text(with_schema(table), held.name(), held.owner());
 }
