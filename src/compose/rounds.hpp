@@ -175,20 +175,20 @@ ask_members(const composite_descriptor& of, work_on<T> work,
 }
 
 /// Combines the replies of all members. If another caller can still get enough members, returns
-/// nothing. Otherwise returns the state of the whole lock; its `remaining` says how long this
-/// lasts. Throws the first failure if too few members have replied for a decision.
+/// nothing. Otherwise returns the state of the whole lock; its `remaining` says how long this will
+/// be so. If too few members have replied for a decision, throws the first failure.
 std::optional<holding> as_one(const composite_descriptor&,
                               std::vector<reply_of<std::optional<holding>>>);
 
-/// Returns whether the missing replies cannot change the result of as_one() any more. In the list,
-/// a member without a reply is entered as failed.
+/// Returns whether the missing replies can no longer change the result of as_one(). In the list, a
+/// member without a reply is entered as failed.
 bool is_decided(const composite_descriptor&, const std::vector<reply_of<std::optional<holding>>>&);
 
-/// Returns whether the missing replies cannot change the result of any_of() any more.
+/// Returns whether the missing replies can no longer change the result of any_of().
 bool is_decided(const composite_descriptor&, const std::vector<reply_of<bool>>&);
 
-/// Returns whether any member replied true. If none did, throws the first failure if so many
-/// members failed that the lock may still be held.
+/// Returns whether any member replied true. If none did, and so many members failed that the lock
+/// may still be held, throws the first failure.
 bool any_of(const composite_descriptor&, const std::vector<reply_of<bool>>&);
 
 /// Combines the replies of several parts (members' holds) into one result. The result is a success
@@ -202,7 +202,7 @@ public:
     static verb extend(duration length);
 
     /// Sends the request `what` to each part (a member's hold) on the part's own executor, and
-    /// calls `done` once. If the executor of a part is not running, the part counts as failed after
+    /// calls `done` once. If a part's executor is not running, the part counts as failed after
     /// `timeout` plus one second.
     static void ask(const std::shared_ptr<sync::engine>& home, const lock_handles& parts,
                     std::size_t needs, duration timeout, verb what, sync::release_handler done);

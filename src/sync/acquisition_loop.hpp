@@ -68,8 +68,8 @@ private:
 /// acquisition. Call it on the executor only.
 asio::awaitable<bool> wait_until_free(std::shared_ptr<const lock_descriptor>, duration timeout);
 
-/// Waits until the lock is free, on behalf of a call that takes nothing and that can be cancelled.
-/// The call completes without a hold, both when the lock is free and when the timeout has passed.
+/// Waits until the lock is free, for a call that acquires nothing and can be cancelled. The call
+/// completes without a hold, both when the lock is free and when the timeout has passed.
 asio::awaitable<void> look_out(std::shared_ptr<acquisition>);
 
 } // namespace holdfast::sync

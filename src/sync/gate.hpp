@@ -183,8 +183,8 @@ private:
         time_point contact_at = time_point::min();
         std::optional<failure> no_reply{}; // why the last request got no reply
         bool was_busy = false; // true: permits were busy, and none were granted since then
-        // Number of readers that ask the store now, and how many of these readers would share the
-        // hold that they get.
+        // Number of readers that ask the store now, and how many of them would share the hold that
+        // they get.
         int reads = 0, sharable = 0;
         bool owes_courtesy = false;
     };
@@ -205,15 +205,16 @@ private:
 
     acquisition::queue queue_;
     shared_hold holder_;
-    // Hold whose release was sent. The pointer is only compared; the release keeps the hold alive.
+    // Hold whose release was sent. The pointer is only compared, never used; the release keeps the
+    // hold alive.
     const held_lock* sent_off_ = nullptr;
     std::unique_ptr<rare_fields> rare_;
     int alone_ = 0;  // number of calls that ask for an exclusive hold
     int asking_ = 0; // number of calls, including readers, that have no reply yet
 };
 
-/// Returns whether the call can share a hold: its own hold with later calls, or the hold of an
-/// earlier call. Such a hold is renewed, and is not linked to a write hold.
+/// Returns whether the call can share a hold: later calls can share its own hold, or it can share
+/// the hold of an earlier call. Such a hold is renewed, and is not linked to a write hold.
 inline bool may_share(const request& wanted) {
     return wanted.of->kind == lock_kind::read && wanted.renewed && !wanted.under;
 }
@@ -246,7 +247,7 @@ public:
     /// Returns this client's holds under the given name, in all families.
     std::vector<std::shared_ptr<held_lock>> held_under(const std::string& name);
 
-    /// Returns this client's present hold with the same owner number. If the hold was passed on
+    /// Returns this client's present hold with the same owner number. If the hold was handed over
     /// locally, the result is the next owner's hold. Returns null if there is no such hold.
     std::shared_ptr<held_lock> present_hold_of(const hold&);
 
@@ -254,18 +255,18 @@ public:
     bool others_listen(gate_key) const;
     void note_others(gate_key, bool listen);
 
-    /// Notes the release of a lock whose waiters poll. If other clients wait, and this client has
-    /// taken the lock repeatedly during several poll pauses, this client leaves the lock to the
-    /// other clients for one pause.
+    /// Notes the release of a lock whose waiters poll. If this client has taken the lock again and
+    /// again for the time of several polls, while other clients waited, the client leaves the lock
+    /// to them: it does not take the lock for the next pause between polls.
     void note_polled(gate_key, bool others_wait, const held_lock&, time_point now);
     void forget_polled(gate_key key) { polled_.erase(key.name); }
-    /// Returns the time until which this client must not take the lock, so that other clients can.
-    /// The time is in the past if this client may take the lock.
+    /// Returns the time until which this client must not take the lock, so that other clients can
+    /// take it. The result is in the past if this client may take the lock now.
     time_point left_to_others_until(gate_key) const;
 
 private:
-    /// Maximum number of entries in `polled_`, and in each table of `contended_`. Gates without use
-    /// are deleted, but the entries of these tables are not.
+    /// Maximum number of entries in `polled_`, and in each table of `contended_`. Unused gates are
+    /// deleted, but unused entries of these tables are not.
     static constexpr std::size_t contended_max = 10'000;
 
     /// State of a spin lock that other clients wait for.
@@ -309,18 +310,18 @@ private:
     bool running_ = false;
 };
 
-// Local hand-over: a hold passes from one call of this client to another without a request to the
+// Local hand-over: a hold passes from one call of this client to another, without a request to the
 // store (hand_off.cpp).
 
-/// Passes on a hold that its owner no longer needs. The first waiter at the gate (local wait queue)
-/// gets the hold without a request to the store. The limits of `options::hand_off` must allow it,
-/// and the hold must fit the waiter's request. Returns true if the hold was passed on; it has then
-/// ended for its old owner. Returns false if the caller must release it in the store.
+/// Hands over a hold that its owner no longer needs. The first waiter at the gate (local wait
+/// queue) gets the hold without a request to the store. The limits of `options::hand_off` must
+/// allow it, and the hold must fit the waiter's request. Returns true if the hold was handed over;
+/// it has then ended for its old owner. Returns false if the caller must release it at the store.
 bool hand_on(const std::shared_ptr<held_lock>&);
 
-/// Returns a read hold of this client, and takes a share of it for the caller. Sends no request.
-/// Returns null if the call must ask the store or wait. A hold is shared only within the limits of
-/// `options::hand_off`, so that writers of other clients get their turn soon.
+/// Finds a read hold of this client, takes a share of it for the caller, and returns it. Sends no
+/// request. Returns null if the call must ask the store or wait. The limits of `options::hand_off`
+/// apply, so that writers of other clients get the lock soon.
 std::shared_ptr<held_lock> hold_to_share(const gate&, const acquisition&);
 
 } // namespace holdfast::sync

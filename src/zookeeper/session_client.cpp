@@ -576,8 +576,8 @@ void session_client::settle_by(runtime::inline_call& caller, request& asked) {
     wait_by(mine);
 }
 
-/// Sends the queued requests. The calling thread leaves the monitor for the write. Other threads
-/// can queue requests during the write, and these requests are then sent, too.
+/// Sends the queued requests. While the calling thread writes, it is outside the monitor, so other
+/// threads can queue requests. These requests are then sent, too.
 void session_client::flush_by(inline_caller& mine) {
     const shared_connection line = line_;
     while (connected_ && line_ == line && line->can_send()) {
@@ -603,8 +603,8 @@ bool session_client::can_be_read_here() const {
     return connected_ && line_->bare() && !line_->is_cut() && !reader_;
 }
 
-/// Reads answers until this thread's request is settled. Returns false if another thread is
-/// reading; the other thread then wakes this thread.
+/// Reads answers until this thread's request is settled. If another thread is reading, returns
+/// false; the other thread then wakes this thread.
 bool session_client::read_by(inline_caller& mine) {
     if (!can_be_read_here())
         return false;
@@ -633,8 +633,8 @@ void session_client::hear_arrived(connection& line) {
     }
 }
 
-/// Lets another thread read from the socket. Chooses the inline caller that arrived last, because
-/// it will probably wait longest. If there is no inline caller, the background thread reads.
+/// Lets another thread read from the socket: the inline caller that arrived last, because it will
+/// probably wait longest. If there is no inline caller, the background thread reads.
 void session_client::hand_reading_on() {
     if (!can_be_read_here() || !line_->bare()->looks_away())
         return;
@@ -648,14 +648,14 @@ void session_client::hand_reading_on() {
 
 namespace {
 
-/// Path of the node that a heartbeat checks. The check is a write even if somebody has deleted the
-/// chroot and this node does not exist.
+/// Path of the node that a heartbeat checks. The check counts as a write even if the node does not
+/// exist, for example because the chroot was deleted.
 constexpr const char* always_there = "/";
 
 } // namespace
 
-/// Returns how long a server may owe an answer before the client leaves it. If there are other
-/// servers, enough time must remain to resume the session at one of them.
+/// Returns for how long the client tolerates a missing answer before it leaves the server. If there
+/// are other servers, enough time must remain to resume the session at one of them.
 duration session_client::silence_max() const {
     return session_.timeout / (servers_.size() > 1 ? 6 : 3);
 }
@@ -698,10 +698,10 @@ void session_client::limit_reached(time_point now) {
 }
 
 /// Sends a heartbeat: a ping, or a write if the session is in use and its last write is old. A ping
-/// proves nothing yet. The reply to a write proves that the ensemble also received the requests
-/// answered half a session timeout earlier (`session_lease`). So the first write after idle time
-/// proves a ping from at most two thirds of the timeout ago. Therefore at least a third of the
-/// timeout is left, minus the possible drift of the clocks.
+/// alone proves nothing. The answer to a write also proves that the ensemble has received the
+/// requests that were answered half a session timeout earlier (`session_lease`). So the first write
+/// after idle time proves a ping from at most two thirds of the timeout ago. At least a third of
+/// the timeout is left then, minus the possible drift of the clocks.
 void session_client::send_heartbeat(time_point now) {
     heartbeat_due_ = now + heartbeat_period();
     if (users_ > 0 && last_write_ <= now - 2 * heartbeat_period()) {
@@ -732,15 +732,16 @@ void session_client::give_up(const std::vector<shared_request>& late, duration w
     fail(kept_back, unsent(within));
 }
 
-/// Waits until the request is settled or `limit` comes. Does not cut the connection at `limit`.
+/// Waits until the request is settled or the time is `limit`. Does not cut the connection at
+/// `limit`.
 ///
 /// A repeated request uses the same connection unless the server is silent. The session client
 /// leaves a silent server after a sixth of the session's timeout, or after a third if there is only
 /// one server. A hold lasts at least 5/12 of the timeout after the answer to a heartbeat. So a
 /// quarter of the timeout remains to resume the session at another server and to renew the hold
-/// there; with only one server, a twelfth remains. The session client does not leave earlier,
-/// because after each change of the connection it must set all watches again, even if the server
-/// was only slow.
+/// there. With only one server, a twelfth remains. The session client does not leave a server
+/// earlier, because after each change of the connection it must set all watches again, even if the
+/// server was only slow.
 asio::awaitable<void> session_client::settled_by(shared_request asked, time_point limit) {
     if (limit >= asked->asked_at + how_.command_timeout)
         co_return co_await settled(asked);
@@ -767,7 +768,8 @@ net::failure session_client::unanswered(duration within) const {
             address() + " did not answer within " + std::to_string(within.count()) + " ms"};
 }
 
-// Connects to each server, in addition to the session's connection, to report on the ensemble.
+// The function below connects to each server over a connection of its own, to report on the
+// ensemble.
 
 asio::awaitable<survey> session_client::look_around() {
     survey all{.over_tls = how_.tls.has_value()};

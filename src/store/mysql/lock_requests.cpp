@@ -162,7 +162,7 @@ asio::awaitable<taken> let_in_once(request_context& at, const ask& want, time_po
     co_await refuse_locked_tables(at, said, read_update_at);
     taken got{attempt_in(said, read_update_at, want.kind)};
     got.no_row = found_no_row(said, read_update_at);
-    // The server ran the UPDATE before the deadline, but the INSERT after it: no hold was stored.
+    // The server ran the UPDATE before the deadline, but the INSERT after it, so it stored no hold.
     if (got.seen.said == verdict::granted && answer_at(said, read_insert_at).matched == 0)
         got.seen.said = verdict::late;
     got.seen.token = 0;
@@ -221,8 +221,8 @@ asio::awaitable<taken> take_turn(request_context& at, const ask& want, take_term
     co_return co_await with_row_made(at, want.name, once);
 }
 
-// Changes the lock's row first. So the release waits for an attempt of the same owner that is still
-// running, and sees the result of that attempt.
+// Change the lock's row first. The release then waits for a running attempt of the same owner, and
+// sees its result.
 asio::awaitable<released> release_turn(request_context& at, const hold& held,
                                        std::shared_ptr<pinned_connection>) {
     const auto make = [&](const runtime::remote_clock&, const server_facts&) {
@@ -241,8 +241,8 @@ std::string turn_may_be_had(const request_context& at, const ask& want) {
 
 namespace {
 
-/// Throws `store_errc::wrong_type` if another kind of lock or counter uses the name. Called after
-/// no semaphore with this name was found.
+/// Throws `store_errc::wrong_type` if another kind of lock or counter uses the name. Call it when
+/// there is no semaphore with this name.
 asio::awaitable<void> refuse_other_kind(request_context& at, const lock_name& name) {
     const auto make = [&](const runtime::remote_clock&, const server_facts&) {
         return std::vector<std::string>{kinds_there(at.named, name)};
@@ -255,10 +255,12 @@ asio::awaitable<void> refuse_other_kind(request_context& at, const lock_name& na
 
 } // namespace
 
-// If there is no row, the semaphore does not exist, and the result is "busy" until it is created.
+// If there is no row, the semaphore does not exist. The result is then "busy" until the semaphore
+// is created.
 asio::awaitable<taken> take_permits(request_context& at, const ask& want, take_terms how) {
     co_await refuse_missing_rights(at);
-    // A retry needs a new `mark`: the failed attempt may have committed its own mark in the row.
+    // A retry needs a new `mark`, because the failed attempt may have committed its own mark in the
+    // row.
     const auto make = [&](const runtime::remote_clock& clock, const server_facts&) {
         const std::string mark = at.next_mark(want.owner);
         return permit_attempt(at.named, want, {late_after(clock, how.deadline), at.info, mark});
@@ -303,9 +305,9 @@ constexpr verbs of_permits{take_permits, return_permits, kept_in::permits, permi
 
 } // namespace
 
-// Waiters of spin locks always poll. In this store, the waiters of all other kinds poll, too,
-// except the waiters of exclusive locks. This store has no token locks, no semaphores without
-// leases and no rate limiters; only Redis has them.
+// Waiters of spin locks always poll. In this store, only the waiters of exclusive locks do not
+// poll; they wait for a user lock. This store has no token locks, no semaphores without leases and
+// no rate limiters; only Redis has them.
 const verbs* verbs_of(lock_kind kind) noexcept {
     switch (kind) {
     case lock_kind::plain:

@@ -140,8 +140,8 @@ namespace {
 
 const std::string sql_now{now_text};
 
-/// Returns the FROM clause for the unexpired hold rows of this kind that belong to the lock whose
-/// row the statement changes.
+/// Returns an SQL FROM clause that selects the unexpired hold rows of this kind. The rows belong to
+/// the lock whose row the statement changes.
 std::string living(const tables& named, hold_row kind) {
     return " FROM " + named.holds + " AS h WHERE h.name=" + named.locks +
            ".name AND h.kind=" + std::to_string(static_cast<int>(kind)) + " AND h.expires>" +
@@ -169,10 +169,10 @@ std::string kept(const std::string& reason) {
     return "token+" + refusing(reason);
 }
 
-/// Returns a statement that has an effect only after the last reader has left. It shortens the time
-/// of the marks, which are the rows of waiting writers. After that, new readers wait only for the
-/// time in the mark's column `token`, so a dead writer does not block them for long. MySQL does not
-/// allow an UPDATE to read its own table, so the statement reads a derived table.
+/// Returns a statement that has an effect only after the last reader has left. It shortens the
+/// lifetime of the marks, which are the rows of waiting writers, to the time in their column
+/// `token`. So a dead writer does not keep new readers out for long. MySQL does not allow an UPDATE
+/// to read its own table, so the statement reads a derived table.
 std::string marks_cut(const tables& named, const lock_name& name) {
     const std::string here = "name=" + hex(name.text);
     return "UPDATE " + named.holds + " SET expires=LEAST(expires," + sql_now +
@@ -181,11 +181,11 @@ std::string marks_cut(const tables& named, const lock_name& name) {
            " AND kind=0 AND expires>" + sql_now + " LIMIT 1) AS d)=0";
 }
 
-/// Returns the arms of an attempt's CASE that refuse a reader. They are placed after the arm
-/// "already mine" and before the arm "granted".
+/// Returns the branches of an attempt's CASE that refuse a reader. They stand after the branch
+/// "already mine" and before the branch "granted".
 std::string refused_to_read(const tables& named, const ask& want) {
     const std::string beside = owner_beside(want);
-    // If the reader's own client holds the write lock, waiting writers do not block the reader.
+    // Waiting writers do not keep a reader out if the reader's own client holds the write lock.
     if (!beside.empty())
         return arm("NOT(owner=" + hex(beside) + " AND expires>" + sql_now + ")",
                    kept(std::to_string(unfounded_reason)));
@@ -242,8 +242,8 @@ std::vector<std::string> read_attempt(const tables& named, const ask& want,
         marks_cut(named, want.name), "COMMIT"};
 }
 
-// Locks the lock's row first. So the release waits for an attempt of the same owner that is still
-// running, and sees the result of that attempt.
+// Lock the lock's row first. The release then waits for a running attempt of the same owner, and
+// sees its result.
 std::vector<std::string> read_release(const tables& named, const hold& held) {
     const std::string name = hex(held.name.text);
     const std::string mine = row_of(held.name, hold_row::reader, to_string(held.owner));
@@ -281,8 +281,9 @@ namespace {
 
 const std::string at_look{now_text};
 
-/// Returns the FROM clause for the unexpired queue rows before the row of `owner`. If the owner has
-/// no row, the clause selects all unexpired rows. `name` is the lock's name in SQL.
+/// Returns an SQL FROM clause that selects the unexpired queue rows in front of the row of `owner`.
+/// If the owner has no row, the clause selects all unexpired queue rows. `name` is the lock's name
+/// as an SQL expression.
 std::string before(const tables& named, const std::string& name, const owner_id& owner) {
     const std::string queue = " FROM " + named.holds + " AS ";
     const std::string me = hex(to_string(owner));
@@ -313,8 +314,8 @@ std::vector<std::string> fair_attempt(const tables& named, const ask& want,
     const std::string reason = "LAST_INSERT_ID()&1048575";
     const std::string busy =
         "NOT " + granted + " AND " + reason + " BETWEEN 1 AND " + std::to_string(longest_left);
-    // A new queue row gets a number above all existing numbers, even if the clock was set back. An
-    // expired row that is used again also gets a new highest number.
+    // A new row of the queue gets a number above all existing numbers, even if the clock was set
+    // back. An expired row that is used again also gets such a number.
     const std::string turn = "(SELECT GREATEST(COALESCE(MAX(o.token),0)+1,CAST(" +
                              std::string{runs_text} + " AS UNSIGNED)) FROM " + named.holds +
                              " AS o WHERE o.name=" + name + " AND o.kind=3)";
@@ -365,7 +366,7 @@ std::string one_of(const hold& held) {
     return "name=" + hex(held.name.text) + " AND kind=2 AND owner IN " + list_of(permit_rows(held));
 }
 
-/// Returns the ids as an SQL derived table with one column.
+/// Returns an SQL derived table that has the ids in its only column.
 std::string as_rows(const std::vector<std::string>& ids) {
     std::string all = "(";
     for (const std::string& each : ids)
@@ -415,8 +416,8 @@ std::vector<std::string> permit_attempt(const tables& named, const ask& want,
             "COMMIT"};
 }
 
-// Locks the counter's row first. So the release waits for an attempt of the same owner that is
-// still running, and sees the result of that attempt.
+// Lock the counter's row first. The release then waits for a running attempt of the same owner, and
+// sees its result.
 std::vector<std::string> permit_release(const tables& named, const hold& held) {
     const std::string gone = "DELETE FROM " + named.holds + " WHERE " + one_of(held);
     return {"START TRANSACTION",
