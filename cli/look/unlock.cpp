@@ -74,8 +74,8 @@ bool confirmed(const lock_state& lock) {
     return is_answered_yes();
 }
 
-/// Removes the lock from the holders that were shown to the user. A later holder keeps the lock. If
-/// several holders shared the lock, the removal succeeds if at least one of them still held it.
+/// Removes the lock from the holders that were shown to the user, but not from a later holder. If
+/// several holders share the lock, returns whether at least one of them still held it.
 bool take_away(holdfast::client& home, const std::string& name, const lock_state& lock) {
     if (lock.owners.empty()) // the list of owners was too long for the reply
         return home.force_unlock(name);
