@@ -17,7 +17,7 @@ struct known_host {
     std::vector<std::string> addresses;
     std::size_t look_ups = 0;
     bool holds_back = false;
-    std::size_t answers = 0; ///< number of lookups that may return now; others wait
+    std::size_t answers = 0; ///< number of lookups that may return now; all others wait
 };
 
 struct name_service {

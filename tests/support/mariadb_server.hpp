@@ -61,27 +61,27 @@ private:
     std::unique_ptr<st_mysql, closes> handle_;
 };
 
-/// Returns a data folder to copy. It contains the server's own tables and an empty schema for
-/// tests. Making it takes seconds, so all tests of a build folder share it. Throws
+/// Returns a folder with data to copy: the server's own tables, and an empty schema for tests. It
+/// takes seconds to create the folder, so all tests of a build folder share it. Throws
 /// `server_unavailable`.
 std::filesystem::path prepared_data(const server_binary&);
 
 /// Returns the options that the server needs each time it uses these data.
 std::vector<std::string> data_arguments(const server_binary&, const std::filesystem::path& data);
 
-/// Returns whether the server is MySQL, not MariaDB. MySQL makes its own tables and has other
+/// Returns whether the server is MySQL and not MariaDB. MySQL creates its own tables, and has other
 /// options.
 bool is_mysql(const server_binary&);
 
-// Real MariaDB or MySQL server of a single test. It has a fresh folder, a unix socket, a free port
-// and an empty schema. It ends with the object or the test program.
+// Real MariaDB or MySQL server of a single test. It has a new folder, a unix socket, a free port
+// and an empty schema. It ends when the object is destroyed or the test program ends.
 
 /// Returns the MariaDB server: HOLDFAST_MARIADB_SERVER, or the server of the distribution's
 /// package.
 server_binary mariadb();
 
-/// Returns the downloaded MySQL servers from HOLDFAST_NEWER_MYSQL ("mysql-9=/where/it/is;…"). The
-/// result may be empty.
+/// Returns the downloaded MySQL servers that HOLDFAST_NEWER_MYSQL lists ("mysql-9=/where/it/is;…").
+/// The result may be empty.
 std::vector<server_binary> newer_mysql();
 
 /// Returns the MariaDB server and then the MySQL servers.

@@ -49,8 +49,8 @@ redis::reply copy_of(const redisReply& raw) {
 }
 
 /// Guard that blocks SIGPIPE on this thread. hiredis may write to a closed connection, and the
-/// signal would end the test program. The guard does not ignore the signal, because programs that
-/// the thread starts would inherit that.
+/// signal would then end the test program. The signal is blocked and not ignored, because programs
+/// that the thread starts would inherit that it is ignored.
 class no_broken_pipe {
 public:
     no_broken_pipe() {

@@ -66,9 +66,9 @@ public:
     void step_clock(duration);
     void right_clock(); ///< undoes all steps of the clock
 
-    /// Sends a command on its own connection and returns the reply. If the server has closed the
-    /// connection, as Sentinels cause after a promotion, reconnects and repeats the command. An
-    /// error of the server is a reply too.
+    /// Sends a command over a connection of its own and returns the reply. An error of the server
+    /// is a reply, too. If the server has closed the connection, connects again and repeats the
+    /// command. Sentinels make a server close its connections after a promotion.
     redis::reply command(const std::vector<std::string>& words);
 
     pid_t pid() const { return process_.pid(); }
@@ -103,7 +103,7 @@ private:
 /// Returns one field of INFO. Returns an empty text if the field is missing.
 std::string info_of(redis_server&, const std::string& section, const std::string& field);
 
-/// Returns the replication offset. It is the amount that a primary has written or a replica has
+/// Returns the replication offset: the amount of data that a primary has written or a replica has
 /// received.
 long long offset_of(redis_server&);
 
@@ -115,8 +115,9 @@ bool is_in_sync(redis_server& replica, long long offset);
 /// Returns the number of replicas that have received all data of this primary.
 int replicas_online(redis_server&);
 
-/// Returns all keys of a server except three kinds: keys with client information and keys of
-/// spin-lock waiters, which expire by themselves, and counters of fencing tokens, which stay.
+/// Returns all keys of a server except three kinds. Keys with client information and keys of
+/// spin-lock waiters are left out, because they expire by themselves. Counters of fencing tokens
+/// are left out, because they stay.
 inline std::vector<std::string> lock_keys(redis_server& server) {
     std::vector<std::string> all;
     for (redis::reply& key : server.command({"KEYS", "*"}).items)

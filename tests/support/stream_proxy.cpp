@@ -175,8 +175,8 @@ asio::awaitable<void> stream_proxy::state::carry(std::shared_ptr<state> self,
             continue;
         }
         const std::size_t passed = self->bytes_before_cut(where, count);
-        // Do this before the remaining bytes of this connection are dropped, so that no other
-        // connection is cut too.
+        // Do this before the write below. Otherwise another connection could be cut, too, during
+        // the write.
         const bool ends_here = self->cut_to_come && self->cut_to_come->where == where &&
                                self->cut_to_come->bytes_left == 0;
         if (ends_here)

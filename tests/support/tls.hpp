@@ -112,7 +112,7 @@ private:
     const std::string trusted_ = authority_.file() + ".all";
 };
 
-/// Server end of one TLS connection. It works in memory, without a socket.
+/// Server end of one TLS connection. It works in memory and has no socket.
 class tls_peer {
 public:
     struct options {

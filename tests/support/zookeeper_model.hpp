@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ZooKeeper ensemble in memory, as a store sees it through its session: a tree of nodes, sessions
-// that expire, watches, and replies that get lost. Sessions do not expire by time; the test ends
-// them.
+// that end, watches, and replies that get lost. A session does not end by time; the test ends it.
 #pragma once
 
 #include "zookeeper/session.hpp"
@@ -23,7 +22,7 @@
 
 namespace holdfast::support {
 
-/// Faults that one request meets.
+/// Faults of one request.
 struct zookeeper_fate {
     bool unsent = false; ///< the server is not reachable
     bool answer_lost =
@@ -56,11 +55,11 @@ public:
     zookeeper_model(const zookeeper_model&) = delete;
     ~zookeeper_model();
 
-    /// Makes the session of one client. The first request opens the session.
+    /// Creates the session of one client. The session is opened by its first request.
     std::unique_ptr<zookeeper::session> connect(const store_context&, fault_function = {},
                                                 duration timeout = std::chrono::seconds{10});
 
-    // Actions in the role of other clients or of operators.
+    // Functions that act like other clients or operators.
 
     static constexpr std::int64_t strangers_session = 0x57;
     /// Creates a node, and the missing nodes above it. Returns the path of the node. The path of a
