@@ -121,7 +121,8 @@ public:
 private:
     asio::awaitable<void> child_changes(std::chrono::milliseconds at_most);
 
-    // This is constructed before the command, because earlier children are not part of the job.
+    // Declared before the command, because children that exist before the command are not part of
+    // the job.
     job_processes others_;
     child_process command_;
     const pid_t group_;

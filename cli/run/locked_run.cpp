@@ -297,7 +297,7 @@ private:
         const holdfast::duration limit =
             std::max<holdfast::duration>(timeout, first_answer_timeout);
         co_await pause(limit);
-        // This is a separate pause: after Ctrl-Z, both times may have passed when the run
+        // Make a separate pause here: after Ctrl-Z, both times may have passed when the run
         // continues.
         co_await pause(reply_margin);
         throw boost::system::system_error{make_error_code(holdfast::errc::unreachable),

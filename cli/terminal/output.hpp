@@ -73,7 +73,8 @@ private:
     const holdfast::time_point since_ = holdfast::boot_clock::now();
 };
 
-/// Calls `wait` and returns its result. On a terminal, a thread draws a `waiting_line` meanwhile.
+/// Calls `wait` and returns its result. If stderr is a terminal, a thread draws a `waiting_line`
+/// during the call.
 bool wait_visibly(const std::string& thing, const std::function<bool()>& wait);
 
 /// Makes this program end without a message when the reader of its output has ended. This is usual

@@ -41,7 +41,8 @@ inline constexpr deferred_release_t deferred_release{};
 ///
 ///     holdfast::mutex stock{client, "stock:42", {.lease = holdfast::lease_time{5s}}};
 struct mutex_options {
-    /// Lease time of this lock; overrides the client's lease time. The lease is still renewed.
+    /// Lease time of this lock, instead of the lease time of the client. Holds are renewed as
+    /// usual.
     std::optional<lease_time> lease{};
     bool deferred = false; ///< unlock() does not wait for the store: deferred_release_t
     std::optional<unsigned> required_replicas{}; ///< overrides the client's value (options.hpp)
@@ -65,8 +66,8 @@ struct lock_setup {
     bool deferred = false;
     /// Pauses of the waiters; set only for a lock that sends no notification when released.
     std::optional<backoff> polls{};
-    /// For a fair lock: how long a waiter keeps its place in the queue without sending a request
-    /// (see `ask::outlasts`). Empty: the default value.
+    /// For a fair lock: how long a waiter stays in the queue without sending a request (see
+    /// `ask::outlasts`). Empty: the default value.
     std::optional<duration> outlasts{};
     fencing numbers = fencing::counted;
     std::optional<unsigned> replicas{}; ///< number of required replicas; empty: the client's value

@@ -9,7 +9,8 @@ namespace holdfast {
 ///
 ///     holdfast::spin_mutex stock{client, "stock:42", {.polls = {.first = 5ms, .longest = 50ms}}};
 struct spin_options {
-    /// Lease time of this lock; overrides the client's lease time. The lease is still renewed.
+    /// Lease time of this lock, instead of the lease time of the client. Holds are renewed as
+    /// usual.
     std::optional<lease_time> lease{};
     recursion again = recursion::refused;
     bool deferred = false; ///< unlock() does not wait for the store: deferred_release_t

@@ -60,9 +60,10 @@ public:
     /// votes.
     bool is_quorum() const noexcept { return quorum_ != nullptr; }
 
-    // Call the following functions on the executor only. Adds a part (the hold of one member). The
-    // part is counted only after the time `counts_in` has passed. If this hold has ended already,
-    // releases the part.
+    // Call the following functions on the executor only.
+
+    /// Adds a part (the hold of one member). The part is counted only after the time `counts_in`
+    /// has passed. If this hold has ended already, releases the part.
     void join(std::size_t which, part, duration counts_in = {});
     /// Starts to watch the hold; from now on, its loss is reported. Call it when the hold has
     /// enough parts (members' holds). Members that have not yet replied to the requests `asked` may

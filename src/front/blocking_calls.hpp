@@ -351,7 +351,7 @@ inline counter_answer change(const sync::counter_descriptor& counter, counter_ch
     return told->second;
 }
 
-/// Runs `work`, unless the waiting thread no longer waits. In that case `work` must not begin.
+/// Runs `work`, but only if the calling thread still waits for it.
 template <typename Meeting, typename T>
 asio::awaitable<T> unless_given_up(std::shared_ptr<Meeting> pending_result,
                                    asio::awaitable<T> work) {

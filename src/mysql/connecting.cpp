@@ -219,7 +219,8 @@ asio::awaitable<handle> dial(const store_context& home, door to, time_point give
 
 namespace {
 
-/// Least `wait_timeout` of a session. The server closes a session that was idle for this time.
+/// Minimum of the session variable `wait_timeout`. After a session was idle for this time, the
+/// server closes it.
 constexpr std::chrono::seconds idle_least{60};
 
 std::string session_settings(duration keep_alive) {

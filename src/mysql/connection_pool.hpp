@@ -128,7 +128,7 @@ public:
     pool(options, store_context, const factory_maker&);
     pool(const pool&) = delete;
 
-    // These functions do the same as the functions of `database` with the same names.
+    // The functions of `database` with the same names explain these functions.
     asio::awaitable<answers> run(statements&, call_options);
     asio::awaitable<std::shared_ptr<pinned_connection>> connection_to_wait_on(time_point limit);
     const std::optional<server_facts>& facts() const { return facts_; }

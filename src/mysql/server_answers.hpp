@@ -18,7 +18,8 @@ namespace holdfast::mysql {
 
 /// Meaning of an error of the server or of libmariadb, for the code that sent the statement.
 struct meaning {
-    /// Error code that the caller gets. If it is `unreachable` or a refusal, nothing was done.
+    /// Error code that the caller gets. After `unreachable` or a refusal, the server has changed
+    /// nothing.
     error_code code;
     bool again = false; ///< true: a conflict with another transaction; try again
     bool leave = false; ///< true: this server accepts no writes; try another server
@@ -59,8 +60,8 @@ struct classification {
     std::size_t failed = 0;
 };
 
-/// Decides from the answers whether the request was carried out. `was_open` says whether a
-/// transaction was open before the request.
+/// Decides from the answers whether the server has executed the request. `was_open`: a transaction
+/// was open before the request.
 classification classify(std::span<const statement_answer>, bool was_open, const call_options&);
 
 /// Rows of SHOW VARIABLES or SHOW STATUS: name and value.

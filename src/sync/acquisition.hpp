@@ -79,8 +79,8 @@ public:
     void end() { under_way_.unlink(); }
 
     void stand_in(queue&);
-    /// Removes the call from the queue. Returns an owning pointer to the call, because there may be
-    /// no other.
+    /// Removes the call from the queue. Returns the queue's owning pointer to the call, which may
+    /// be the last one.
     std::shared_ptr<acquisition> step_out();
 
     void succeed(std::shared_ptr<held_lock>);

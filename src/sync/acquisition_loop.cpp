@@ -63,7 +63,7 @@ public:
     }
 
     /// Removes the waiter and any hold of this attempt from the store. Returns true if the store
-    /// surely keeps no waiter and no hold, so that another attempt may follow.
+    /// certainly has neither of them any more, so that another attempt may follow.
     asio::awaitable<bool> leave() {
         if (spot_->uncertain())
             co_return false;

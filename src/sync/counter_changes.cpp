@@ -45,9 +45,9 @@ public:
         throw;
     }
 
-    /// Throws if the store may have forgotten an earlier request that it may have carried out. It
-    /// would carry out the change again. Call it before each repetition, because the process may
-    /// have stood still.
+    /// Throws if two things may have happened: the store has executed an earlier request, and it
+    /// has forgotten that request. The store would then execute the change again. Call it before
+    /// each repetition, because the process may have stood still.
     void must_be_remembered() const {
         if (uncertain_ && home_.now() > known_until_)
             throw worded_error{{make_error_code(errc::outcome_unknown),

@@ -288,7 +288,8 @@ public:
     void keep_no_more(const lock_handle& ended);
 
     void tell(const event&);
-    /// Reports an event of a hold to the observer, unless the loss of the hold was reported.
+    /// Reports an event of a hold to the observer, unless the observer already knows that the hold
+    /// is lost.
     void tell_of(const held_lock&, event_kind, event_cause, duration,
                  const boost::system::system_error* = nullptr);
     /// Reports an event of a hold on several locks.

@@ -110,8 +110,8 @@ public:
     time_point last_contact() const { return rare().contact_at; }
     void end_negotiation(const acquisition&);
 
-    // note_no_reply() notes why the last request of a call got no reply, note_reply() that it got
-    // one. The calls behind that call have sent nothing, so for them the error `outcome_unknown`
+    // Note whether the last request of a call got a reply. If it got none, note_no_reply() stores
+    // why. The calls behind that call have sent nothing, so for them the error `outcome_unknown`
     // becomes `unreachable`.
     void note_no_reply(failure);
     void note_reply(bool granted);

@@ -25,8 +25,8 @@ bool within_budget(const held_lock& held) {
     return held.handed_on < how.times_max && young(held);
 }
 
-/// Returns whether the state of the hold allows a local hand-over. It does not if the store may
-/// report that the hold is gone, or if a request of its present owner is pending.
+/// Returns whether the state of the hold allows a local hand-over. The result is false if the store
+/// may report that the hold is gone, or if a request of its present owner is pending.
 bool in_good_state(const held_lock& held) {
     return held.renewed() && held.is_valid() && !held.warned && held.in_flight == 0 &&
            held.has_token_for_next_owner() && !held.has_linked_request() &&

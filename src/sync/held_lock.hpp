@@ -114,7 +114,8 @@ public:
                           const std::function<bool()>& sent_off) override;
     void revalidate() noexcept override; ///< sends a renewal request at once
     time_point ends_at() const;          ///< time when the hold expires, by this process's clock
-    /// Returns the cause of the loss if the hold ends because its validity ends.
+    /// Returns the cause to report when the hold expires: `max_hold` if that limit was reached,
+    /// otherwise `term_ended`.
     event_cause cause_of_expiry() const {
         return out_of_time() ? event_cause::max_hold : event_cause::term_ended;
     }
@@ -168,7 +169,7 @@ public:
     /// and these replicas confirmed its whole remaining time, the hold requires this greater number
     /// from now on.
     void confirmed(time_point sent_at, duration asked, duration term, unsigned replicas);
-    /// Notes a request without a reply. The store may have executed it.
+    /// Notes that a request got no reply. The store may have executed the request.
     void perhaps_extended(duration asked);
     /// Returns whether the owner may still have to be warned. The hold must need renewal requests,
     /// and neither the present danger nor the loss was reported yet.

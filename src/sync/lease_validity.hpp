@@ -66,7 +66,8 @@ constexpr duration next_answer_period(duration before) {
     return 2 * before;
 }
 
-/// Pause between two renewals that is allowed even if little of the lease is left.
+/// A pause of this length before the next attempt to renew is always allowed, even if little of the
+/// lease is left.
 constexpr duration last_pauses{100};
 
 /// Number of consecutive refusals after which the pause no longer doubles.

@@ -81,8 +81,9 @@ public:
     virtual void thread_came_back() noexcept = 0;
 
     // Call the functions below on the executor only. A function with a parameter `where` sends its
-    // requests on that executor, see engine::spawn(). Asks the store to keep the hold for at least
-    // `length` from now.
+    // requests on that executor; see engine::spawn().
+
+    /// Asks the store to keep the hold for at least `length` from now.
     virtual void extend(duration length, release_handler) = 0;
     virtual void renew_from_now_on(duration lease) = 0;
     /// Asks the store once to have the hold confirmed by `replicas` replicas, which must be more

@@ -21,7 +21,8 @@ inline bool is_retryable(const error_code& ec) {
     return ec == errc::unreachable || ec == errc::outcome_unknown;
 }
 
-/// Returns whether a retry may help after a request that the store has certainly not executed.
+/// Returns whether two things are true: the store has certainly not executed the failed request,
+/// and a retry may help.
 inline bool is_undone(const error_code& ec) {
     return ec == errc::unreachable;
 }

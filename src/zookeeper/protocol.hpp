@@ -37,8 +37,8 @@ private:
     std::string& out_;
 };
 
-/// Reader of encoded bytes. It never reads beyond the end, and never reserves memory for more
-/// elements than the bytes can contain. In these cases it throws `net::failure` (protocol).
+/// Reader of encoded bytes. If it would read beyond the end, or if the bytes announce more elements
+/// than they can contain, it throws `net::failure` (protocol).
 class jute_reader {
 public:
     explicit jute_reader(std::string_view bytes)

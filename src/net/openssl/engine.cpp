@@ -237,7 +237,7 @@ maybe_trouble openssl_session::open(std::string_view received, std::string_view&
         take_in(received);
         if (!established_)
             shake_hands();
-        // This call may move the buffer plain_ to other memory.
+        // The call of read_into_plain() may move the buffer plain_ to other memory.
         const std::size_t size = established_ ? read_into_plain() : 0;
         said = std::string_view{plain_}.substr(0, size);
     });

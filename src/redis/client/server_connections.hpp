@@ -38,7 +38,7 @@ public:
     server_connections(const server_connections&) = delete;
     ~server_connections() { close(); }
 
-    // These functions do the same as the functions of `node` with the same names.
+    // The functions of `node` with the same names explain these functions.
     asio::awaitable<reply> call(const script& what, std::span<const std::string_view> keys,
                                 std::span<const argument> arguments, call_options);
     void distrust(const reply&) noexcept;

@@ -29,7 +29,8 @@ struct listener {
     explicit listener(alarm& w)
         : wake{w} {}
     alarm& wake;
-    /// Alarm of a caller that waits until the subscription is confirmed, if any.
+    /// Alarm of a caller that waits for the confirmation of the subscription. Null: no caller
+    /// waits.
     std::unique_ptr<alarm> settled;
     channel* where = nullptr; ///< null if not subscribed any more
     boost::intrusive::list_member_hook<> hook;

@@ -75,7 +75,8 @@ class fixed_address : public std::enable_shared_from_this<fixed_address> {
 public:
     explicit fixed_address(std::shared_ptr<node_context>);
 
-    // Callbacks that the command connection calls; see the same members of `node_context`.
+    // Callbacks that the command connection calls. The members of `node_context` with the same
+    // names explain them.
     void met(const server_hello&);
     void parted();
 

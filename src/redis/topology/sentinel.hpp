@@ -175,7 +175,8 @@ public:
     using on_move = std::function<void(const std::string& told_by)>;
     sentinel_watch(std::shared_ptr<node_context>, on_move);
 
-    /// Callbacks that the connections call; see the same members of `node_context`.
+    /// Callbacks that the connections call. The members of `node_context` with the same names
+    /// explain them.
     asio::awaitable<void> find(time_point limit);
     void in_trouble();
 

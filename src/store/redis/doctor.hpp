@@ -86,7 +86,7 @@ std::vector<const server_report*> servers_in(const topology_report&);
 /// Returns the items as text: `a, b, c`. A long list is cut after its first entries.
 std::string listed(const std::vector<std::string>&);
 
-/// Returns a duration in words, for example `500 ms` or `19.5 s`.
+/// Returns a duration as text, for example `500 ms` or `19.5 s`.
 std::string length_in_words(duration);
 
 /// Examines the server (`store::examine`). Tests the user's permissions with the same requests that

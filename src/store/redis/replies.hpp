@@ -203,8 +203,8 @@ inline renewed_holds held_in(const reply& said, hold_list holds, const renewal_o
     return all;
 }
 
-/// Returns the holds in a reply that also has the remaining lease of each hold. The number for a
-/// hold that still exists is `left_from` plus its remaining lease in ms.
+/// Reads a reply that has a number for each hold. If the hold still exists, the number is
+/// `left_from` plus its remaining lease in ms.
 inline renewed_holds held_and_left_in(const reply& said, hold_list holds,
                                       const renewal_options& how, std::optional<shard> at) {
     constexpr std::int64_t left_from = 3, most = std::int64_t{1} << 53;

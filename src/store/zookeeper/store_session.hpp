@@ -192,8 +192,8 @@ public:
     /// Returns the time after which an attempt that began at `began` starts no request. Each
     /// request can take one command timeout, so the attempt ends within two (`limits::time_limit`).
     time_point last_start(time_point began) const { return began + at->command_timeout(); }
-    /// Throws `unreachable` if the time `last_start` has come. The caller keeps its nodes, and its
-    /// next attempt goes on with them.
+    /// Throws `unreachable` if the time `last_start` has passed. The caller keeps its nodes, so its
+    /// next attempt can use them.
     void require_time(time_point last_start) const;
 
     /// Returns the identity of the ensemble, which is derived from the creation of the root node.
