@@ -103,16 +103,16 @@ struct node_context {
     /// This callback is empty if there is no cluster.
     std::function<void(const std::string& words)> redirected{};
 
-    /// `met` is called when the command connection was opened, and `parted` when this connection
-    /// has ended.
-    std::function<void(const server_hello&)> met{};
-    std::function<void()> parted{};
+    /// `on_connected` is called when the command connection was opened, and `on_disconnected` when
+    /// this connection has ended.
+    std::function<void(const server_hello&)> on_connected{};
+    std::function<void()> on_disconnected{};
 
-    /// Callbacks that keep all connections at the same server (`same_server_guard`). `shared_met`:
-    /// a new command connection leads to this server. `other_met`: another connection for requests
-    /// was opened.
-    std::function<void(const server_in_use&)> shared_met{};
-    std::function<void(const server_hello&)> other_met{};
+    /// Callbacks that keep all connections at the same server (`same_server_guard`).
+    /// `on_shared_connection`: a new command connection leads to this server.
+    /// `on_other_connection`: another connection for requests was opened.
+    std::function<void(const server_in_use&)> on_shared_connection{};
+    std::function<void(const server_hello&)> on_other_connection{};
 
     /// Reports that the server may have lost the holds that it had; see
     /// `store_context::revalidate`.

@@ -334,8 +334,8 @@ asio::awaitable<void> blocking_connections::open(std::shared_ptr<blocking_connec
     self->all_.push_back(
         {std::make_unique<blocking_connection>(*self->context_, line->take_apart(), self->wait_),
          now, told.run_id});
-    if (self->context_->other_met)
-        self->context_->other_met(told);
+    if (self->context_->on_other_connection)
+        self->context_->on_other_connection(told);
     if (!std::exchange(self->tidies_, true))
         runtime::run_in_background(self->context_->home, close_idle(self));
 }

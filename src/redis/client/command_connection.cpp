@@ -128,16 +128,16 @@ void command_connection::connected(const server_hello& told) {
 void command_connection::meet(const server_hello& told) {
     const server_identity_tracker::handshake_result which = identity_.meet(told, last_heard_);
     if (purpose_ != purpose::commands) {
-        if (context_->other_met)
-            context_->other_met(told);
+        if (context_->on_other_connection)
+            context_->on_other_connection(told);
         return;
     }
-    if (context_->shared_met) // called before any request about a hold is sent
-        context_->shared_met(identity_.server());
+    if (context_->on_shared_connection) // called before any request about a hold is sent
+        context_->on_shared_connection(identity_.server());
     if (which != server_identity_tracker::handshake_result::first && context_->revalidate)
         context_->revalidate(which == server_identity_tracker::handshake_result::other_or_unknown);
-    if (context_->met)
-        context_->met(told);
+    if (context_->on_connected)
+        context_->on_connected(told);
 }
 
 void command_connection::follow(const server_in_use& now, const net::failure& why) {
@@ -283,8 +283,8 @@ void command_connection::connection_failed(const net::failure& why) {
 void command_connection::connection_lost(const net::failure& why) {
     trouble_ = why;
     identity_.lost(context_->home.time.now());
-    if (purpose_ == purpose::commands && context_->parted)
-        context_->parted();
+    if (purpose_ == purpose::commands && context_->on_disconnected)
+        context_->on_disconnected();
     const bool garbage = why.code() == store_errc::protocol;
     end(pipeline_.drop_written(),
         {garbage ? why.code() : make_error_code(errc::outcome_unknown), why.text()});

@@ -39,8 +39,10 @@ server_connections::server_connections(std::shared_ptr<node_context> context)
         monitor_->welcome(context_->how.blocking_connections_max);
     if (!context_->leave_server)
         context_->leave_server = leaving();
-    context_->shared_met = while_alive(same_server_guard_, &same_server_guard::shared_met);
-    context_->other_met = while_alive(same_server_guard_, &same_server_guard::other_met);
+    context_->on_shared_connection =
+        while_alive(same_server_guard_, &same_server_guard::on_shared_connection);
+    context_->on_other_connection =
+        while_alive(same_server_guard_, &same_server_guard::on_other_connection);
     context_->overdue = while_alive(liveness_, &liveness::look);
 }
 
@@ -185,7 +187,7 @@ same_server_guard::same_server_guard(std::shared_ptr<node_context> context,
     , pause_{std::min(context_->how.address_check, heeded_again_max / checks_of_a_name) *
              checks_of_a_name} {}
 
-void same_server_guard::shared_met(const server_in_use& now) {
+void same_server_guard::on_shared_connection(const server_in_use& now) {
     const net::failure why{errc::outcome_unknown, context_->address() + " may be another server "
                                                                         "now; the one before is "
                                                                         "left"};
@@ -194,7 +196,7 @@ void same_server_guard::shared_met(const server_in_use& now) {
     subscriber_->follow(now, why);
 }
 
-void same_server_guard::other_met(const server_hello& told) {
+void same_server_guard::on_other_connection(const server_hello& told) {
     const std::string shared = command_connections_->identity().id;
     if (told.run_id.empty() || shared.empty() || told.run_id == shared ||
         !command_connections_->connected())

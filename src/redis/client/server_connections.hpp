@@ -94,8 +94,8 @@ public:
                       std::shared_ptr<blocking_connections>, std::shared_ptr<subscriber>);
 
     // Callbacks that the connections call; see the members of `node_context` with the same names.
-    void shared_met(const server_in_use&);
-    void other_met(const server_hello&);
+    void on_shared_connection(const server_in_use&);
+    void on_other_connection(const server_hello&);
 
 private:
     static constexpr duration heeded_again_max = std::chrono::hours{1};

@@ -77,8 +77,8 @@ public:
 
     // Callbacks that the command connection calls. The members of `node_context` with the same
     // names explain them.
-    void met(const server_hello&);
-    void parted();
+    void on_connected(const server_hello&);
+    void on_disconnected();
 
     void close();
 
