@@ -280,7 +280,7 @@ struct limits {
     /// Maximum time between two requests about the same read hold, even if its lease is fixed.
     /// Other programs may shorten a read hold at any time, and the request restores its remaining
     /// time. `duration::max()`: no other program shortens read holds.
-    duration read_contact_max = duration::max();
+    duration read_request_max = duration::max();
     /// Usual length of an outage. Calls retry for this time. It is longer for stores in which
     /// another server takes over when a server dies.
     duration usual_outage = std::chrono::seconds{10};

@@ -232,7 +232,7 @@ asio::awaitable<void> take_counted(std::shared_ptr<acquisition> call, gate& here
         co_return;
     if (call->wanted.of->counts() == counter_kind::latch)
         let_through(here, got->sent_at);
-    here.note_contact(call->home->now());
+    here.note_store_use(call->home->now());
     (void)call->succeed_counted();
 }
 
@@ -278,7 +278,7 @@ asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
         here.enter(held);
         home->renewals().watch(held);
         if (home->renewals().revalidations() != revalidations)
-            home->renewals().contact_soon(*held);
+            home->renewals().request_soon(*held);
         call->succeed(std::move(held));
     } catch (const boost::system::system_error& e) {
         if (call->wanted.under && e.code() == errc::lease_lost)

@@ -143,9 +143,9 @@ std::vector<std::shared_ptr<acquisition>> gate::served_by(std::int64_t amount) {
     return some;
 }
 
-void gate::note_contact(time_point now) {
+void gate::note_store_use(time_point now) {
     ensure_rare().passes = 0;
-    rare_->contact_at = now;
+    rare_->store_used_at = now;
 }
 
 bool gate::is_on_its_way_out() const {

@@ -103,11 +103,11 @@ public:
     // Notes the time at which the store granted permits, or a release was sent to the store. For a
     // limited time after that, released permits are passed to local waiters. Later releases go to
     // the store, so that other clients can get permits.
-    void note_contact(time_point);
+    void note_store_use(time_point);
     void note_passes(std::size_t some) { ensure_rare().passes += some; }
     /// Returns how many calls were served locally since the last request to the store was sent.
     std::uint64_t passes() const { return rare().passes; }
-    time_point last_contact() const { return rare().contact_at; }
+    time_point last_store_use() const { return rare().store_used_at; }
     void end_negotiation(const acquisition&);
 
     // Note whether the last request of a call got a reply. If it got none, note_no_reply() stores
@@ -180,7 +180,7 @@ private:
         std::int64_t amount_asked = 0;  // sum over all calls that ask now
         std::uint64_t negotiations = 0; // number of calls for permits that began to ask
         std::uint64_t passes = 0;
-        time_point contact_at = time_point::min();
+        time_point store_used_at = time_point::min();
         std::optional<failure> no_reply{}; // why the last request got no reply
         bool was_busy = false; // true: permits were busy, and none were granted since then
         // Number of readers that ask the store now, and how many of them would share the hold that

@@ -129,7 +129,7 @@ bool held_lock::is_over() const {
 }
 
 bool held_lock::is_near_the_end() const {
-    return needs_contact() && !untried && phase_ == phase::held &&
+    return needs_requests() && !untried && phase_ == phase::held &&
            home->now() + danger_period(effective_lease()) >= valid_until_;
 }
 
@@ -175,7 +175,7 @@ duration held_lock::lasts_there(duration asked) const {
     return home->bounds().by_session ? given_ : asked;
 }
 
-bool held_lock::needs_contact() const {
+bool held_lock::needs_requests() const {
     return renewed() || (home->bounds().by_session && valid_until_ < lease_ends_at_);
 }
 
@@ -300,7 +300,7 @@ void held_lock::abandon() {
 }
 
 void held_lock::revalidate() noexcept {
-    home->renewals().contact_soon(*this);
+    home->renewals().request_soon(*this);
 }
 
 void held_lock::extended(time_point sent_at, duration asked, duration term, unsigned replicas) {
@@ -331,7 +331,7 @@ void held_lock::end_danger() {
 }
 
 bool held_lock::may_be_shortened() const {
-    return what.kind == lock_kind::read && home->bounds().read_contact_max != duration::max();
+    return what.kind == lock_kind::read && home->bounds().read_request_max != duration::max();
 }
 
 void held_lock::note_left(time_point sent_at, duration rest) {

@@ -128,7 +128,7 @@ public:
     duration given() const { return given_; }
     /// Returns whether the hold would end too early without renewal requests. This is so if the
     /// hold is renewed, or if its lease is longer than the session.
-    bool needs_contact() const;
+    bool needs_requests() const;
     /// Returns whether the next owner can get a fencing token: another token is reserved, or the
     /// lock has no tokens.
     bool has_token_for_next_owner() const;
@@ -173,7 +173,7 @@ public:
     void perhaps_extended(duration asked);
     /// Returns whether the owner may still have to be warned. The hold must need renewal requests,
     /// and neither the present danger nor the loss was reported yet.
-    bool to_be_warned() const { return needs_contact() && !untried && !warned && !told_lost; }
+    bool to_be_warned() const { return needs_requests() && !untried && !warned && !told_lost; }
     /// Sets the length of the lease, and whether it is renewed.
     void set_lease(duration, bool renewed);
     /// Stores the remaining time of the hold at the store. The store measured it when it received a
@@ -211,7 +211,7 @@ public:
     std::shared_ptr<held_lock> kept; ///< reference to the hold itself, while it is in the schedule
     std::unique_ptr<watch> watched;  ///< set if the store can report that the hold may be gone
     time_point acts_at{};            ///< time of its next action; its position in the schedule
-    time_point contact_at{};
+    time_point request_at{};
     duration round_trip{};   ///< round trip time of the last request
     time_point asked_at{};   ///< when the last renewal request was sent
     duration answer_wait{};  ///< how long to wait for the reply; zero: no request is pending

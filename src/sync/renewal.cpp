@@ -20,19 +20,19 @@ renewal::renewal(engine& e)
     , alarm_{e.time().make_alarm()} {}
 
 void renewal::watch(const shared_hold& held) {
-    set_next_contact(*held, engine_.now() - held->round_trip, draw());
+    set_next_request(*held, engine_.now() - held->round_trip, draw());
     begin(held);
 }
 
 void renewal::hand_over(held_lock& held, const shared_hold& next_owner) {
     forget(held);
-    next_owner->contact_at = held.contact_at;
+    next_owner->request_at = held.request_at;
     next_owner->round_trip = held.round_trip;
     const duration lease =
         next_owner->effective_lease(); // the old hold may have had a lease of another length
     const time_point usual = later(engine_.now(), renewal_period(lease));
     const time_point unwarned = next_owner->ends_at() - danger_period(lease) - lease / 10;
-    next_owner->contact_at = std::min({held.contact_at, usual, unwarned});
+    next_owner->request_at = std::min({held.request_at, usual, unwarned});
     next_owner->unanswered = held.unanswered;
     begin(next_owner);
 }
@@ -49,12 +49,12 @@ void renewal::reschedule(held_lock& held) {
     if (!watches(held))
         return;
     const time_point now = engine_.now();
-    set_next_contact(held, now, draw());
+    set_next_request(held, now, draw());
     // The last extension was shorter than the hold's usual lease, so the hold must be renewed
     // earlier.
     if (held.renewed() && !held.out_of_time()) {
         const duration usual_rest = held.effective_lease() - renewal_period(held.effective_lease());
-        held.contact_at = std::min(held.contact_at, std::max(now, held.ends_at() - usual_rest));
+        held.request_at = std::min(held.request_at, std::max(now, held.ends_at() - usual_rest));
     }
     schedule(held);
 }
@@ -79,20 +79,20 @@ void renewal::forget(held_lock& held) {
 void renewal::renew_from_now_on(held_lock& held, duration lease) {
     held.untried = held.untried || !held.renewed();
     held.set_lease(lease, true);
-    contact_soon(held);
+    request_soon(held);
 }
 
-void renewal::contact_soon(held_lock& held) {
-    contact_by(held, engine_.now());
+void renewal::request_soon(held_lock& held) {
+    request_by(held, engine_.now());
 }
 
-void renewal::contact_by(held_lock& held, time_point when) {
+void renewal::request_by(held_lock& held, time_point when) {
     if (!watches(held))
         return;
     if (held.answer_wait > duration::zero())
         held.once_more = true;
     else
-        held.contact_at = std::min(held.contact_at, when);
+        held.request_at = std::min(held.request_at, when);
     schedule(held);
 }
 
@@ -117,13 +117,13 @@ constexpr duration earlier_by(duration period, int drawn) {
 /// whole lock to its own lease, which may be shorter. If that reader dies, the lock could expire,
 /// and the other readers would lose it. So a read hold is renewed several times within the shortest
 /// lease that was found.
-duration contact_period(const held_lock& held) {
+duration request_period(const held_lock& held) {
     const duration usual = renewal_period(held.effective_lease());
     if (!held.may_be_shortened())
         return usual;
     const duration known =
-        std::max(renewal_period(held.kept_by_others()), renewal::read_contact_min);
-    return std::min({usual, known, held.home->bounds().read_contact_max});
+        std::max(renewal_period(held.kept_by_others()), renewal::read_request_min);
+    return std::min({usual, known, held.home->bounds().read_request_max});
 }
 
 /// Returns the lease that a renewal request asks for. The result is zero if the hold has a fixed
@@ -146,7 +146,7 @@ duration lease_to_ask_for(const held_lock& held, bool renews, duration left) {
 
 time_point next_action_of(const held_lock& held) {
     const time_point end = held.ends_at();
-    time_point next = std::min(held.contact_at, end);
+    time_point next = std::min(held.request_at, end);
     if (held.to_be_warned())
         next = std::min(next, end - danger_period(held.effective_lease()));
     return next;
@@ -170,7 +170,7 @@ void renewal::revalidate(const std::function<bool(const lock_name&)>& which, boo
     const auto count = static_cast<duration::rep>(doubted.size());
     const duration chance = urgent || count == 0 ? duration::zero() : engine_.jitter(spread);
     for (duration::rep i = 0; i < count; ++i)
-        contact_by(*doubted[static_cast<std::size_t>(i)],
+        request_by(*doubted[static_cast<std::size_t>(i)],
                    later(now, (spread * i + chance) / count));
     for (const shared_hold& held : doubted)
         release_writes_again(held);
@@ -180,16 +180,16 @@ void renewal::revalidate(const std::function<bool(const lock_name&)>& which, boo
 /// may be earlier than the lease says, if the lease was fixed until now or the last extension was
 /// shorter. On a slow network the request is sent earlier. Then even a reply that takes twice as
 /// long as the last reply arrives before the holder gets a warning.
-void renewal::set_next_contact(held_lock& held, time_point last, int drawn) {
-    const duration period = contact_period(held);
-    held.contact_at = later(last, period - earlier_by(period, drawn));
-    if (held.needs_contact() && !held.out_of_time()) {
+void renewal::set_next_request(held_lock& held, time_point last, int drawn) {
+    const duration period = request_period(held);
+    held.request_at = later(last, period - earlier_by(period, drawn));
+    if (held.needs_requests() && !held.out_of_time()) {
         const duration half = std::max((held.ends_at() - last) / 2, duration{1});
         const time_point in_time =
             held.ends_at() - danger_period(held.effective_lease()) - 2 * held.round_trip;
         const time_point soonest = later(last, std::max(period / 4, duration{1}));
-        held.contact_at =
-            std::min({held.contact_at, later(last, half), std::max(in_time, soonest)});
+        held.request_at =
+            std::min({held.request_at, later(last, half), std::max(in_time, soonest)});
     }
 }
 
@@ -244,13 +244,13 @@ asio::awaitable<void> renewal::run(std::shared_ptr<engine> home) {
 namespace {
 
 bool is_due(const held_lock& held, time_point now) {
-    return held.contact_at <= now;
+    return held.request_at <= now;
 }
 
 /// Returns whether the hold's renewal is due soon enough to be sent in the request of a hold that
 /// is due now.
-bool may_travel(const held_lock& held, time_point now) {
-    return held.contact_at <= later(now, held.effective_lease() / 30);
+bool is_nearly_due(const held_lock& held, time_point now) {
+    return held.request_at <= later(now, held.effective_lease() / 30);
 }
 
 } // namespace
@@ -259,24 +259,24 @@ bool may_travel(const held_lock& held, time_point now) {
 /// no hold is due. A hold that is nearly due is renewed now only if another hold is due.
 void renewal::act_on_due() {
     const time_point now = engine_.now();
-    requests_by_content contacts;
+    requests_by_content requests;
     batch due;
     std::size_t seen = 0;
-    bool somebody_travels = false;
+    bool any_is_due = false;
     for (const held_lock& held : schedule_) { // in the order of `acts_at`
         if (held.acts_at > later(now, gather_within) || ++seen > batch_holds_max)
             break;
-        somebody_travels = somebody_travels || is_due(held, now);
-        if (held.acts_at <= now || (somebody_travels && may_travel(held, now)))
+        any_is_due = any_is_due || is_due(held, now);
+        if (held.acts_at <= now || (any_is_due && is_nearly_due(held, now)))
             due.push_back(held.kept);
     }
     for (shared_hold& held : due)
-        act_on(std::move(held), now, contacts);
-    for (auto& [asked, holds] : contacts)
-        engine_.spawn(contact(engine_.shared_from_this(), asked, std::move(holds)));
+        act_on(std::move(held), now, requests);
+    for (auto& [asked, holds] : requests)
+        engine_.spawn(send_request(engine_.shared_from_this(), asked, std::move(holds)));
 }
 
-void renewal::act_on(shared_hold held, time_point now, requests_by_content& contacts) {
+void renewal::act_on(shared_hold held, time_point now, requests_by_content& requests) {
     if (!watches(*held))
         return; // an earlier action in this loop has ended the hold
     const duration left = held->ends_at() - now;
@@ -294,8 +294,8 @@ void renewal::act_on(shared_hold held, time_point now, requests_by_content& cont
         if (!watches(*held))
             return; // a callback of the warning has released the hold
     }
-    if (may_travel(*held, now))
-        send(held, now, contacts);
+    if (is_nearly_due(*held, now))
+        send(held, now, requests);
     schedule(*held);
 }
 
@@ -310,33 +310,33 @@ void renewal::tell_unanswered(held_lock& held, time_point now) {
 /// Adds a hold to the requests that are about to be sent. If the last request got no reply in time,
 /// the next request is sent over both connections: the first connection may only be slow, and the
 /// second connection may not be open yet.
-void renewal::send(const shared_hold& held, time_point now, requests_by_content& contacts) {
+void renewal::send(const shared_hold& held, time_point now, requests_by_content& requests) {
     const bool is_late = held->answer_wait > duration::zero();
     held->once_more = false;
     const bool renews = held->renewed() && !held->out_of_time();
     const duration left = held->ends_at() - now;
-    if (!renews && held->may_be_shortened() && left < read_contact_min) {
+    if (!renews && held->may_be_shortened() && left < read_request_min) {
         // The reply would arrive after the expiry, so send no more requests.
-        held->contact_at = held->ends_at();
+        held->request_at = held->ends_at();
         return;
     }
     held->untried = held->untried && renews && !is_late;
     held->answer_wait =
         is_late ? next_answer_period(held->answer_wait) : answer_period(held->ends_at() - now);
     held->asked_at = now;
-    held->contact_at = later(now, held->answer_wait);
+    held->request_at = later(now, held->answer_wait);
     const bool asks_elsewhere = is_late || held->unanswered;
     // A store with sessions uses only one connection at a time.
     const bool by_session = engine_.bounds().by_session;
     request_content own{lease_to_ask_for(*held, renews, left), renews, held->what.replicas,
                         asks_elsewhere && by_session};
     ++held->in_flight;
-    contacts[own].push_back(held);
+    requests[own].push_back(held);
     if (!asks_elsewhere || by_session)
         return;
     own.elsewhere = true;
     ++held->in_flight;
-    contacts[own].push_back(held);
+    requests[own].push_back(held);
 }
 
 /// Receives the replies to one renewal request: one reply for each hold of the request.
@@ -403,8 +403,8 @@ private:
     std::optional<boost::system::system_error> failed_;
 };
 
-asio::awaitable<void> renewal::contact(std::shared_ptr<engine> home,
-                                       request_content request_content, batch holds) {
+asio::awaitable<void> renewal::send_request(std::shared_ptr<engine> home,
+                                            request_content request_content, batch holds) {
     const engine::loop ends_before_closing_does{*home};
     renewal& self = home->renewals();
     // An earlier action in this loop may have ended some of these holds.
@@ -451,9 +451,9 @@ void renewal::answered(const shared_hold& held, const request_content& asked, ti
     else if (asked.lease_time > duration::zero())
         held->perhaps_extended(asked.lease_time);
     if (std::exchange(held->once_more, false))
-        held->contact_at = engine_.now();
+        held->request_at = engine_.now();
     else
-        set_next_contact(*held, std::max(sent_at, held->asked_at), drawn);
+        set_next_request(*held, std::max(sent_at, held->asked_at), drawn);
     schedule(*held);
 }
 
@@ -469,7 +469,7 @@ void renewal::failed(held_lock& held, const boost::system::system_error& e) {
     const duration pause =
         at_once ? duration::zero() : retry_period(held.effective_lease(), left, held.refusals - 1);
     const time_point again_at = later(engine_.now(), pause - engine_.jitter(pause / 2));
-    held.contact_at = held.in_flight > 0 ? std::min(held.contact_at, again_at) : again_at;
+    held.request_at = held.in_flight > 0 ? std::min(held.request_at, again_at) : again_at;
     schedule(held);
 }
 

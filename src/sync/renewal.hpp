@@ -2,9 +2,9 @@
 // Renews holds and detects their end (the "watchdog"). Each client has one schedule of next actions
 // (`hold_schedule`) and one alarm. A hold needs no coroutine, timer or allocation of its own here.
 //
-// There are two kinds of actions. A *renewal request* (`contact` in the code) asks the store: it
-// renews a hold, or checks that a hold with a fixed lease still exists. The *expiry* of a hold
-// depends only on the clock, even while a renewal request gets no reply.
+// There are two kinds of actions. A *renewal request* asks the store: it renews a hold, or checks
+// that a hold with a fixed lease still exists. The *expiry* of a hold depends only on the clock,
+// even while a renewal request gets no reply.
 //
 // If a renewal request gets no reply in time, it is not cancelled, because a late reply is still
 // useful: the validity is measured from when the request was sent. In the meantime two more
@@ -44,7 +44,7 @@ public:
     /// a short lease may shorten the lock's lease, and then die. The lease stays short until this
     /// client extends it, so a read hold sends requests often. A read hold with a fixed lease sends
     /// no request when less time than this is left.
-    static constexpr duration read_contact_min{100};
+    static constexpr duration read_request_min{100};
 
     explicit renewal(engine&);
 
@@ -60,7 +60,7 @@ public:
 
     /// Sends a renewal request for a hold at once. If a request is pending already, the new request
     /// is sent after the reply to that request, because that reply may describe an older state.
-    void contact_soon(held_lock&);
+    void request_soon(held_lock&);
 
     /// Checks the holds whose names `which` selects (empty: all holds), because the store may have
     /// forgotten them. If `urgent` is true, the checks are sent at once. Otherwise they are spread
@@ -108,8 +108,8 @@ private:
     static bool watches(const held_lock& held) { return held.in_schedule.is_linked(); }
     void begin(const shared_hold&);
     int draw();
-    static void set_next_contact(held_lock&, time_point last, int drawn);
-    void contact_by(held_lock&, time_point);
+    static void set_next_request(held_lock&, time_point last, int drawn);
+    void request_by(held_lock&, time_point);
     void schedule(held_lock&);
     void enter(held_lock&, time_point acts_at);
     void leave(held_lock&);
@@ -119,7 +119,7 @@ private:
     void act_on(shared_hold, time_point now, requests_by_content&);
     void send(const shared_hold&, time_point now, requests_by_content&);
     void tell_unanswered(held_lock&, time_point now);
-    static asio::awaitable<void> contact(std::shared_ptr<engine>, request_content, batch);
+    static asio::awaitable<void> send_request(std::shared_ptr<engine>, request_content, batch);
     /// Handles the reply for one hold. `drawn` is a random number, the same for the whole request.
     void answered(const shared_hold&, const request_content&, time_point sent_at, const answer&,
                   int drawn);

@@ -90,7 +90,7 @@ public:
         return {.time_limit = server_connection_->command_timeout(),
                 .by_session = by_session,
                 .replicas_max = by_session ? std::uint8_t{0} : replicas_max,
-                .read_contact_max = by_session ? duration::max() : remote::read_contact_max};
+                .read_request_max = by_session ? duration::max() : remote::read_request_max};
     }
     std::optional<std::string> objection_to(const lock_name&) const override;
 

@@ -47,7 +47,7 @@ public:
     limits bounds() const noexcept override {
         return {.time_limit = server_.command_timeout(),
                 .replicas_max = replicas_most,
-                .read_contact_max = remote::read_contact_max,
+                .read_request_max = remote::read_request_max,
                 .usual_outage = server_.usual_outage()};
     }
     std::optional<std::string> objection_to(const lock_name& name) const override;

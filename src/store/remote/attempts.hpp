@@ -60,7 +60,7 @@ struct attempt {
 /// Longest time between two renewals of a read hold that JVMs may share. If a JVM with Redisson
 /// before 4.4 renews its own read hold, it shortens all read holds of the lock to its watchdog
 /// time. That time may be as short as 3 s.
-inline constexpr duration read_contact_max{2000};
+inline constexpr duration read_request_max{2000};
 
 /// Longest time between two requests of a waiter if the holder sends no notification of its
 /// release.
