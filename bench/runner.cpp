@@ -200,8 +200,8 @@ std::vector<figure> compare_budgets(const rivalry& which, arena where, accounts&
 
 namespace {
 
-/// Number of rounds of a failover. Each round takes half a minute, because Redisson's waiters wait
-/// so long.
+/// Number of rounds of a failover. Each round takes half a minute, because a waiter of Redisson may
+/// wait for that long.
 constexpr int rounds_for_a_failover = 13;
 
 std::string counted(const char* what, int which, int of) {

@@ -133,7 +133,8 @@ int main(int count, char** values) {
     } catch (const cli::no_server& reason) {
         cli::say(reason.what());
         return cli::unavailable;
-        // The operating system refused a call. A store throws boost::system::system_error instead.
+        // Only a call of the operating system throws this type. A store throws
+        // boost::system::system_error.
     } catch (const std::system_error& refused) {
         cli::say(refused.what());
         return cli::system_error;

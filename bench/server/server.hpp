@@ -166,7 +166,7 @@ struct site {
     std::string url;                  ///< URL for `client`, without parameters
     std::vector<std::uint16_t> ports; ///< ports of all servers, the primaries first
     std::size_t primaries = 1;
-    /// Creates the statistics. Empty if the servers are Redis servers.
+    /// Function that creates the statistics. Empty: the servers are Redis servers.
     std::function<std::unique_ptr<ledger>()> books{};
     support::mariadb_server* database = nullptr; ///< set if the server is MariaDB
 };

@@ -180,7 +180,8 @@ void add_without_lock(int count) {
         add_one_to_file();
 }
 
-/// Blocks SIGTERM in this thread and in its later threads. Returns the set with this signal.
+/// Blocks SIGTERM in this thread and in the threads that it starts later. Returns the signal set
+/// that contains SIGTERM.
 sigset_t block_sigterm() {
     sigset_t blocked;
     sigemptyset(&blocked);

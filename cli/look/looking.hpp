@@ -69,7 +69,7 @@ std::string no_lock_in_words(holdfast::client&, const holdfast::lock_state&);
 /// shortens that wait.
 void limit_outage(look_options&, const std::optional<std::chrono::duration<double>>& timeout);
 
-/// Returns how long a call that waits outlasts an outage of a lone server. Call it inside of
+/// Returns how long a call that waits tolerates an outage of a single server. Call it inside of
 /// `ask_server`.
 holdfast::duration outage_timeout(const look_options&);
 

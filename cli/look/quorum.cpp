@@ -141,7 +141,8 @@ std::string by_node(const std::vector<node_state>& all) {
     return lines;
 }
 
-/// Removes the lock on this node from the holders in `seen`. Other holders keep the lock.
+/// Removes the lock on this node from the holders in `seen`. A holder that is not in `seen` keeps
+/// the lock.
 bool take_away_at(node& at, const std::string& name, const lock_state& seen) {
     if (seen.owners.empty()) // the list of owners was too long for the reply
         return at.home.force_unlock(name);

@@ -97,7 +97,7 @@ public:
     /// remain.
     void kill();
 
-    /// Reaps adopted processes that have exited. Call it after each SIGCHLD.
+    /// Reaps orphaned descendants that have exited. Call it after each SIGCHLD.
     void child_changed();
 
     /// Returns the signal that has stopped the command since the last call, or nothing.

@@ -29,7 +29,8 @@ public:
 
     pid_t foreground() const noexcept;
 
-    /// Brings the group to the foreground. Async-signal-safe. Also works in the background.
+    /// Brings the process group to the foreground. Async-signal-safe. Also works while this process
+    /// is in the background.
     void give_to(pid_t group) const noexcept;
 
     /// Returns the settings for echo, line editing and signals. Returns nothing if the terminal is

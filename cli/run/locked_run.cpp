@@ -348,7 +348,7 @@ private:
             say("cannot run '" + printable(wanted_.command.front()) +
                 "': " + std::strerror(failure.error));
             status = failure.error == ENOENT ? not_found : cannot_execute;
-            // A process or descriptor could not be created. Release the lock anyway.
+            // The system could not create a process or a descriptor. Release the lock anyway.
         } catch (const std::system_error& failure) {
             say(failure.what());
             status = system_error;

@@ -54,8 +54,8 @@ bool keeps_sessions(const std::string& url);
 /// Returns whether the URL has the scheme of a Redis Cluster, with TLS or without.
 bool is_of_cluster(std::string_view url);
 
-/// Returns whether another server takes over there when a server dies: the URL is for Sentinels or
-/// a Redis Cluster.
+/// Returns whether another server takes over when the server of this URL dies: the URL is for
+/// Sentinels or a Redis Cluster.
 bool has_failover(std::string_view url);
 
 /// Returns whether the URL is for Redis or Valkey. A private server is one of them.

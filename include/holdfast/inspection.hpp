@@ -47,7 +47,7 @@ struct lock_owner {
 
 /// A waiter that has registered itself at the store, for example in the queue of a fair lock.
 struct lock_waiter {
-    /// text that identifies the waiter at the store, in the form of `lock_owner::text`
+    /// Text that identifies the waiter at the store, in the form of `lock_owner::text`.
     std::string text{};
     bool is_holdfast = false;            ///< true if the waiter is a holdfast client
     std::optional<client_info> client{}; ///< set if the waiter's client has described itself

@@ -55,8 +55,8 @@ public:
     [[nodiscard]] bool try_wait() const { return take({.timeout = duration::zero()}); }
     /// Waits until the latch is open; returns or throws.
     void wait(std::stop_token cancel = {}) const { (void)take({.cancel = std::move(cancel)}); }
-    /// Waits until the latch is open. Returns false if it stayed closed until the timeout
-    /// `timeout`.
+    /// Waits until the latch is open, but at most for `timeout`. Returns false if the latch stayed
+    /// closed.
     template <typename Rep, typename Period>
     [[nodiscard]] bool wait_for(length<Rep, Period> timeout, std::stop_token cancel = {}) const {
         return take({.timeout = detail::saturate(timeout, detail::rounding::up),

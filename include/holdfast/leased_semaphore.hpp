@@ -18,7 +18,8 @@ namespace holdfast {
 ///
 ///     holdfast::leased_semaphore seats{client, "seats", {.lease = holdfast::lease_time{10s}}};
 struct leased_options {
-    /// Lease time of the permits; overrides the client's lease time. Leases are still renewed.
+    /// Lease time of the permits, instead of the lease time of the client. Leases are renewed as
+    /// usual.
     std::optional<lease_time> lease{};
     std::optional<unsigned> required_replicas{}; ///< overrides the client's value (options.hpp)
 };

@@ -333,8 +333,8 @@ struct holding {
     /// False if the nodes of the lock do not show whether it is a mutex or a read-write lock.
     /// kazoo names the nodes of both in the same way. `kind` is then `lock`.
     bool kind_is_certain = true;
-    /// for kind `other`: type of the value, for messages; the value is not a lock, so nobody holds
-    /// it
+    /// For kind `other`: type of the value, for messages. The value is not a lock, so nobody holds
+    /// it.
     std::string other{};
 };
 

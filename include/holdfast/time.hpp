@@ -23,7 +23,7 @@ struct HOLDFAST_EXPORT boot_clock {
     static time_point now() noexcept;
 };
 
-/// Length of time in whole milliseconds, used in the whole library.
+/// Length of time in whole milliseconds. The whole library uses this type.
 using duration = boot_clock::duration;
 
 /// A time on the client's own clock; `time_point::max()` means never.

@@ -188,8 +188,7 @@ std::function<asio::awaitable<bool>()> composite_descriptor::forcing() const {
 
 namespace {
 
-/// In each round, the call waits for the other members longer than in the round before; this is the
-/// difference.
+/// Time by which the wait for the other members grows from round to round.
 constexpr duration moment_more{10};
 
 /// Maximum number of rounds in which the first lease has expired before the last member grants its

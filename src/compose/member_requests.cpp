@@ -70,7 +70,8 @@ private:
         const bool is_known = door && (door->holder() || door->somebody_waits_there());
         return wanted.takes && !waits_there() && !is_known;
     }
-    /// Returns whether both clients run on the same executor, so that no post is needed.
+    /// Returns whether the member's client and the caller's client run on the same executor. If
+    /// they do, no post is needed.
     bool is_near_to(const member_requests& from) const {
         return home->executor_access().leads_where(from.home_->executor_access());
     }

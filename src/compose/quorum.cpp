@@ -301,7 +301,8 @@ private:
     const quorum_descriptor& of_;
     std::optional<duration> given_{};
     int late_grants_ = 0;
-    // Time since which requests wait behind earlier requests in the local queue.
+    // Time at which requests began to wait behind earlier requests in the local queue. Empty: no
+    // request waits there.
     std::optional<time_point> behind_since_{};
     // True: earlier requests may still get a reply in time.
     bool is_undecided_ = false;

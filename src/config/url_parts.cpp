@@ -373,7 +373,7 @@ std::string store_url::shown(std::string_view text) const {
     return url::shown(inside(), text);
 }
 
-// Reads parameter values: converts text to the type of a field.
+// Functions that read the values of parameters: they convert the text to the type of a field.
 
 namespace {
 

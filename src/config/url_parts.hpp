@@ -36,7 +36,7 @@ struct parts {
     bool has_authority = false;
     std::string user;
     secret password;
-    /// Hosts, which commas separate in the URL; at least one element.
+    /// Hosts of the URL, in which commas separate them. The list has at least one element.
     std::vector<host_and_port> hosts{{}};
     std::string path;
     std::vector<std::string> segments; ///< parts of the path between '/'; '%2F' does not separate

@@ -255,8 +255,8 @@ protected:
 
 private:
     one_shot_result<sync::outcome> pending_result_;
-    // Not null until the call sleeps for the first time. Until then, the waiting thread itself runs
-    // the call.
+    // Inline call of the waiting thread, which runs the call itself until the call sleeps for the
+    // first time. Null after that.
     runtime::inline_call* inline_caller_ = nullptr;
 };
 

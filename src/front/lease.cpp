@@ -25,7 +25,8 @@ void release_unwatched(shared_lock_handle share) {
     (void)home->executor_access().post(std::move(let_go));
 }
 
-/// Returns a handler that passes the code to the user's handler, on that handler's executor.
+/// Returns a handler that passes the error code to the user's handler, on the executor of that
+/// handler.
 template <typename Handler>
 sync::release_handler deliver(Handler handler, const std::shared_ptr<sync::engine>& home) {
     return sync::release_handler{

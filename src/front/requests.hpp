@@ -81,7 +81,8 @@ inline sync::thread_table::entry this_thread_entry(const sync::lock_descriptor& 
 /// requests an upgrade but does not read; or its hold is lost.
 void stand_beside_own_hold(sync::request&, bool upgrades);
 
-/// Links the request to the given hold, which must be a hold on the other side of the lock.
+/// Links the request to the given hold, which must be a hold on the other side (read or write) of
+/// the same lock.
 void stand_beside(sync::request&, const std::shared_ptr<sync::lock_handle>&);
 
 // Checks of a counter's arguments, before anything is sent. Each function below throws

@@ -236,7 +236,7 @@ asio::awaitable<void> pool::roll_back(const pooled_ptr& on, const std::string* u
         const std::vector<statement_answer> told = co_await ask(on, texts, limit);
         done = told.front().what.error == 0 && told.back().what.error == 0 && !told.back().open;
     } catch (const net::failure&) {
-        // The server rolls back the transaction when the connection ends.
+        // Ignore the failure: when the connection ends, the server rolls back the transaction.
     }
     if (!done)
         on->at->cut({errc::unreachable, "its transaction could not be rolled back"});

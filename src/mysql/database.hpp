@@ -19,7 +19,7 @@
 
 namespace holdfast::mysql {
 
-/// The answer to one statement. Values are the server's text; an empty optional is NULL.
+/// Answer of the server to one statement. A value is the server's text, or empty for NULL.
 struct result {
     /// Number of rows that matched the condition, changed or not (CLIENT_FOUND_ROWS).
     std::uint64_t matched = 0;
@@ -112,7 +112,8 @@ struct answers {
     time_point received_at{};
     /// Estimate of the server's clock. The caller updates it with the times in the answers.
     std::shared_ptr<runtime::remote_clock> clock{};
-    /// Connection that answered. A transaction must end on it, and a user lock is released on it.
+    /// Connection over which the answers came. The caller must use it to end the transaction, or to
+    /// release the user lock.
     std::shared_ptr<pinned_connection> by{};
     std::string server{}; ///< address of the server, for messages
 };

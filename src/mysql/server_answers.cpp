@@ -20,9 +20,9 @@ struct known_error {
 /// `unknown_errors`, the outcome is unknown.
 constexpr std::array known_errors{
     known_error{1205, store_errc::try_again, then::again}, // the wait for a row lock timed out
-    // Deadlock, or on Galera a conflict with a transaction of another node.
+    // Error 1213: a deadlock, or on Galera a conflict with a transaction of another node.
     known_error{1213, store_errc::try_again, then::again},
-    // Group replication reports the conflict of 1213 with this number.
+    // Error 3101: group replication uses this number for a conflict that Galera reports as 1213.
     known_error{3101, store_errc::try_again, then::again},
     known_error{1290, store_errc::read_only, then::leave},
     known_error{1792, store_errc::read_only, then::leave},

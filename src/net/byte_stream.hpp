@@ -67,7 +67,7 @@ private:
     asio::posix::stream_descriptor watcher_; // an epoll that watches only this socket
     bool looks_away_ = false;
     bool shut_ = false;
-    // Use swap() and no assignment, because of a bug in Boost 1.81.
+    // Swap this handler; do not assign it. Its move assignment has a bug in Boost 1.81.
     asio::any_completion_handler<void()> waiter_;
 };
 

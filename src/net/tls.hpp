@@ -58,7 +58,7 @@ public:
 /// Until established() is true, send the output of seal("") and pass all received data to open().
 class tls_session {
 public:
-    /// Creates the session from a client session that has begun the handshake.
+    /// Creates the session. `begun` is a TLS client session whose handshake has begun.
     explicit tls_session(std::unique_ptr<tls_talk> begun)
         : talk_{std::move(begun)} {}
 

@@ -31,8 +31,8 @@ public:
     static constexpr std::int64_t drift_divisor = 100;
 
     void learn(time_point sent_at, time_point received_at, microseconds shown) {
-        // This interval of possible clock offsets is valid at `received_at`. The times of this
-        // machine are rounded down to a millisecond.
+        // The offset between the clocks was in this interval at `received_at`. One tick is added,
+        // because the times of this machine are rounded down to a millisecond.
         const interval seen{shown - count(received_at + tick),
                             shown - count(sent_at) + drift(received_at + tick - sent_at)};
         if (!offset_) {

@@ -255,7 +255,8 @@ asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
             co_await take_counted(call, here);
             co_return;
         }
-        // The condition avoids the cost of a coroutine, because usually the call need not wait.
+        // Check the condition here, because usually the call need not wait, and then no coroutine
+        // is created.
         if (here.owes_courtesy())
             co_await let_others_try(*call, here);
         if (call->wanted.of->polls)

@@ -24,9 +24,9 @@ owner_id number_for(acquisition& call) {
     return call.home->new_owner_id(call.wanted.permits());
 }
 
-/// The attempts of a call to acquire a lock with one owner number. The object has a waiter in the
-/// store (`place`). Its destructor releases, in the background, whatever the store may have
-/// granted, unless `keep()` took the grant.
+/// Attempt of a call to acquire a lock: a waiter in the store (`place`) and an owner number. The
+/// destructor releases, in the background, whatever the store may have granted, unless `keep()`
+/// took the grant.
 class attempt {
 public:
     explicit attempt(const std::shared_ptr<acquisition>& call)

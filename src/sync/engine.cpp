@@ -26,7 +26,7 @@ std::array<std::uint8_t, 16> new_identity(const std::function<std::uint64_t()>& 
     return id;
 }
 
-/// Abandons a hold, because the thread that held it is ending. The function runs on the executor.
+/// Abandons a hold, on the executor, because the thread that held it is ending.
 void abandon_later(std::shared_ptr<lock_handle> held) {
     const std::shared_ptr<engine> home = held->home;
     auto abandon = [held = std::move(held)] { held->abandon(); };
@@ -359,8 +359,8 @@ void engine::let_go() {
 /// normally fail at once, but a user's own store may be slow.
 constexpr duration stop_timeout{1000};
 
-/// Longest time that close() waits until no thread is inside a user's clock, and the pause between
-/// two checks.
+/// Longest time for which close() waits until no thread reads the user's clock, and the pause
+/// between two checks.
 constexpr duration clock_timeout{10'000};
 constexpr duration clock_look_period{1};
 

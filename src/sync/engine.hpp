@@ -91,7 +91,7 @@ public:
             [&what](const asio::any_io_executor& to) { asio::post(to, std::forward<What>(what)); });
     }
 
-    /// Does the same as post(), but the caller need not keep the client alive.
+    /// Does the same as post(), but the caller need not keep the client alive during the call.
     template <typename What>
     bool post_from_afar(What&& what) const {
         return use_guarded(
@@ -200,7 +200,7 @@ public:
         std::forward<Ask>(ask)(*store_);
         return true;
     }
-    /// Returns whether the executor, and the store with it, was destroyed.
+    /// Returns whether the executor was destroyed, and the store with it.
     bool gone() const noexcept { return gone_; }
     const limits& bounds() const noexcept {
         return bounds_;

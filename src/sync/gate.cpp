@@ -334,7 +334,7 @@ gate& gates::of(gate_key key) {
         return known[key.name];
     spare_.key() = key.name;
     auto entered = known.insert(std::move(spare_));
-    // if the gate existed already, the unused map node is kept for the next gate
+    // If the gate existed already, the unused map node is kept for the next gate.
     spare_ = std::move(entered.node);
     return entered.position->second;
 }

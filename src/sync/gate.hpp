@@ -240,7 +240,7 @@ public:
     gate& of(gate_key);
     gate* find(gate_key);
     void forget(gate_key unused);
-    /// Drops all holds and all queued calls. A call that asks the store now ends by itself.
+    /// Drops all holds and all queued calls. A call that is asking the store ends by itself.
     void let_go();
     std::size_t count() const;
 

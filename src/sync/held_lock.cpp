@@ -166,7 +166,7 @@ time_point held_lock::store_forgets_at() const {
 time_point held_lock::remains_until() const {
     if (settled_at == time_point::min())
         return store_forgets_at();
-    // The lease may be shorter now than at the grant, after an extension or a hand-off.
+    // The lease may be shorter now than at the grant, because of an extension or a local hand-over.
     const duration longest = std::max(late_lasts, lasts_there(lease()));
     return std::max(store_forgets_at(), forgotten_at(settled_at, longest));
 }

@@ -190,7 +190,8 @@ public:
     /// shortens it right after a renewal request.
     duration kept_by_others() const { return kept_by_others_; }
     void warn(); ///< requests the stop of the in_danger() tokens
-    /// Stops all tokens that lost() has returned. Returns false if the hold had ended before.
+    /// Requests the stop of all tokens that lost() has returned. Returns false if the hold had
+    /// ended before.
     bool lose(event_cause);
     void give_up(); ///< does the same when the client closes, but a release stays possible
     /// Stores why the hold was lost, unless a cause is already stored. If the store replied that

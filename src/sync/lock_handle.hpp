@@ -45,8 +45,8 @@ public:
     // Any thread may call the following functions.
     /// Returns the name of the lock in the store. The string lives as long as the hold.
     virtual std::string_view name() const noexcept = 0;
-    /// Returns the key in the thread table. The key is the name of the lock, except for a hold on
-    /// several locks.
+    /// Returns the key of the hold in the thread table. It is the name of the lock, unless the hold
+    /// is on several locks.
     virtual std::string_view entry() const noexcept { return name(); }
     virtual std::string owner() const = 0;
     virtual lock_kind kind() const noexcept = 0;
@@ -66,7 +66,7 @@ public:
     virtual unsigned replicas() const noexcept = 0;
     /// Returns the fencing token; 0: the lock has no tokens.
     virtual std::uint64_t token() const noexcept { return 0; }
-    /// Returns the ids of the held permits. The result is empty for the hold of a lock.
+    /// Returns the ids of the held permits. The result is empty if the hold is on a lock.
     virtual std::vector<std::string> permit_ids() const { return {}; }
     /// Returns the clients of the parts of a composite hold (hold on several locks), as
     /// lock_descriptor::homes() does. The result is empty if `home` is the only client.

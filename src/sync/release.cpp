@@ -223,7 +223,7 @@ struct abandoned {
     std::unique_ptr<alarm> wake;
     std::unique_ptr<place> spot;
     duration kept; ///< how long the store keeps a hold or a queue entry if nobody removes it
-    // write hold that the store would keep as long as an orphaned read hold
+    // Write hold that the store would keep as long as an orphaned read hold.
     std::shared_ptr<held_lock> under;
 };
 

@@ -72,7 +72,8 @@ public:
     /// yet.
     std::size_t revalidations() const { return revalidations_; }
 
-    /// Returns whether every hold in the schedule is abandoned. No caller will release these holds.
+    /// Returns whether every hold in the schedule is abandoned. No caller will release an abandoned
+    /// hold.
     bool idle() const { return schedule_.size() == abandoned_; }
     std::size_t watched() const { return schedule_.size(); }
     std::vector<std::shared_ptr<held_lock>> all() const;

@@ -29,8 +29,8 @@ std::optional<std::string_view> connection::next() {
     return is_cut() ? std::nullopt : reader_.next();
 }
 
-// Adds a hint to the error text. A server that refuses a client closes the connection without an
-// answer.
+// Adds a hint to the error text, because a server that refuses a client closes the connection
+// without an answer.
 std::string connection::end_in_words(error_code why) const {
     std::string words = byte_stream::end_in_words(why);
     if (is_silent() && why == asio::error::eof)

@@ -92,8 +92,8 @@ public:
     /// Returns the time at which the oldest unsettled request was made.
     std::optional<time_point> oldest() const;
 
-    /// Settles and returns all requests that were sent. They will get no answers, because the
-    /// connection is lost.
+    /// Settles and returns all requests that were sent and have no answer. No answers will come,
+    /// because the connection is lost.
     std::vector<shared_request> drop_written();
     std::vector<shared_request> drop_queued();
 

@@ -214,8 +214,7 @@ void session_client::meet(const welcome& told, time_point sent_at) {
         fresh_ = true;
         return;
     }
-    // If a session is unknown to them, some servers do not say so, but grant another session
-    // instead.
+    // Some servers do not say that they do not know a session. They grant another session instead.
     if (!granted || told.id != session_.id) {
         end_session(false);
         throw session_has_ended{};
@@ -247,7 +246,7 @@ void session_client::conversation_begins() {
     connected_since_ = last_heard_ = last_asked_ = heartbeat_due_ = home_.time.now();
     leaves_ = false;
     const bool opened = std::exchange(fresh_, false);
-    // A session is opened by a write, but it is resumed without a write.
+    // The ensemble opens a session with a write, but resumes it without one.
     last_write_ = opened ? connected_since_ : time_point::min();
     connectivity_.back(address());
     trouble_.reset();

@@ -209,7 +209,7 @@ private:
     void hear_arrived(connection&);
     void hand_reading_on();
 
-    // Function for an extra connection to a server, outside the session.
+    // Function that uses an extra connection to a server, outside the session.
     asio::awaitable<server_seen> ask_for_facts(std::size_t number);
 
     // Functions for timeouts and heartbeats.

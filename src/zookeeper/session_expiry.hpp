@@ -48,7 +48,8 @@ public:
     /// Notes an answer to any request of the current connection. Call the function in the order of
     /// the answers.
     void answered(time_point sent_at, time_point now);
-    /// Notes that a write was executed. Call `answered` after it, too.
+    /// Notes that the server has answered a write. Also call `answered` for this answer, after this
+    /// call.
     void write_answered(time_point sent_at);
 
     /// Forgets the session, because it has ended.

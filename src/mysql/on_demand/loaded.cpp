@@ -114,7 +114,8 @@ HOLDFAST_FORWARDED(HOLDFAST_FORWARD)
 #undef HOLDFAST_FORWARD
 #undef HOLDFAST_FORWARDED
 
-/// Forwards the value of an option. Options for connection attributes have two values.
+/// Forwards the call to libmariadb. Options for connection attributes have two values; all other
+/// options have one.
 int mysql_optionsv(MYSQL* my, enum mysql_option option, ...) {
     static auto* const real = holdfast::mysql::function_in_library<decltype(mysql_optionsv)>(
         holdfast::mysql::options_function);

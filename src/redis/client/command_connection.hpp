@@ -201,8 +201,8 @@ public:
     /// Returns the connection for a request with these options.
     command_connection& pick(const call_options&);
 
-    /// Opens the command connection if necessary. The command connection notices the loss of the
-    /// server.
+    /// Opens the command connection if it is not open. It is needed because only this connection
+    /// notices the loss of the server.
     void stay_connected() { usual_.first->stay_connected(); }
 
     bool connected() const { return usual_.first->is_connected(); }
@@ -220,7 +220,7 @@ public:
     /// Tests each connection with a PING or ROLE.
     void ask_if_there();
 
-    /// Ends the connections that may not lead to the server of the command connection. Opens new
+    /// Ends the connections that may lead to another server than the command connection. Opens new
     /// connections at once.
     void follow(const server_in_use&, const net::failure& why);
 

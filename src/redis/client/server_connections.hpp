@@ -93,7 +93,8 @@ public:
     same_server_guard(std::shared_ptr<node_context>, std::shared_ptr<command_connections>,
                       std::shared_ptr<blocking_connections>, std::shared_ptr<subscriber>);
 
-    // Callbacks that the connections call; see the members of `node_context` with the same names.
+    // Callbacks that the connections call. The members of `node_context` with the same names
+    // explain them.
     void on_shared_connection(const server_in_use&);
     void on_other_connection(const server_hello&);
 

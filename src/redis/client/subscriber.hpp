@@ -50,7 +50,8 @@ struct channel {
     bool told = false;
     bool to_be_told = false; ///< true: the channel is in `channels::to_be_told_`
     bool refused = false;    ///< true: SUBSCRIBE was refused, or the server unsubscribed
-    /// True: the plain form was refused, and there is no reply to the sharded form yet.
+    /// True: the server refused the plain subscription, and has not replied to the sharded
+    /// subscription yet.
     bool halved = false;
     /// True: a message may have been missed, so the next confirmation wakes the listeners.
     bool missed = false;

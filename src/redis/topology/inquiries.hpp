@@ -43,7 +43,7 @@ public:
     /// Asks a server over a new connection to a given address.
     void ask(target, time_point limit);
 
-    /// Uses the awaitable to ask a server: it returns the server's reply or throws.
+    /// Asks a server through the given awaitable, which returns the server's reply or throws.
     void ask_by(server_address, asio::awaitable<reply>);
 
     /// How many replies are enough. `one`: one reply. `most`: replies of more than half of the

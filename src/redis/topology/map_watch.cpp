@@ -481,7 +481,8 @@ std::vector<slot_ranges> map_watch::believed_of_strangers(const map_poll& told) 
     return maps;
 }
 
-/// Returns whether the first map is new, and most seeds have not confirmed it yet.
+/// Returns whether the client got its first map only recently, and most seeds (nodes in the
+/// options) have not confirmed it yet.
 bool map_watch::is_start() const {
     return known_ && !confirmed_ &&
            context_->home.time.now() < net::later(known_since_, start_lasts);

@@ -484,8 +484,8 @@ std::vector<slot_map::change> slot_map::renew(std::span<const slot_ranges> answe
     if (answers.empty())
         return {};
     ++renewals_;
-    // Mark all present owners as named in this renewal, so that forget_former() keeps them. Their
-    // numbers are in the returned changes.
+    // Mark all present owners as named in this renewal, so that forget_former() keeps them. The
+    // returned changes contain their numbers.
     for (known_node& one : nodes_)
         if (one.slots > 0)
             one.named = renewals_;

@@ -41,7 +41,7 @@ struct sent_request : request {
     /// True if the request uses a second connection, because an earlier request on the first
     /// connection got no reply.
     bool elsewhere = false;
-    /// the request of a `count`, and of the `release` that undoes it
+    /// Set for the request of a `count`, and for the request of the `release` that undoes it.
     const counter_ask* counted = nullptr;
     const counter_change* changed = nullptr; ///< set for `change`
     std::uint8_t replicas = 0;               ///< replicas that must confirm the write

@@ -101,7 +101,7 @@ using remote::verdict;
 struct count_verdict {
     verdict said{};
     std::optional<duration> left{}; ///< for a closed latch: time until it expires and so opens
-    /// name of the other kind that uses this name, for messages; null: none
+    /// Other kind that uses the name, as text for messages. Null: no other kind uses it.
     const char* other = nullptr;
     std::string refused{}; ///< for a rate limiter: why the request can never be granted
 };
@@ -109,7 +109,7 @@ struct count_verdict {
 /// Outcome of a change of a counter, or of giving permits back.
 struct change_verdict {
     bool late = false;
-    /// name of the other kind that uses this name, for messages; null: none
+    /// Other kind that uses the name, as text for messages. Null: no other kind uses it.
     const char* other = nullptr;
     counter_answer what{};
     /// Number of permits that waiters can take now. For a latch: 1 if it is open now.
@@ -141,7 +141,7 @@ public:
     /// request takes nothing.
     change_verdict take_back(const counter_ask&, duration memory);
     change_verdict change(const counter_change&, duration memory);
-    /// Makes a change for a foreign program, whose request is not remembered.
+    /// Makes a change in the role of a foreign program. The table does not remember this request.
     change_verdict carry_out(const counter_change&);
 
     /// Returns the number of the counter. Empty: the counter does not exist.
@@ -203,10 +203,10 @@ public:
     /// some permits are not held, or if the permits do not expire.
     std::optional<duration> left_of(const hold&) const;
     left release(const hold&); ///< releases the permits of the hold that are still held
-    /// Extends all holds of the owner's client to `end`. Shortens no hold.
+    /// Makes all holds of the owner's client end at the time `end` or later.
     void prolong(const owner_id&, microseconds end);
     change_verdict change(const counter_change&, duration memory);
-    /// Makes a change for a foreign program, whose request is not remembered.
+    /// Makes a change in the role of a foreign program. The table does not remember this request.
     change_verdict carry_out(const counter_change&);
 
     /// Returns the state of the semaphore. Empty: it does not exist.
@@ -273,7 +273,7 @@ public:
     /// Removes the draw that this request made.
     change_verdict take_back(const counter_ask&);
     change_verdict change(const counter_change&, duration memory);
-    /// Makes a change for a foreign program, whose request is not remembered.
+    /// Makes a change in the role of a foreign program. The table does not remember this request.
     change_verdict carry_out(const counter_change&);
 
     counter_state state(const lock_name&, const drawer& client) const;

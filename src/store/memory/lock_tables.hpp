@@ -103,9 +103,9 @@ struct verdict_on_look {
     std::uint64_t token = 0; ///< first token of the grant, if a fenced lock is granted
     bool queued = false;     ///< true: the lock is busy, and the owner is in the queue
     bool joined_now = false; ///< true: the owner joined the queue with this request
-    /// name of the other kind that uses this name, for messages; null: none
+    /// Other kind that uses the name, as text for messages. Null: no other kind uses it.
     const char* other = nullptr;
-    /// if the lock is busy: true if the holder notifies waiters when it releases
+    /// For a busy lock: true if the holder notifies waiters when it releases the lock.
     bool holder_tells = true;
 };
 
@@ -125,7 +125,7 @@ public:
     /// Returns whether other clients wait for this spin lock. Each request of a waiter is recorded
     /// for this purpose.
     bool others_spin(const hold&) const;
-    /// Extends all holds of the owner's client to `end`. Shortens no hold.
+    /// Makes all holds of the owner's client end at the time `end` or later.
     void prolong(const owner_id&, microseconds end);
 
     /// Returns the state of the lock. Empty: the lock is free.
@@ -136,7 +136,7 @@ public:
     void occupy(const lock_name&, std::string owner, duration lease_time);
     bool erase(const lock_name&); ///< takes the lock away from its holder; false: the lock was free
     void clear();
-    /// Becomes a copy of the other table. Expiry times keep their values.
+    /// Makes this table a copy of the other table, with the same expiry times.
     void become(const exclusive_table& other) {
         locks_ = other.locks_;
         last_tokens_ = other.last_tokens_;
@@ -193,7 +193,7 @@ public:
     /// hold the lock, or if its hold does not expire.
     std::optional<duration> left_of(const hold&) const;
     left_verdict release(const hold&);
-    /// Extends all holds of the owner's client to `end`. Shortens no hold.
+    /// Makes all holds of the owner's client end at the time `end` or later.
     void prolong(const owner_id&, microseconds end);
 
     /// Returns the state of the lock. Empty: the lock is free.

@@ -127,7 +127,7 @@ class subscriber;
 struct count_record {
     const counter_ask* taken = nullptr;
     const counter_ask* given_back = nullptr;
-    /// set for a change; request number 0 means a foreign program
+    /// Set for a change. Request number 0 means a foreign program.
     const counter_change* changed = nullptr;
     /// Value before and after the request. For a semaphore or a latch, it is the stored number. For
     /// a leased semaphore, it is the number of all permits, held and free. Empty: there is no such
@@ -140,7 +140,7 @@ struct count_record {
 
 struct forced_verdict {
     bool late = false;
-    /// name of the other kind that uses this name, for messages; null: none
+    /// Other kind that uses the name, as text for messages. Null: no other kind uses it.
     const char* other = nullptr;
     forced what{};
 };
@@ -226,7 +226,8 @@ public:
     bool stands_still() const;
     void stop();
     void resume();
-    /// Calls the function after resume(), on the thread that calls resume().
+    /// Runs the given function now, unless the machine is stopped. If it is, resume() runs the
+    /// function, on the thread that calls resume().
     void when_it_goes_on(std::function<void()>);
 
     // Subscribers that are notified of releases.

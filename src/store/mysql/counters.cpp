@@ -140,7 +140,7 @@ struct seen_counter {
     bool has_row = false;
     std::optional<counter_answer> before{}; ///< the outcome, if this request was carried out before
     counter_now now{};
-    /// name of the other kind that uses the name, for messages; null: none
+    /// Other kind that uses the name, as text for messages. Null: no other kind uses it.
     const char* other_kind = nullptr;
 };
 

@@ -34,8 +34,7 @@ finding trouble(const char* topic, const boost::system::system_error& why) {
     return {severity::danger, topic, net::story_of(why), why.code().message()};
 }
 
-/// A right on a table that locks need, with a statement that needs only this right and changes no
-/// row.
+/// Right that locks need on a table, with a statement that needs no other right and changes no row.
 struct needed_right {
     std::string_view verb;
     std::string table;
@@ -66,7 +65,8 @@ std::string refused_among(const std::vector<needed_right>& all, const answers& s
     std::string refused;
     for (std::size_t i = 0; i < all.size(); ++i) {
         const result& told = answer_at(said, i + 1);
-        // All other errors are not about rights; an example is "no default value" of a column.
+        // An error of another kind is not about rights; an example is "no default value" of a
+        // column.
         if (told.error == 0 || classify(told.error, told.words).code != store_errc::no_permission)
             continue;
         refused.append(refused.empty() ? "" : ", ").append(all[i].verb).append(" on ");

@@ -25,7 +25,7 @@ struct tables {
     explicit tables(std::string_view first);
 
     std::string locks; ///< one row for each lock: exclusive holder, expiry, last token
-    /// One row for each reader, waiting writer, permit, and waiter of a fair lock.
+    /// Table with one row for each reader, waiting writer, permit, and waiter of a fair lock.
     std::string holds;
     std::string counters; ///< one row for each semaphore and latch
     std::string requests; ///< recent changes of counters, with their outcomes
@@ -56,7 +56,8 @@ std::string ddl(const tables&);
 
 inline constexpr std::string_view now_text = "UTC_TIMESTAMP(6)";
 
-/// Microseconds since 1970. UNIX_TIMESTAMP is not used, because its range ends in 2038.
+/// Microseconds since 1970, as an SQL expression. UNIX_TIMESTAMP is not used, because its range
+/// ends in 2038.
 inline constexpr std::string_view runs_text = "TIMESTAMPDIFF(MICROSECOND,'1970-01-01',SYSDATE(6))";
 
 /// SQL condition, after an attempt's UPDATE, that the lock was granted. Also check that
@@ -128,7 +129,7 @@ struct packed_answer {
     std::uint64_t last_token = 0; ///< last token of the grant; valid if granted
     /// If granted: whether this connection also has the lock's user lock (GET_LOCK).
     bool has_bell = false;
-    /// name of the other kind that uses the name, for messages; null: none
+    /// Other kind that uses the name, as text for messages. Null: no other kind uses it.
     const char* other_kind = nullptr;
 };
 

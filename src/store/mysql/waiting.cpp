@@ -277,7 +277,7 @@ constexpr std::size_t asked_at_once = 200;
 
 } // namespace
 
-/// State that the poller shares with its loop. The loop may live slightly longer than the poller.
+/// State that the poller shares with its loop. The loop may exist slightly longer than the poller.
 class poller::list : public std::enable_shared_from_this<poller::list> {
 public:
     explicit list(request_context& at)

@@ -726,7 +726,7 @@ private:
     }
 
     /// Examines all servers of the topology. If the topology is not known, examines only the INFO
-    /// of this server.
+    /// reply of this server.
     asio::awaitable<void> look_around() {
         topology_report all;
         try {

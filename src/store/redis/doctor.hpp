@@ -76,8 +76,8 @@ void judge_replicas(const topology_report&, std::size_t required, std::vector<fi
 void judge_clocks(const topology_report&, duration lease, std::vector<finding>&);
 void judge_listeners(const topology_report&, std::vector<finding>&);
 
-/// Adds the findings about single servers. A finding that several servers have in common is added
-/// only once.
+/// Adds the findings about single servers. If several servers have the same finding, adds it only
+/// once.
 void judge_each(const topology_report&, std::vector<finding>&);
 
 /// Returns the primaries and replicas that replied.

@@ -265,7 +265,7 @@ void for_each_of_ours(Locks& locks, Act act) {
     }
 }
 
-/// Returns the keys that describe the clients, without duplicates.
+/// Returns the keys that contain the descriptions of the clients, without duplicates.
 std::vector<std::string> clients_of(const std::vector<lock_state>& locks) {
     std::set<std::string> keys;
     for_each_of_ours(locks, [&](const auto&, const std::string& key) { keys.insert(key); });
@@ -557,7 +557,7 @@ asio::awaitable<lock_list> lock_inspector::list(std::string pattern, std::size_t
         rest = rest.subspan(some.size());
         std::vector<lock_state> described = co_await describe_locks(server_, std::move(batch));
         for (lock_state& each : described)
-            // If this condition is false, the lock was released or replaced in the meantime.
+            // The condition is false if the lock was released or replaced in the meantime.
             if (each.is_held && each.kind != key_kind::other)
                 all.locks.push_back(std::move(each));
     }

@@ -36,7 +36,7 @@ inline std::int64_t integer(const reply& answer) {
     return answer.integer;
 }
 
-/// Returns an integer from 0 to `last`. Throws if the reply has another form.
+/// Reads a reply that must be an integer from 0 to `last`. Throws if the reply has another form.
 inline std::int64_t integer_up_to(std::int64_t last, const reply& answer) {
     const std::int64_t said = integer(answer);
     if (said < 0 || said > last)
@@ -56,14 +56,16 @@ inline const std::vector<reply>& items(const reply& answer) {
     return answer.items;
 }
 
-/// Returns the items of a list. Throws unless the list has `count` items.
+/// Reads a reply that must be a list with `count` items, and returns the items. Throws if the reply
+/// has another form.
 inline const std::vector<reply>& items(const reply& answer, std::size_t count) {
     if (items(answer).size() != count)
         throw_unexpected_answer();
     return answer.items;
 }
 
-/// Returns the integers of a list. Throws unless the list has `Count` integers.
+/// Reads a reply that must be a list of `Count` integers, and returns them. Throws if the reply has
+/// another form.
 template <std::size_t Count>
 std::array<std::int64_t, Count> integers(const reply& answer) {
     const std::vector<reply>& said = items(answer, Count);
@@ -104,8 +106,8 @@ void came_by(const reply&, remote::attempt&);
 enum class confirmation { enough, missing, refused };
 confirmation judge_confirmation(remote::attempt&, std::uint8_t replicas);
 
-/// Throws `not_replicated` if too few replicas confirmed the change. The change was then executed
-/// nevertheless.
+/// Throws `not_replicated` if too few replicas confirmed the change. In that case, too, the server
+/// has executed the change.
 void require_confirmed(remote::attempt, std::uint8_t replicas);
 
 /// Throws the error for a grant that cannot be confirmed because the server refuses WAIT.
@@ -131,7 +133,7 @@ asio::awaitable<void> confirm(remote::attempt& got, std::uint8_t replicas, Leave
     fail_refused(got, refusal, left);
 }
 
-// Readers of the replies of scripts that take, release and renew locks.
+// Functions that read the replies of scripts that take, release and renew locks.
 
 /// Returns the attempt that a reply describes. The reply is a list: the verdict, the remaining ms
 /// of the hold that keeps the lock busy (-1: it never expires), the server's time in µs, and

@@ -41,7 +41,7 @@ struct attempt {
     bool heard_late = false;    ///< this client may miss notifications now
     bool queued = false;        ///< the owner is now in the store's queue
     bool joined_now = false;    ///< the owner joined the queue with this request
-    /// the owner's time in the queue was not extended, because memory is full
+    /// True: the owner's time in the queue was not extended, because memory is full.
     bool place_stays = false;
     /// Time on the server's clock, in microseconds. Zero if the user has no permission for TIME;
     /// then the server refuses no request as late.
@@ -115,7 +115,7 @@ private:
 
     static constexpr time_point none = time_point::min();
 
-    /// Deadline of one request. `is_callers` tells whether it is the caller's own deadline.
+    /// Deadline of one request. `is_callers`: it is the deadline that the caller gave.
     struct limit {
         time_point at;
         bool is_callers;

@@ -219,7 +219,7 @@ namespace {
 /// node in front of ours was deleted before its watch was set.
 constexpr int steps_max = 10;
 
-/// Returns the number in a node's name as text, so that the same owner's next node can get this
+/// Returns the number in a node's name, as text. The same owner's next node can then get this
 /// number.
 std::string_view number_text(std::string_view node) {
     constexpr std::size_t digits = 10;
@@ -524,7 +524,7 @@ asio::awaitable<void> renew_holds(std::shared_ptr<store_session> home, hold_list
         give_up(*home, *holds[which]);
         to.renewed(which, answer{});
     }
-    // Set when a batch got no answer. The later batches would get none either, so they are not
+    // Error of a batch that got no answer. The later batches would get none either, so they are not
     // sent.
     std::optional<boost::system::system_error> silent;
     for (const batch_of_holds& each : batches) {

@@ -68,7 +68,7 @@ private:
     const node_options want_;
     std::optional<own_node> mine_;
     bool unseen_ = false; ///< true: the answer was lost, so the node may exist
-    /// time after which the present call starts no request
+    /// Time after which the present call starts no request.
     time_point last_start_ = time_point::max();
 };
 
@@ -134,7 +134,7 @@ private:
     queue_node node_in_queue_;
     predecessor_watch before_;
     predecessor_watch upgraded_; ///< watch of the read hold's node
-    /// writers that are known to upgrade the same read hold as this one
+    /// Writers that are known to upgrade the same read hold as this writer.
     std::vector<std::string> fellow_upgrades_;
     bool granted_ = false; ///< true: the node was added to `store_session::held`
     bool leaving_ = false;

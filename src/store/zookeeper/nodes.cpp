@@ -336,7 +336,8 @@ std::vector<contender> contenders_in(const std::vector<std::string>& children) {
     for (const std::string& each : children)
         if (const std::optional<contender> one = contender_at(each))
             all.push_back(*one);
-    // A writer and its own read hold may have the same number. The writer then comes first.
+    // A writer and its own read hold may have the same number. The writer is then first in the
+    // order.
     std::ranges::sort(all, [](const contender& one, const contender& other) {
         return std::tuple{one.number, one.shares, one.node} <
                std::tuple{other.number, other.shares, other.node};

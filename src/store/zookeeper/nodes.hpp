@@ -114,7 +114,7 @@ std::vector<contender> contenders_in(const std::vector<std::string>& children);
 /// UUID or 32 digits, the result is this part; otherwise it is the whole name.
 std::string owner_in(std::string_view node);
 
-/// Returns the number that the server gave the node. The result is empty if the name has no number.
+/// Returns the number that the server gave the node. Returns nothing if the name has no number.
 std::optional<std::int64_t> number_in(std::string_view node);
 
 /// Returns the data for a node of this client: the owner and, if given, a description of the

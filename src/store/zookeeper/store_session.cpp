@@ -358,7 +358,8 @@ asio::awaitable<std::vector<own_node>> find_unseen(store_session& home, std::str
     } catch (const boost::system::system_error& why) {
         if (why.code() != store_errc::not_set_up)
             throw;
-        // The chroot does not exist, so no node exists. The next attempt reports the error.
+        // Ignore the error: if the chroot does not exist, no node exists. The next attempt reports
+        // the error.
     }
     std::vector<own_node> found;
     if (!children)

@@ -180,7 +180,7 @@ public:
         co_await at->prove_alive(answer_by);
     }
 
-    /// Returns the data for a node of this client. data_of() explains `above`.
+    /// Returns the data for a node of this client. The comment of data_of() explains `above`.
     std::string data_for(const owner_id&, std::string_view above = {}) const;
 
     /// Creates the node and the missing nodes above it. `last` is the mode of the node. If the mode
