@@ -420,7 +420,7 @@ struct scene {
         try {
             co_await until_first(clean_up(holder), pause(end_timeout));
         } catch (const boost::system::system_error&) {
-            // the server cannot be reached; the lock ends with its lease
+            // Ignore the failure: the server cannot be reached, and the lock ends with its lease.
         }
         loop.stop(); // a request may still wait for its reply
     }

@@ -167,9 +167,9 @@ void remember_counter_of_run(const std::string& name) noexcept;
 /// the user gave no URL, and they remove the password for another server.
 std::vector<std::string> variables_of_private_server(const std::string& url);
 
-/// Returns how long the server stays after its last use; the value comes from
-/// HOLDFAST_SERVER_LINGER. So the next command of a script finds the server running. Throws
-/// `usage_error`.
+/// Returns for how long the server keeps running after its last use, so that the next command of a
+/// script finds it running. The value comes from the environment variable HOLDFAST_SERVER_LINGER.
+/// Throws `usage_error` if the value is wrong.
 holdfast::duration server_linger();
 
 /// Starts the supervisor in a session of its own. Returns when the server replies, or when another

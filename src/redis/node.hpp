@@ -63,8 +63,8 @@ struct server_deadline {
 /// One argument of a script. The text must live until the call has completed.
 using argument = std::variant<std::string_view, std::int64_t, server_deadline>;
 
-/// Returns the arguments of a script that publishes a notification. The last argument must be
-/// `way.other`; it is left out if it is empty.
+/// Returns the arguments of a script that publishes a notification. The caller passes `way.other`
+/// as the last argument. If `way.other` is empty, the function omits it.
 template <std::size_t Count>
 std::span<const argument> telling_by(const publishing& way, const argument (&all)[Count]) {
     return std::span<const argument>{all}.first(way.other.empty() ? Count - 1 : Count);

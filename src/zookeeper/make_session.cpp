@@ -326,7 +326,8 @@ asio::awaitable<void> kept_session::prove_alive(time_point answer_by) {
     const shared_session_client home = session_client_;
     if (!home->may_end_soon())
         co_return;
-    // This write may be proof enough. If it is not, resume the session below and write again.
+    // If a server answers this write, the session may be proved for long enough. Otherwise resume
+    // the session on a new connection and write again.
     co_await confirm({}, answer_by);
     if (!home->may_end_soon())
         co_return;

@@ -144,11 +144,11 @@ private:
             return taken;
         }
 
-        // used only while a sleeper waits, because the clock may be destroyed earlier than this
-        // alarm
+        // Used only while a sleeper waits, because the clock may be destroyed earlier than this
+        // alarm.
         sim_clock& clock_;
         sleeper sleeper_;
-        // position in the clock's list; valid while a sleeper waits
+        // Position in the clock's list. Valid while a sleeper waits.
         std::multimap<time_point, sim_alarm*>::iterator entry_;
         bool rung_ = false;
     };
@@ -163,13 +163,13 @@ private:
             steps_ = 0;
     }
 
-    // maximum number of tasks at one time of the clock
+    // Maximum number of tasks that run while the clock shows the same time.
     static constexpr std::size_t steps_max = 10'000'000;
 
     asio::io_context& io_;
     time_point now_;
     std::size_t steps_ = 0;
-    // sleepers by time; at equal times in the order of arrival
+    // Sleepers, ordered by time. Sleepers with equal times have the order of their arrival.
     std::multimap<time_point, sim_alarm*> sleepers_;
 };
 

@@ -89,7 +89,7 @@ extern "C" int getaddrinfo(const char* host, const char* service, const addrinfo
     if (addresses->empty())
         return EAI_AGAIN;
     addrinfo** behind = found;
-    // build a single list, because freeaddrinfo frees a whole list
+    // Build a single list, because freeaddrinfo frees a whole list.
     for (const std::string& each : *addresses) {
         if (const int failed = next(each.c_str(), service, hints, behind))
             return failed;

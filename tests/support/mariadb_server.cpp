@@ -134,7 +134,7 @@ std::string our_schema() {
 /// Returns the first statements for the server, one per line: a server that only creates its data
 /// accepts only one statement per line.
 std::string first_statements(const server_binary& which) {
-    // without this right, MySQL does not tell a user whether the server is a replica
+    // Without this right, MySQL does not tell a user whether the server is a replica.
     if (is_mysql(which))
         return our_schema() + "GRANT REPLICATION CLIENT ON *.* TO " + mariadb_server::user +
                "@'%';\n";
@@ -143,7 +143,7 @@ std::string first_statements(const server_binary& which) {
 }
 
 std::string quoted(const std::string& word) {
-    // the word needs no escaping: the folder of a test program has no quote in its name
+    // The word needs no escaping, because the folder of a test program has no quote in its name.
     return "'" + word + "'";
 }
 

@@ -37,7 +37,7 @@ public:
         std::string user = "root";
         std::string password{};
         std::string schema{};
-        /// make `changed` return matched rows (CLIENT_FOUND_ROWS)
+        /// Make `changed` return the number of matched rows (CLIENT_FOUND_ROWS).
         bool counts_matched_rows = false;
     };
 
@@ -90,24 +90,23 @@ std::vector<server_binary> mysql_servers();
 class mariadb_server {
 public:
     static constexpr const char* schema = "holdfast_test";
-    /// user with all rights in the schema and no other rights
+    /// User that has all rights in the schema and no other rights.
     static constexpr const char* user = "holdfast";
     static constexpr const char* password = "secret";
 
     struct options {
-        bool tls =
-            /// offer TLS with a certificate of `certificates()`; the same port also accepts plain
-            /// TCP
-            false;
+        /// Offer TLS with a certificate of `certificates()`. The same port also accepts plain
+        /// TCP.
+        bool tls = false;
         /// Value of `innodb_flush_log_at_trx_commit`. With 2, no commit waits for the disk. If only
         /// the server process ends, no data are lost.
         int flush_at_commit = 2;
         bool own_clock = false;               ///< make `step_clock` work; needs a C compiler
         std::vector<std::string> arguments{}; ///< further words of the server's command line
-        /// further environment variables of the server: `NAME=value`
+        /// Further environment variables of the server, in the form `NAME=value`.
         std::vector<std::string> environment{};
         std::uint16_t port = 0; ///< port; zero: a free port
-        /// folder with the initial data; empty: a fresh schema
+        /// Folder with the initial data. Empty: a fresh schema.
         std::filesystem::path data{};
     };
 
@@ -122,11 +121,11 @@ public:
     void shut_down(); ///< shuts the server down cleanly; returns after its end
     void restart();   ///< restarts with the same addresses and data; the clock keeps its steps
     void restart(std::vector<std::string> arguments); ///< restarts with other arguments
-    /// restarts with the same addresses, without data
+    /// Restarts the server with the same addresses and without data.
     void restart_empty();
     void pause() { process_.pause(); } ///< sends SIGSTOP: connections stay open, but get no replies
     void resume() { process_.resume(); }
-    /// whether the server runs; false after `stop` or `pause`
+    /// Returns whether the server runs. False after `stop` or `pause`.
     bool is_up() const { return process_.is_up(); }
 
     /// Moves the server's date. The server's own timed waits (SLEEP, GET_LOCK) then follow the
@@ -137,7 +136,7 @@ public:
     /// Runs a statement in `schema` as an operator with all rights. Uses its own connection, and
     /// reconnects if the connection was lost. Throws `sql_error`.
     sql_connection::rows sql(const std::string& statement);
-    /// first value of the first row; "" if there is none
+    /// Returns the first value of the first row, or "" if there is none.
     std::string value(const std::string& statement);
     /// Returns a counter of `SHOW GLOBAL STATUS`, for example "Com_update".
     std::uint64_t counted(const std::string& what);

@@ -22,7 +22,7 @@ namespace holdfast::support {
 //     HOLDFAST_ON_EACH_SERVER(Scripts);
 //     TEST_P(Scripts, DoWhatTheySay) { server().command({"PING"}); }
 
-// prints a server in GoogleTest's messages
+// Prints a server in GoogleTest's messages.
 inline void PrintTo(const server_binary& which, std::ostream* out) {
     *out << which.label;
 }

@@ -26,12 +26,12 @@ namespace {
 
 using asio::ip::tcp;
 
-// a connecting server identifies itself within these first bytes
+// Number of bytes at the beginning of a connection. A connecting server identifies itself in them.
 constexpr std::size_t first_bytes = 2'048;
 
 /// Port of the proxy that other servers use instead of a server's own port.
 struct door {
-    /// port of the proxy; server behind it; real port of that server
+    /// Port of the proxy, port of the server behind the proxy, and real port of that server.
     std::uint16_t at = 0, whom = 0, port = 0;
     std::optional<std::uint16_t> who{}; ///< only this server connects here; empty: any server
 };

@@ -66,9 +66,9 @@ private:
     std::shared_ptr<state> state_;
 };
 
-/// sign of a replica that announces this port
+/// Returns the sign of a replica that announces this port.
 std::string sign_of_replica(std::uint16_t port);
-/// sign of a Sentinel with this id, which has 40 letters
+/// Returns the sign of a Sentinel with this id, which has 40 letters.
 std::string sign_of_sentinel(const std::string& its_id);
 
 } // namespace holdfast::support

@@ -259,7 +259,7 @@ void redis_cluster::call_off_moves() {
             const cluster_line itself = lines_of(*each).at(0);
             if (!itself.is("master") || itself.open_slots.empty())
                 return true; // a replica learns the slots from its primary
-            // the node may become a replica in the meantime
+            // The node may become a replica in the meantime.
             for (const int slot : itself.open_slots)
                 each->command({"CLUSTER", "SETSLOT", std::to_string(slot), "STABLE"});
             return false;

@@ -31,10 +31,10 @@ struct cluster_line {
     std::uint64_t epoch = 0;
     bool is_connected = true; ///< whether the reporting node is connected to this node
     std::vector<slot_range> slots{};
-    /// slots that are being migrated or imported; only in a node's line about itself
+    /// Slots that are being migrated or imported. A node lists them only in its line about itself.
     std::vector<int> open_slots{};
 
-    /// whether the node has this flag; "master" matches "myself,master"
+    /// Returns whether the node has this flag. "master" matches "myself,master".
     bool is(std::string_view flag) const;
     bool has(int slot) const;
     std::string text() const; ///< the line as text, without the line end

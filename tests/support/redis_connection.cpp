@@ -162,7 +162,7 @@ void listener::ask(const std::vector<std::string>& words, const std::string& ans
         next = std::move(*more);
     }
     const std::string& said = next.items.empty() ? next.text : next.items.front().text;
-    // before the first subscription the reply to PING is PONG
+    // Before the first subscription, the reply to PING is PONG.
     if (said != answered_with && said != "PONG")
         throw std::runtime_error{"not an answer to " + words.front() + ": " + next.text};
 }

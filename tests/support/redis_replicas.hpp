@@ -42,7 +42,7 @@ public:
     /// Returns the server that a function of this object has made the primary last. Another server
     /// may also claim to be a primary.
     redis_server& primary() { return servers_[primary_]; }
-    /// one of the other servers, in the order of their numbers
+    /// Returns one of the other servers, in the order of their numbers.
     redis_server& replica(std::size_t which = 0);
 
     /// Runs the server's own command FAILOVER. Returns when `to` is the primary and all servers
@@ -53,7 +53,7 @@ public:
     /// Makes a server a primary with REPLICAOF. The other servers do not learn of it, so there are
     /// two primaries.
     void promote(redis_server&);
-    /// returns when the replica has the primary's data
+    /// Makes `replica` a replica of `primary`. Returns when the replica has the primary's data.
     void follow(redis_server& replica, redis_server& primary);
 
     /// Waits until all replicas that are up have every write of the primary.
@@ -100,15 +100,15 @@ public:
         int parallel_syncs = 1;
         bool own_clocks = false; ///< make `step_clock` of the servers work
         bool can_be_cut = false; ///< make `cut` work, also for Sentinels
-        /// use TLS for the servers; Sentinels then report TLS addresses
+        /// Use TLS for the servers. Sentinels then report TLS addresses.
         bool tls = false;
         bool keep_data = false;               ///< keep the data at a `restart`
         std::string password{};               ///< password of the servers' default user
         std::vector<std::string> arguments{}; ///< further arguments of the servers
-        /// use TLS for the Sentinels; `port_of` returns their TLS port
+        /// Use TLS for the Sentinels. `port_of` then returns their TLS port.
         bool sentinel_tls = false;
         std::string sentinel_password{}; ///< password of the Sentinels' default user
-        /// further lines of each Sentinel's configuration
+        /// Further lines of each Sentinel's configuration.
         std::vector<std::string> sentinel_lines{};
     };
     static constexpr const char* service = "locks";

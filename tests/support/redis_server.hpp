@@ -27,16 +27,16 @@ class redis_server {
 public:
     struct options {
         bool tcp = false; ///< listen also on 127.0.0.1, on a free port
-        /// listen on a second port for TLS, which `arguments` configure
+        /// Listen on a second port for TLS, which `arguments` configure.
         bool tls = false;
-        /// start a node of a cluster; without `nodes` the node has no slots
+        /// Start a node of a cluster. If `nodes` is empty, the node has no slots.
         bool cluster = false;
         bool own_clock = false;               ///< make `step_clock` work; needs a C compiler
         std::vector<std::string> arguments{}; ///< further words of the server's command line
         bool keeps_data = false;              ///< keep the data at a `restart`
         std::string password{};               ///< password of the default user
         std::string nodes{};                  ///< initial contents of nodes.conf
-        /// lines of the configuration, if the server is a Sentinel
+        /// Lines of the configuration, if the server is a Sentinel.
         std::string sentinel{};
 
         // Ports; zero: a free port. If a port is given, the caller has reserved it.
@@ -54,12 +54,13 @@ public:
     void start();
     void stop();    ///< kills the server, like kill -9
     void restart(); ///< restarts with the same addresses; the clock keeps its steps
-    /// restarts with the same addresses, without data; a Sentinel gets its initial state
+    /// Restarts the server with the same addresses and without data. A Sentinel gets its initial
+    /// state.
     void restart_empty();
     void restart_empty(std::vector<std::string> arguments); ///< restarts with other arguments
     void pause() { process_.pause(); } ///< sends SIGSTOP: connections stay open, but get no replies
     void resume() { process_.resume(); }
-    /// whether the server runs; false after `stop` or `pause`
+    /// Returns whether the server runs. False after `stop` or `pause`.
     bool is_up() const { return process_.is_up(); }
 
     /// Moves the server's date forward or back. Leases then expire earlier or later.
@@ -91,7 +92,7 @@ private:
     std::string socket_;
     std::uint16_t port_ = 0;
     std::uint16_t tls_port_ = 0;
-    // otherwise the bus port would be 10000 for all servers without TCP
+    // Port of the cluster bus. It is set because the default is 10000 for every server without TCP.
     std::uint16_t bus_port_ = 0;
     std::vector<reserved_port> reserved_;
     std::unique_ptr<moved_clock> clock_;

@@ -57,7 +57,7 @@ public:
     std::size_t index_of(const redis_server&) const;
     std::vector<redis_server*> all();
     std::vector<redis_server*> up(); ///< all servers for which `is_up` is true
-    /// whether the server is neither stopped, paused nor cut off
+    /// Returns whether the server is neither stopped, paused nor cut off.
     bool is_up(const redis_server&) const;
 
     std::uint16_t port_of(std::size_t which) const { return places_[which].announced; }

@@ -122,7 +122,7 @@ reserved_port::~reserved_port() {
 namespace fs = std::filesystem;
 namespace {
 
-// enough for a JVM on a busy machine, with tests under sanitizers at the same time
+// This is enough for a JVM on a busy machine, with tests under sanitizers at the same time.
 constexpr std::chrono::seconds ready_timeout{60};
 constexpr std::chrono::milliseconds ready_poll{2};
 

@@ -79,7 +79,7 @@ public:
     void resume();
 
     bool is_running() const { return pid_ != 0; }
-    /// whether the process runs; false after `stop` or `pause`
+    /// Returns whether the process runs. False after `stop` or `pause`.
     bool is_up() const { return is_running() && !is_paused_; }
     pid_t pid() const { return pid_; }
 

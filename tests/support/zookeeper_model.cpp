@@ -505,7 +505,7 @@ private:
     clock& time_;
     const fault_function faults_;
     const duration timeout_;
-    /// becomes false when this object is destroyed
+    /// Becomes false when this object is destroyed.
     const std::shared_ptr<bool> here_ = std::make_shared<bool>(true);
     std::int64_t id_ = 0;
     bool connected_ = false;

@@ -25,16 +25,15 @@ namespace holdfast::support {
 /// Faults of one request.
 struct zookeeper_fate {
     bool unsent = false; ///< the server is not reachable
-    bool answer_lost =
-        /// the request is carried out; then the connection is lost, and the session continues
-        false;
-    /// the request never arrives; the connection is lost, and the session continues
+    /// The request is executed. Then the connection is lost, and the session continues.
+    bool answer_lost = false;
+    /// The request never arrives. The connection is lost, and the session continues.
     bool lost = false;
     std::optional<store_errc> refused{};
 };
 
 struct zookeeper_call {
-    /// kind of the request: "create", "create_and_list", "list", "get", "set", "remove", …
+    /// Kind of the request: "create", "create_and_list", "list", "get", "set", "remove", …
     std::string_view verb;
     std::string_view path;
 };
@@ -68,16 +67,16 @@ public:
                      std::int64_t session = strangers_session, std::string data = {});
     bool erase(const std::string& path);
     std::optional<zookeeper::node_data> at(const std::string& path);
-    /// names of the children, in the order of the model's map
+    /// Returns the names of the children, in the order of the model's map.
     std::vector<std::string> children(const std::string& path);
     void set_next_number(const std::string& path, std::int64_t);
-    /// deletes an empty container, as a server does once a minute
+    /// Deletes an empty container, as a server does once a minute.
     void erase_if_empty(const std::string& path);
 
-    /// ends a session: deletes its nodes and notifies its client
+    /// Ends a session: deletes its nodes and notifies its client.
     void end_session(std::int64_t);
     void set_servers(zookeeper::survey); ///< sets the servers that clients see; initially none
-    /// cuts the connection of the session; the next request resumes the session
+    /// Cuts the connection of the session. The next request resumes the session.
     void cut(std::int64_t);
     std::vector<std::int64_t> sessions(); ///< ids of the open sessions
 

@@ -59,9 +59,10 @@ public:
         bool forces_to_disk = false;
 
         std::vector<std::string> lines{}; ///< further lines of the configuration: `key=value`
-        /// further properties of the JVM: `-Dzookeeper.skipACL=yes`
+        /// Further properties of the JVM, for example `-Dzookeeper.skipACL=yes`.
         std::vector<std::string> properties{};
-        /// number in an ensemble; `lines` then has `server.N` for each server
+        /// Number of this server in an ensemble. `lines` then has a line `server.N` for each
+        /// server.
         std::uint16_t number = 0;
 
         // Port; zero: a free port. If a port is given, the caller has reserved it.
@@ -78,11 +79,12 @@ public:
     void launch(); ///< starts the server; returns when it answers, even if it does not serve yet
     void stop() { process_.stop(); } ///< kills the server, like kill -9
     void restart();                  ///< restarts with the same ports and data
-    /// restarts with the same ports, without data; node numbers begin again
+    /// Restarts the server with the same ports and without data. The numbers of new nodes begin
+    /// again.
     void restart_empty();
     void pause() { process_.pause(); } ///< sends SIGSTOP: connections stay open, but get no replies
     void resume() { process_.resume(); }
-    /// whether the server runs; false after `stop` or `pause`
+    /// Returns whether the server runs. False after `stop` or `pause`.
     bool is_up() const { return process_.is_up(); }
 
     /// Returns the reply to a four-letter word, for example "mntr". Returns an empty text if the

@@ -210,7 +210,7 @@ private:
     time_point confirmed_at_ = time_point::min();
     // Time since which only seeds (nodes in the options) of another cluster reply.
     std::optional<time_point> strange_since_;
-    // time since which a single member contradicts the map
+    // Time since which only one member replies, and its reply contradicts the map.
     std::optional<time_point> alone_since_;
     bool lonely_ = false; // true: no member replied in the last round
     std::set<alarm*> waiters_;

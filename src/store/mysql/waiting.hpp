@@ -63,8 +63,8 @@ public:
     explicit wakeup_locks(request_context& at)
         : at_{at} {}
 
-    /// Stores the connection that holds the user lock of this hold, until the time `until`. The
-    /// function `extend` changes this time.
+    /// Stores the connection that holds the user lock of this hold. The entry is valid until the
+    /// time `until`; the function `extend` changes this time.
     void keep(const hold&, std::shared_ptr<pinned_connection>, time_point until);
     void extend(const hold&, time_point until);
 

@@ -44,7 +44,7 @@ private:
 
     const store_context& context_;
     const duration longest_; // an hour at most, as for users' options
-    // time in the queue after each request, by lock name
+    // How long a waiter stays in the queue after each request, by lock name.
     std::unordered_map<std::string, duration> longer_;
 };
 

@@ -25,10 +25,9 @@ struct semaphore_paths {
         : itself{where.of(name)}
         , locks{below(itself, "locks")}
         , leases{below(itself, "leases")} {}
-    std::string
-        /// Node that stores the total number of permits. Curator does not store the total at the
-        /// server: each Curator client has its own copy.
-        itself;
+    /// Node that stores the total number of permits. Curator does not store the total at the
+    /// server: each Curator client has its own copy.
+    std::string itself;
     std::string locks;
     std::string leases;
 };
