@@ -44,7 +44,7 @@ struct mutex_options {
     /// Lease time of this lock, instead of the lease time of the client. Holds are renewed as
     /// usual.
     std::optional<lease_time> lease{};
-    bool deferred = false; ///< unlock() does not wait for the store: deferred_release_t
+    bool deferred = false; ///< unlock() does not wait for the store; see deferred_release_t
     std::optional<unsigned> required_replicas{}; ///< overrides the client's value (options.hpp)
 };
 
@@ -148,9 +148,10 @@ public:
         return take({.timeout = duration::zero(), .lease = lease});
     }
 
-    /// Tries to acquire the lock until the timeout `timeout`; makes at least one attempt. Returns
-    /// false if the timeout expired; the lock is not held then. If the server stalls, the call can
-    /// return later than that, by up to two command timeouts (three after a deferred release).
+    /// Tries to acquire the lock until `timeout` has passed; makes at least one attempt. Returns
+    /// false if the lock stayed busy; the caller then does not hold it. If the server stalls, the
+    /// call can return later than after `timeout`, by up to two command timeouts (three after a
+    /// deferred release).
     template <typename Rep, typename Period>
     [[nodiscard]] bool try_lock_for(length<Rep, Period> timeout, std::stop_token cancel = {}) {
         return take({.timeout = detail::saturate(timeout, detail::rounding::up),

@@ -114,7 +114,7 @@ struct counter_answer {
     /// the counter existed. For count_down: true if this call opened the latch. For give_back and
     /// set_lease: true if the permit was held.
     bool done = false;
-    bool beyond = false; ///< nothing was done: the value would exceed `most` or the maximum
+    bool beyond = false; ///< not changed: the value would exceed `most` or `counted_max`
     /// For drain: the number of permits that the call took. For the other changes: the value after
     /// the change.
     std::int64_t value = 0;

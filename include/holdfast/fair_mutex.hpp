@@ -13,7 +13,7 @@ struct fair_options {
     /// usual.
     std::optional<lease_time> lease{};
     recursion again = recursion::refused;
-    bool deferred = false; ///< unlock() does not wait for the store: deferred_release_t
+    bool deferred = false; ///< unlock() does not wait for the store; see deferred_release_t
 
     /// How long a waiter keeps its place in the queue without sending a request. If a waiter dies,
     /// the waiters after it have to wait for this time. A waiter that was disconnected for longer

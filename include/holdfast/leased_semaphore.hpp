@@ -101,8 +101,8 @@ public:
         return take({permits, {.timeout = duration::zero(), .lease = lasts}});
     }
 
-    /// Tries to acquire the permits until the timeout `timeout`; makes at least one attempt. The
-    /// result is empty if the timeout expired; no permits are taken then.
+    /// Tries to acquire the permits until `timeout` has passed; makes at least one attempt. If the
+    /// result is empty, the call has taken no permits.
     template <typename Rep, typename Period>
     std::optional<lease> try_acquire_for(length<Rep, Period> timeout, std::uint32_t permits = 1,
                                          std::stop_token cancel = {}) {

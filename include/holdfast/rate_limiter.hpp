@@ -62,8 +62,8 @@ public:
     [[nodiscard]] bool try_acquire(std::int64_t permits = 1) {
         return take({.amount = permits, .timeout = duration::zero()});
     }
-    /// Tries to take the permits until the timeout `timeout`; makes at least one attempt. If the
-    /// timeout expired, returns false and has taken no permits.
+    /// Tries to take the permits until `timeout` has passed; makes at least one attempt. If the
+    /// result is false, the call has taken no permits.
     template <typename Rep, typename Period>
     [[nodiscard]] bool try_acquire_for(length<Rep, Period> timeout, std::int64_t permits = 1,
                                        std::stop_token cancel = {}) {

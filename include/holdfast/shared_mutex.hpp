@@ -11,7 +11,7 @@ struct shared_options {
     /// usual.
     std::optional<lease_time> lease{};
     recursion again = recursion::refused;
-    bool deferred = false; ///< unlock() does not wait for the store: deferred_release_t
+    bool deferred = false; ///< unlock() does not wait for the store; see deferred_release_t
     std::optional<unsigned> required_replicas{}; ///< overrides the client's value (options.hpp)
 };
 
@@ -85,7 +85,8 @@ public:
     /// Upgrades this thread's shared hold to an exclusive hold. Returns true if the thread now
     /// holds the lock alone. No other owner has held the lock alone in between. After that,
     /// unlock() makes the hold shared again, and unlock_shared() ends the hold. Returns false if
-    /// other readers stayed until the timeout `timeout`; this thread then still shares the lock.
+    /// other readers still shared the lock when `timeout` had passed; this thread then still shares
+    /// it, too.
     ///
     /// Throws the errors of lock(), and also:
     /// - `not_owner`: this thread does not share the lock.
